@@ -1,0 +1,50 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+/// The language rules of every Swift target here: complete checking, and no import or existential by accident.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "web-service-client",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "WebServiceClient", targets: ["WebServiceClient"]),
+        .library(name: "OData", targets: ["OData"]),
+        .library(name: "RemoteLogger", targets: ["RemoteLogger"]),
+        .library(name: "WebServiceTesting", targets: ["WebServiceTesting"]),
+        .executable(name: "Quickstart", targets: ["Quickstart"]),
+    ],
+    targets: [
+        .target(name: "CSystemLibraries"),
+        .target(name: "WebServiceClient", swiftSettings: settings),
+        .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: settings),
+        .target(name: "RemoteLogger", dependencies: ["WebServiceClient", "CSystemLibraries"], swiftSettings: settings),
+        .target(name: "WebServiceTesting", dependencies: ["WebServiceClient"], swiftSettings: settings),
+        .executableTarget(
+            name: "Quickstart",
+            dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "WebServiceClientTests", dependencies: ["WebServiceClient", "WebServiceTesting"],
+            path: "Tests/WebServiceClient", swiftSettings: settings),
+        .testTarget(
+            name: "ODataTests", dependencies: ["OData", "WebServiceTesting"], path: "Tests/OData",
+            swiftSettings: settings),
+        .testTarget(
+            name: "RemoteLoggerTests", dependencies: ["RemoteLogger", "WebServiceTesting"], path: "Tests/RemoteLogger",
+            swiftSettings: settings),
+        .testTarget(
+            name: "WebServiceTestingTests", dependencies: ["WebServiceTesting"], path: "Tests/WebServiceTesting",
+            swiftSettings: settings),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
+            path: "Tests/Integration", swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,3 @@
+#ifndef CSYSTEMLIBRARIES_H
+#define CSYSTEMLIBRARIES_H
+#endif
