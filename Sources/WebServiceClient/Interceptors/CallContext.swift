@@ -14,6 +14,8 @@ public struct CallContext: Sendable {
     public var attempt = 1
     /// The number of redirects that were followed so far.
     public var hop = 0
+    /// What the call itself does to its request.
+    var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?
 
     /// A context; the library makes one for each call, tests make their own.
     public init(

@@ -1,0 +1,123 @@
+import Foundation
+
+/// What a client is at one moment: configuration, compiled table and chain. Immutable, so calls in flight keep theirs.
+final class ClientState: Sendable {
+    let clientName: String
+    let configuration: WebServiceClient.Configuration
+    let table: CompiledTable
+    /// Every fault of table, service root and capabilities; a client with faults makes no call.
+    let faults: [TableFault]
+    /// Library < client < class.
+    let headers: HTTPFields
+    /// The chain from the first interceptor to the transport.
+    let chain: NextInterceptor
+    /// The service root, split; `nil` when it has placeholders.
+    let root: ServiceRoot?
+    private let settings: EndpointSettings
+    private let endpoints: [String: ResolvedEndpoint]
+
+    init(type: WebServiceClient.Type, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+        let defaults = type.defaults
+        clientName = String(describing: type)
+        self.configuration = configuration
+        let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
+        let rootTemplate = rootText.contains("%%") ? rootText : nil
+        if let profile {
+            table = CompiledTable(type.endpoints.overlaid(by: profile.endpoints), root: rootTemplate)
+        } else {
+            table = CompiledTable.of(type, root: rootTemplate)
+        }
+        root = rootTemplate == nil ? ServiceRoot(rootText) : nil
+        settings = configuration.settings.overlaid(by: defaults.settings)
+        var headers = Self.libraryHeaders(configuration)
+        headers.replace(with: configuration.headers)
+        headers.replace(with: defaults.headers)
+        self.headers = headers
+        faults = Self.faults(
+            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText, settings: settings,
+            headers: headers, capabilities: configuration.transport.capabilities)
+        chain = Self.chain(configuration)
+        var endpoints: [String: ResolvedEndpoint] = [:]
+        for (key, plan) in table.plans {
+            endpoints[key] = ResolvedEndpoint(plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+        }
+        self.endpoints = endpoints
+    }
+
+    /// The endpoint of a method.
+    ///
+    /// - Throws: ``ServiceError`` when the table has faults or no such entry.
+    func endpoint(for function: String) throws -> ResolvedEndpoint {
+        if !faults.isEmpty { throw tableError() }
+        if let endpoint = endpoints[function] { return endpoint }
+        if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
+            let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: nil)
+            guard faults.isEmpty else { throw tableError(faults) }
+            return resolve(plan)
+        }
+        throw unknown(function)
+    }
+
+    /// A plan with this client's settings beneath its own.
+    func resolve(_ plan: EndpointPlan) -> ResolvedEndpoint {
+        ResolvedEndpoint(plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+    }
+
+    func tableError(_ found: [TableFault]? = nil) -> ServiceError {
+        let faults = TableFaults(client: clientName, faults: found ?? faults)
+        return ServiceError(
+            call: CallIdentity(client: clientName, key: "verify()", route: ""), stage: .declaration, kind: .table,
+            message: faults.description, cause: faults)
+    }
+
+    private func unknown(_ function: String) -> ServiceError {
+        let nearest = NearestName.of(function, among: table.keys)
+        let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "its keys are spelled as #function spells the methods"
+        return ServiceError(
+            call: CallIdentity(client: clientName, key: function, route: ""), stage: .declaration, kind: .unknownEndpoint,
+            message: "The table of \(clientName) has no entry \"\(function)\"; \(hint).")
+    }
+
+    // MARK: Making
+
+    private static func libraryHeaders(_ configuration: WebServiceClient.Configuration) -> HTTPFields {
+        ["User-Agent": "WebServiceClient", "Accept": configuration.serializer.contentType]
+    }
+
+    /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → authentication → transport.
+    private static func chain(_ configuration: WebServiceClient.Configuration) -> NextInterceptor {
+        var stages: [any Interceptor] = configuration.interceptors
+        stages.append(CallPreparation())
+        stages.append(Redirects(policy: configuration.redirects))
+        stages.append(Retry(policy: configuration.retry))
+        if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
+            stages.append(
+                AuthenticationInterceptor(
+                    provider: configuration.authenticationProvider, proxyProvider: configuration.proxyAuthenticationProvider))
+        }
+        let end = TransportStage(transport: configuration.transport)
+        var chain: NextInterceptor = { request, context in try await end.send(request, context) }
+        for stage in stages.reversed() {
+            let next = chain
+            chain = { request, context in try await stage.intercept(request, context: context, next: next) }
+        }
+        return chain
+    }
+
+    private static func faults(
+        table: CompiledTable, root: ServiceRoot?, rootText: String, settings: EndpointSettings, headers: HTTPFields,
+        capabilities: TransportCapabilities
+    ) -> [TableFault] {
+        var faults = table.faults
+        if root == nil, !rootText.isEmpty {
+            faults.append(ServiceRoot.fault(in: rootText))
+        }
+        for field in headers where !field.name.isValid || field.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
+            faults.append(
+                TableFault(
+                    kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
+                    fix: "only token characters in names; no CR, LF or NUL in values"))
+        }
+        return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: capabilities)
+    }
+}

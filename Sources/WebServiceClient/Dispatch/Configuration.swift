@@ -1,0 +1,55 @@
+extension WebServiceClient {
+    /// The settings of a client. A value: `client.configure { … }` changes it as a whole for later calls.
+    public struct Configuration: Sendable {
+        /// What relative routes are joined to: an absolute http or https URL. It wins over the class's.
+        public var serviceRoot: String = ""
+        /// Headers of every call to the service. The class's and the endpoint's win over them.
+        public var headers: HTTPFields = [:]
+        /// Makes and answers for the credentials. They belong to the origin of the service root and go nowhere else.
+        public var authenticationProvider: (any AuthenticationProvider)?
+        /// The same for a proxy's challenges.
+        public var proxyAuthenticationProvider: (any AuthenticationProvider)?
+        /// What happens to every call, the first listed outermost. They run once per call, outside redirects, retries and authentication.
+        public var interceptors: [any Interceptor] = []
+        /// What puts requests on the wire.
+        public var transport: any Transport = DefaultTransport.shared
+        /// Writes bodies and reads answers where nothing else is said.
+        public var serializer: any SerializationDelegate = JSONSerializer()
+        /// The parsers by media type.
+        public var parsers = SerializationRegistry()
+        /// What counts as success. Default 200 to 299.
+        public var statuses: StatusSet = .success
+        /// Decides what finished exchanges mean.
+        public var errorHandler: (any ErrorHandler)?
+        /// The deadlines of each call.
+        public var timeouts = ServiceTimeouts()
+        /// What happens to redirects. Default: up to 10 are followed.
+        public var redirects: RedirectPolicy = .follow
+        /// Whether and how calls are repeated. Default: never.
+        public var retry: RetryPolicy = .never
+        /// How arrays in queries and forms are written. Default: the key is repeated.
+        public var arrays: ArrayStrategy = .repeated
+        /// Makes the URLs, where a service needs them otherwise than by the book.
+        public var urlBuilder: (any URLBuilder)?
+        /// The most bytes of a response body that are read into memory. Default 64 MiB.
+        public var bodyLimit = 64 * 1024 * 1024
+        /// Where the library says what it has to say.
+        public var diagnostics = Diagnostics()
+
+        /// The defaults.
+        public init() {}
+
+        /// The client's part of the settings, below class and method.
+        var settings: EndpointSettings {
+            var settings = EndpointSettings()
+            settings.statuses = statuses
+            settings.errorHandler = errorHandler
+            settings.serializer = serializer
+            settings.timeouts = timeouts
+            settings.arrays = arrays
+            settings.urlBuilder = urlBuilder
+            settings.bodyLimit = bodyLimit
+            return settings
+        }
+    }
+}

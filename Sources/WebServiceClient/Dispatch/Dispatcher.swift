@@ -1,0 +1,124 @@
+import Foundation
+
+/// Runs one call: binds, sends through the chain, reads, judges, decodes. Every error that leaves it says which call it was.
+struct Dispatcher: Sendable {
+    let state: ClientState
+    let endpoint: ResolvedEndpoint
+    let options: CallOptions
+    private let started = ContinuousClock.now
+
+    init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
+        self.state = state
+        self.endpoint = endpoint
+        self.options = options
+    }
+
+    /// What came back from the chain, the body still unread.
+    struct Exchange: Sendable {
+        let request: ServiceRequest
+        let response: TransportResponse
+        /// Whether an error handler accepted an exchange that brought no response.
+        var isAcceptedFailure = false
+    }
+
+    // MARK: Results
+
+    /// The value of a call.
+    func value<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> Value {
+        try await response(arguments).value
+    }
+
+    /// The value of a call with its response.
+    func response<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> ServiceResponse<Value> {
+        try await response(to: try bind(arguments))
+    }
+
+    /// The value of a bound request with its response.
+    func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
+        let exchange = try await send(bound)
+        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
+        let body = try await reader.body()
+        try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
+        try checkCancellation()
+        let value = try reader.decode(Value.self, from: body)
+        let response = exchange.response
+        return ServiceResponse(
+            value: value, status: response.status, headers: response.headers, url: response.url, duration: ContinuousClock.now - started)
+    }
+
+    /// The body of a call as it arrives; failures are judged with the first 64 KiB of theirs.
+    func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
+        let exchange = try await send(bound)
+        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
+        try await reader.judgeStream()
+        let response = exchange.response
+        return ServiceResponse(
+            value: response.body, status: response.status, headers: response.headers, url: response.url,
+            duration: ContinuousClock.now - started)
+    }
+
+    // MARK: Sending
+
+    /// A request with what the chain needs to know of it.
+    struct BoundRequest: Sendable {
+        var request: ServiceRequest
+        var origin: Origin?
+        var isForeign = false
+    }
+
+    func bind(_ arguments: [(any Sendable)?]) throws -> BoundRequest {
+        do {
+            let (request, origin) = try RequestBinder(endpoint, arguments).request(root: state.root)
+            return BoundRequest(request: request, origin: origin)
+        } catch {
+            throw wrap(error, stage: .binding, request: nil)
+        }
+    }
+
+    /// Sends a request through the chain.
+    func send(_ bound: BoundRequest) async throws -> Exchange {
+        var request = bound.request
+        if let timeout = options.timeout { request.timeouts.total = timeout }
+        if let total = request.timeouts.total { request.deadline = started.advanced(by: total) }
+        var context = CallContext(
+            identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
+            diagnostics: state.configuration.diagnostics)
+        context.prepare = options.prepare
+        do {
+            try checkCancellation()
+            return Exchange(request: request, response: try await state.chain(request, context))
+        } catch {
+            let wrapped = wrap(error, stage: .chain, request: request)
+            guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
+            return try await judge(failure, with: handler, request: request)
+        }
+    }
+
+    /// Asks the error handler about an exchange that brought no response.
+    private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
+        let outcome = CallOutcome(
+            call: endpoint.identity, request: RequestSummary(request), result: .failure(failure.cause ?? failure), isSuccess: false)
+        switch await handler.verdict(on: outcome) {
+        case .default:
+            throw failure
+        case .fail(let cause):
+            var refused = failure
+            refused.kind = .refused
+            refused.message = "The error handler refused the outcome: \(ServiceError.text(of: cause))"
+            refused.cause = cause
+            refused.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
+            throw refused
+        case .accept:
+            return Exchange(request: request, response: TransportResponse(status: 0, url: request.url), isAcceptedFailure: true)
+        }
+    }
+
+    private func checkCancellation() throws {
+        if Task.isCancelled { throw CancellationError() }
+    }
+
+    /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
+    private func wrap(_ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?) -> any Error {
+        ErrorWrapper(call: endpoint.identity, request: request).wrap(error, stage: stage)
+    }
+}

@@ -1,0 +1,54 @@
+/// Calls endpoints that have no method: `client.dynamic.repository(owner: "swiftlang", name: "swift")`.
+///
+/// The name and the labels make the key `repository(owner:name:)`; the result's type is the one that the context asks for.
+@dynamicMemberLookup
+public struct DynamicCalls: Sendable {
+    let client: WebServiceClient
+
+    /// The calls of a name.
+    public subscript(dynamicMember name: String) -> DynamicCall {
+        DynamicCall(client: client, name: name)
+    }
+}
+
+/// The calls of one name: call it with the labels of the key.
+@dynamicCallable
+public struct DynamicCall: Sendable {
+    let client: WebServiceClient
+    let name: String
+
+    /// Calls the endpoint and gives its value.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws -> Value {
+        try await dispatcher(arguments).value(arguments.map(\.value))
+    }
+
+    /// Calls the endpoint for its effect.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws {
+        let _: NoContent = try await dispatcher(arguments).value(arguments.map(\.value))
+    }
+
+    /// Calls the endpoint and gives the value with its response.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func dynamicallyCall<Value: Decodable>(
+        withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>
+    ) async throws -> ServiceResponse<Value> {
+        try await dispatcher(arguments).response(arguments.map(\.value))
+    }
+
+    private func dispatcher(_ arguments: KeyValuePairs<String, (any Sendable)?>) throws -> Dispatcher {
+        var key = name + "("
+        for (label, _) in arguments { key += label.isEmpty ? "_:" : label + ":" }
+        let state = client.state
+        return Dispatcher(state: state, endpoint: try state.endpoint(for: key + ")"))
+    }
+}
+
+extension WebServiceClient {
+    /// Calls endpoints of the table that have no method.
+    public var dynamic: DynamicCalls { DynamicCalls(client: self) }
+}

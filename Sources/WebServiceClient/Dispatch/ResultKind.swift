@@ -1,0 +1,25 @@
+import Foundation
+
+/// What kind of result a type asks for, told apart at run time.
+enum ResultKind {
+    /// Whether a response without a body can be a value of the type.
+    static func takesEmpty<Value>(_ type: Value.Type) -> Bool {
+        empty(type) != nil
+    }
+
+    /// The value of a response without a body; `nil` when the type has none.
+    static func empty<Value>(_ type: Value.Type) -> Value? {
+        if type == NoContent.self { return NoContent() as? Value }
+        guard let optional = type as? any EmptyRepresentable.Type else { return nil }
+        return optional.anyEmpty as? Value
+    }
+}
+
+/// A type whose value may be that there is none.
+private protocol EmptyRepresentable {
+    static var anyEmpty: Any { get }
+}
+
+extension Optional: EmptyRepresentable {
+    fileprivate static var anyEmpty: Any { Self.none as Any }
+}

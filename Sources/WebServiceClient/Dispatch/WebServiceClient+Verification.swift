@@ -1,0 +1,43 @@
+extension WebServiceClient {
+    /// Lists every fault of the class's table: keys, placeholders, arguments, bodies, headers. Empty when there is none.
+    ///
+    /// A test of one line keeps a table right:
+    ///
+    ///     #expect(GitHub.verify().isEmpty)
+    public class func verify() -> [TableFault] {
+        CompiledTable.of(self, root: rootWithPlaceholders).faults
+    }
+
+    /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
+    public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
+        let table = CompiledTable.of(self, root: rootWithPlaceholders)
+        return table.faults + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
+    }
+
+    /// Lists every fault of this client: its table with its profile, its service root, and what its transport can't do.
+    public func verify() -> [TableFault] {
+        state.faults
+    }
+
+    /// What the class's table says, as a value that can be stored and compared.
+    public class func describe() -> ClientDescription {
+        ClientDescription(client: String(describing: self), table: endpoints)
+    }
+
+    /// The root's placeholders use arguments, so a root that has some belongs to the table.
+    private class var rootWithPlaceholders: String? {
+        defaults.serviceRoot.contains("%%") ? defaults.serviceRoot : nil
+    }
+}
+
+extension ClientState {
+    /// Says each fault once: through the diagnostics, and in debug builds on standard error, since an unnoticed fault costs hours.
+    func tellFaults() {
+        guard !faults.isEmpty else { return }
+        let text = TableFaults(client: clientName, faults: faults).description
+        configuration.diagnostics.report(.init(.warning, text))
+        #if DEBUG
+        StandardError.write(text + "\n")
+        #endif
+    }
+}

@@ -1,0 +1,107 @@
+/// A client of a web service: subclass it, declare the service's endpoints in a table, and call methods.
+///
+///     final class GitHub: WebServiceClient, @unchecked Sendable {
+///         override class var endpoints: EndpointTable {
+///             ["repository(owner:name:)": .get("/repos/%%0%%/%%1%%")]
+///         }
+///
+///         func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
+///     }
+///
+///     let github = GitHub(serviceRoot: "https://api.github.com")
+///     let swift = try await github.repository(owner: "swiftlang", name: "swift")
+///
+/// A client may be used from any number of tasks at once. `@unchecked Sendable` is restated by each subclass since a class that can be
+/// subclassed can't be checked: all mutable state here is behind one lock, and a subclass keeps to that.
+open class WebServiceClient: @unchecked Sendable {
+    private struct Mutable {
+        var configuration: Configuration
+        var profile: ServiceProfile?
+        /// Counts changes, so that a state made from old settings is not kept.
+        var generation = 0
+        var state: ClientState?
+    }
+
+    private let mutable: Locked<Mutable>
+
+    /// A client.
+    ///
+    /// - Parameters:
+    ///   - serviceRoot: what relative routes are joined to; empty takes the class's ``EndpointDefaults/serviceRoot``.
+    ///   - configure: sets what else there is to set.
+    ///
+    /// Nothing is checked here: ``verify()-instance`` lists every fault, and the first call throws them.
+    public init(serviceRoot: String = "", configure: (inout Configuration) -> Void = { _ in }) {
+        var configuration = Configuration()
+        configuration.serviceRoot = serviceRoot
+        configure(&configuration)
+        mutable = Locked(Mutable(configuration: configuration))
+    }
+
+    /// A client whose endpoints come from a profile, laid over the class's own.
+    public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init(serviceRoot: "", configure: configure)
+        self.profile = profile
+    }
+
+    // MARK: Declarations
+
+    /// The endpoints by method name. A subclass of a subclass writes `super.endpoints.overlaid(by: […])`.
+    open class var endpoints: EndpointTable { [:] }
+
+    /// What is said of all endpoints.
+    open class var defaults: EndpointDefaults { EndpointDefaults() }
+
+    // MARK: Settings
+
+    /// The settings as they are now.
+    public var configuration: Configuration {
+        mutable.withLock { $0.configuration }
+    }
+
+    /// Changes settings, all at once, for later calls; calls in flight keep theirs.
+    public func configure(_ change: (inout Configuration) -> Void) {
+        var (configuration, generation) = mutable.withLock { ($0.configuration, $0.generation) }
+        change(&configuration)
+        mutable.withLock { mutable in
+            if mutable.generation != generation {
+                // Somebody else changed settings meanwhile; the change is made again on top of theirs, still as one.
+                configuration = mutable.configuration
+                generation = -1
+            } else {
+                mutable.configuration = configuration
+                mutable.generation += 1
+                mutable.state = nil
+            }
+        }
+        if generation == -1 { configure(change) }
+    }
+
+    /// The profile laid over the class's table, if there is one. Setting it replaces the endpoints for later calls, atomically; calls in
+    /// flight keep theirs. A profile that can be made has no faults, so an invalid one can't get here.
+    public var profile: ServiceProfile? {
+        get { mutable.withLock { $0.profile } }
+        set {
+            mutable.withLock { mutable in
+                mutable.profile = newValue
+                mutable.generation += 1
+                mutable.state = nil
+            }
+        }
+    }
+
+    /// What the client is now.
+    var state: ClientState {
+        let (known, configuration, profile, generation) = mutable.withLock { ($0.state, $0.configuration, $0.profile, $0.generation) }
+        if let known { return known }
+        // Made outside the lock: it runs the subclass's code.
+        let made = ClientState(type: type(of: self), configuration: configuration, profile: profile)
+        let isFirst = mutable.withLock { mutable in
+            guard mutable.generation == generation, mutable.state == nil else { return false }
+            mutable.state = made
+            return true
+        }
+        if isFirst { made.tellFaults() }
+        return made
+    }
+}

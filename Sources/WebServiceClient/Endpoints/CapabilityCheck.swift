@@ -1,0 +1,20 @@
+/// Finds endpoints that ask for what a transport can't do. It fails closed: such a client makes no call at all.
+enum CapabilityCheck {
+    static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
+        var faults: [TableFault] = []
+        if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+        for key in table.keys {
+            guard let plan = table.plans[key] else { continue }
+            if let fault = fault(key: key, missing: plan.settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+        }
+        return faults
+    }
+
+    private static func fault(key: String?, missing: TransportCapabilities) -> TableFault? {
+        guard !missing.isEmpty else { return nil }
+        return TableFault(
+            kind: .missingCapability, key: key,
+            problem: "the transport can't do what is required: \(missing.descriptions.joined(separator: ", "))",
+            fix: "give the client another transport, or take .requiring(…) away")
+    }
+}

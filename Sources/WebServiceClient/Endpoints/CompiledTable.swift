@@ -1,0 +1,65 @@
+/// A table compiled for its class: plans by key, and all faults.
+final class CompiledTable: Sendable {
+    /// The plans by the text of their keys.
+    let plans: [String: EndpointPlan]
+    /// Descriptors of profiles, whose bare names stand for every method of that base name; compiled when a method calls.
+    let bareNames: [String: EndpointDescriptor]
+    /// The keys in the table's order, for messages and descriptions.
+    let keys: [String]
+    let faults: [TableFault]
+
+    /// Compiles a table.
+    ///
+    /// - Parameter root: the service root where it has placeholders, else `nil`.
+    init(_ table: EndpointTable, root: String?) {
+        var plans: [String: EndpointPlan] = [:]
+        var bareNames: [String: EndpointDescriptor] = [:]
+        var faults: [TableFault] = []
+        var seen: Set<String> = []
+        for entry in table.entries {
+            if !seen.insert(entry.key).inserted {
+                faults.append(
+                    TableFault(
+                        kind: .duplicateKey, key: entry.key, problem: "the key stands in the table twice",
+                        fix: "remove one; methods that differ only in types share a key"))
+            }
+            if entry.isBareName {
+                bareNames[entry.key] = entry.descriptor
+                continue
+            }
+            do {
+                let name = try MethodName(entry.key)
+                let (plan, found) = EndpointCompiler.compile(entry.descriptor, for: name, root: root)
+                plans[name.description] = plan
+                faults += found
+            } catch {
+                let fix = error.suggestion.map { "write \"\($0)\"" } ?? "write it like \"repository(owner:name:)\""
+                faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
+            }
+        }
+        self.plans = plans
+        self.bareNames = bareNames
+        self.faults = faults
+        keys = table.keys
+    }
+
+    /// Compiled tables of classes: each class is compiled once, again for a root with placeholders of its own.
+    private struct CacheKey: Hashable {
+        let type: ObjectIdentifier
+        let root: String?
+    }
+
+    private static let cache = Locked<[CacheKey: CompiledTable]>([:])
+
+    /// The compiled table of a class, made at its first use.
+    static func of(_ type: WebServiceClient.Type, root: String?) -> CompiledTable {
+        let key = CacheKey(type: ObjectIdentifier(type), root: root)
+        if let known = cache.withLock({ $0[key] }) { return known }
+        let made = CompiledTable(type.endpoints, root: root)
+        return cache.withLock { cache in
+            if let known = cache[key] { return known }
+            cache[key] = made
+            return made
+        }
+    }
+}

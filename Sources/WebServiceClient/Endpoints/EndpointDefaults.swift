@@ -1,0 +1,51 @@
+/// What a class says of all its endpoints. An endpoint's own word wins over it, and it wins over the client's configuration.
+public struct EndpointDefaults: Sendable {
+    /// The service root of clients that are given none.
+    public var serviceRoot: String
+    /// Headers of every call. They win over the client's and lose against the endpoint's.
+    public var headers: HTTPFields
+    var settings: EndpointSettings
+
+    /// The defaults of a class; `nil` leaves a setting to the client.
+    ///
+    /// - Parameters:
+    ///   - serviceRoot: the root of clients that are given none.
+    ///   - headers: headers of every call.
+    ///   - errorHandler: decides what finished exchanges mean.
+    ///   - statuses: what counts as success.
+    ///   - serializer: writes bodies and reads answers.
+    ///   - timeouts: the deadlines of each call.
+    ///   - redirects: what happens to redirects.
+    ///   - retry: whether and how calls are repeated.
+    ///   - arrays: how arrays in queries and forms are written.
+    ///   - urlBuilder: makes the URLs.
+    ///   - bodyLimit: the most bytes of a body that are read into memory.
+    ///   - requiring: what the transport must be able to do.
+    public init(
+        serviceRoot: String = "", headers: HTTPFields = [:], errorHandler: (any ErrorHandler)? = nil, statuses: StatusSet? = nil,
+        serializer: (any SerializationDelegate)? = nil, timeouts: ServiceTimeouts? = nil, redirects: RedirectPolicy? = nil,
+        retry: RetryPolicy? = nil, arrays: ArrayStrategy? = nil, urlBuilder: (any URLBuilder)? = nil, bodyLimit: Int? = nil,
+        requiring: TransportCapabilities = []
+    ) {
+        self.serviceRoot = serviceRoot
+        self.headers = headers
+        settings = EndpointSettings()
+        settings.errorHandler = errorHandler
+        settings.statuses = statuses
+        settings.serializer = serializer
+        settings.timeouts = timeouts
+        settings.arrays = arrays
+        settings.urlBuilder = urlBuilder
+        settings.bodyLimit = bodyLimit
+        settings.capabilities = requiring
+        if let redirects { settings.attributes.set(redirects) }
+        if let retry { settings.attributes.set(retry) }
+    }
+
+    /// Sets an attribute that every endpoint has unless it says otherwise.
+    public func attribute(_ attribute: some EndpointAttribute) -> EndpointDefaults {
+        var copy = self
+        copy.settings.attributes.set(attribute)
+        return copy
+    }
+}

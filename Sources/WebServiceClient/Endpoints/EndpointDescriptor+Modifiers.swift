@@ -1,0 +1,146 @@
+extension EndpointDescriptor {
+    /// A copy with a change.
+    package func with(_ change: (inout EndpointDescriptor) -> Void) -> EndpointDescriptor {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    // MARK: Request
+
+    /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries.
+    public func query(_ argument: EndpointArgument) -> EndpointDescriptor {
+        with { $0.query.append(.reflected(argument)) }
+    }
+
+    /// Adds a query item from an argument: an array gives several by the array strategy, `nil` none.
+    public func query(_ name: String, _ argument: EndpointArgument) -> EndpointDescriptor {
+        with { $0.query.append(.named(name, argument)) }
+    }
+
+    /// Adds query items whose values are templates, such as `["state": "open", "q": "%%0%%"]`. A pair with a `nil` argument is left out.
+    public func query(_ items: KeyValuePairs<String, String>) -> EndpointDescriptor {
+        with { for (name, value) in items { $0.query.append(.template(name: name, value: value)) } }
+    }
+
+    /// Sets headers whose values are templates. A header with a `nil` argument is left out; it wins over the class's and the client's.
+    public func headers(_ headers: KeyValuePairs<HTTPFields.Name, String>) -> EndpointDescriptor {
+        with { for (name, value) in headers { $0.headers.append(.template(name, value)) } }
+    }
+
+    /// Sets one header whose value is a template.
+    public func header(_ name: HTTPFields.Name, _ value: String) -> EndpointDescriptor {
+        with { $0.headers.append(.template(name, value)) }
+    }
+
+    /// Sets a header for each field of an argument.
+    public func headers(_ argument: EndpointArgument) -> EndpointDescriptor {
+        with { $0.headers.append(.reflected(argument)) }
+    }
+
+    /// Makes an argument the body, for any method. Without this the one argument that nothing else uses is the body of POST, PUT and PATCH.
+    public func body(_ argument: EndpointArgument) -> EndpointDescriptor {
+        with { $0.body = .argument(argument) }
+    }
+
+    /// Sends no body, also with POST, PUT and PATCH.
+    public func withoutBody() -> EndpointDescriptor {
+        with { $0.body = .none }
+    }
+
+    /// Writes the body, and by default reads the answer, with this serializer.
+    public func serializer(_ serializer: any SerializationDelegate) -> EndpointDescriptor {
+        with { $0.settings.serializer = serializer }
+    }
+
+    /// How an array in a query or a form is written.
+    public func arrays(_ strategy: ArrayStrategy) -> EndpointDescriptor {
+        with { $0.settings.arrays = strategy }
+    }
+
+    /// Makes the URL with this builder.
+    public func urlBuilder(_ builder: any URLBuilder) -> EndpointDescriptor {
+        with { $0.settings.urlBuilder = builder }
+    }
+
+    /// Leaves arguments of these labels out: closures such as `prepare`, which the method hands to `call` by itself.
+    public func ignoring(_ labels: String...) -> EndpointDescriptor {
+        with { $0.ignored.formUnion(labels) }
+    }
+
+    // MARK: Response
+
+    /// The statuses that count as success, in place of the class's and the client's.
+    public func accepting(_ statuses: StatusSet) -> EndpointDescriptor {
+        with {
+            $0.settings.statuses = statuses
+            $0.settings.moreStatuses = nil
+        }
+    }
+
+    /// Statuses that count as success too.
+    public func alsoAccepting(_ statuses: StatusSet) -> EndpointDescriptor {
+        with { $0.settings.moreStatuses = $0.settings.moreStatuses?.union(statuses) ?? statuses }
+    }
+
+    /// Reads the value at a place inside the payload: wire names separated by dots, numbers for places in arrays.
+    public func decoding(at root: String) -> EndpointDescriptor {
+        with { $0.root = root }
+    }
+
+    /// Reads the response with this parser, whatever its `Content-Type`.
+    public func decoding(with parser: any SerializationDelegate) -> EndpointDescriptor {
+        with { $0.settings.parsing = .forced(parser) }
+    }
+
+    /// Reads nothing: the result is the bytes, or the text, of the body as it is.
+    public func raw() -> EndpointDescriptor {
+        with { $0.settings.parsing = .off }
+    }
+
+    /// Decides what a finished exchange means, in place of the class's and the client's handler.
+    public func errorHandler(_ handler: any ErrorHandler) -> EndpointDescriptor {
+        with { $0.settings.errorHandler = handler }
+    }
+
+    /// The most bytes of a response body that are read into memory.
+    public func bodyLimit(_ bytes: Int) -> EndpointDescriptor {
+        with { $0.settings.bodyLimit = bytes }
+    }
+
+    // MARK: The way there
+
+    /// The deadlines, in place of the class's and the client's.
+    public func timeouts(_ timeouts: ServiceTimeouts) -> EndpointDescriptor {
+        with { $0.settings.timeouts = timeouts }
+    }
+
+    /// The deadline of the whole call.
+    public func timeout(_ total: Duration) -> EndpointDescriptor {
+        with {
+            var timeouts = $0.settings.timeouts ?? ServiceTimeouts()
+            timeouts.total = total
+            $0.settings.timeouts = timeouts
+        }
+    }
+
+    /// What happens to redirects.
+    public func redirects(_ policy: RedirectPolicy) -> EndpointDescriptor {
+        attribute(policy)
+    }
+
+    /// Whether and how the call is repeated.
+    public func retry(_ policy: RetryPolicy) -> EndpointDescriptor {
+        attribute(policy)
+    }
+
+    /// What the transport must be able to do; a client whose transport can't is refused before its first call.
+    public func requiring(_ capabilities: TransportCapabilities) -> EndpointDescriptor {
+        with { $0.settings.capabilities.formUnion(capabilities) }
+    }
+
+    /// Sets an attribute of one's own, which interceptors read back by its type.
+    public func attribute(_ attribute: some EndpointAttribute) -> EndpointDescriptor {
+        with { $0.settings.attributes.set(attribute) }
+    }
+}

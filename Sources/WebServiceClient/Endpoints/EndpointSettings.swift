@@ -1,0 +1,56 @@
+/// What can be said of calls on every level: of a method, a class, a client. `nil` leaves it to the level below.
+struct EndpointSettings: Sendable {
+    /// What becomes of a response's body.
+    enum Parsing: Sendable {
+        /// The response's Content-Type chooses the parser.
+        case byContentType
+        /// This parser, whatever the Content-Type.
+        case forced(any SerializationDelegate)
+        /// None: the bytes as they are.
+        case off
+    }
+
+    var statuses: StatusSet?
+    /// Added to what the levels below accept.
+    var moreStatuses: StatusSet?
+    var errorHandler: (any ErrorHandler)?
+    var serializer: (any SerializationDelegate)?
+    var parsing: Parsing?
+    var timeouts: ServiceTimeouts?
+    var arrays: ArrayStrategy?
+    var urlBuilder: (any URLBuilder)?
+    var bodyLimit: Int?
+    var capabilities: TransportCapabilities = []
+    var attributes = EndpointAttributes()
+
+    /// These settings with those of a higher level laid over them.
+    func overlaid(by higher: EndpointSettings) -> EndpointSettings {
+        var result = self
+        if let statuses = higher.statuses {
+            result.statuses = statuses
+            result.moreStatuses = nil
+        }
+        if let more = higher.moreStatuses { result.moreStatuses = result.moreStatuses?.union(more) ?? more }
+        result.errorHandler = higher.errorHandler ?? errorHandler
+        result.serializer = higher.serializer ?? serializer
+        result.parsing = higher.parsing ?? parsing
+        result.timeouts = higher.timeouts ?? timeouts
+        result.arrays = higher.arrays ?? arrays
+        result.urlBuilder = higher.urlBuilder ?? urlBuilder
+        result.bodyLimit = higher.bodyLimit ?? bodyLimit
+        result.capabilities = capabilities.union(higher.capabilities)
+        result.attributes = attributes.overlaid(by: higher.attributes)
+        return result
+    }
+
+    /// The statuses that count as success when nothing else is said.
+    var success: StatusSet {
+        let base = statuses ?? .success
+        return moreStatuses.map(base.union) ?? base
+    }
+
+    /// The wire names in a dotted root such as `a.b`.
+    static func components(of path: String) -> [String] {
+        path.split(separator: ".").map(String.init)
+    }
+}

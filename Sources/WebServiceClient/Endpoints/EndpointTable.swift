@@ -1,0 +1,43 @@
+/// The endpoints of a client by the names of its methods.
+///
+///     override class var endpoints: EndpointTable {
+///         [
+///             "repository(owner:name:)": .get("/repos/%%0%%/%%1%%"),
+///         ]
+///     }
+///
+/// A table is data: nothing is checked while it is made. ``WebServiceClient/verify()`` lists all faults, and so does the first call.
+public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
+    struct Entry: Sendable {
+        let key: String
+        let descriptor: EndpointDescriptor
+        /// Whether the key is a bare name which stands for every method of that base name, as profiles have them.
+        var isBareName = false
+    }
+
+    let entries: [Entry]
+
+    init(entries: [Entry]) {
+        self.entries = entries
+    }
+
+    /// The given endpoints. A key that stands there twice is a fault.
+    public init(dictionaryLiteral elements: (String, EndpointDescriptor)...) {
+        entries = elements.map { Entry(key: $0.0, descriptor: $0.1) }
+    }
+
+    /// This table with another laid over it: keys that both have get the other's descriptor. A subclass of a subclass writes
+    /// `super.endpoints.overlaid(by: […])`.
+    public func overlaid(by other: EndpointTable) -> EndpointTable {
+        let replaced = Set(other.entries.map(\.key))
+        return EndpointTable(entries: entries.filter { !replaced.contains($0.key) } + other.entries)
+    }
+
+    /// The descriptor of a key, the last where it stands there twice.
+    public subscript(key: String) -> EndpointDescriptor? {
+        entries.last { $0.key == key }?.descriptor
+    }
+
+    /// The keys in their order.
+    public var keys: [String] { entries.map(\.key) }
+}

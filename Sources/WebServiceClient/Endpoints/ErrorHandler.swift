@@ -1,0 +1,124 @@
+public import Foundation
+
+/// Decides what a finished exchange means, before the status check and instead of it. Set on a client, a class or an endpoint.
+///
+///     struct GitHubErrorHandler: ErrorHandler {
+///         func verdict(on outcome: CallOutcome) -> ErrorVerdict {
+///             guard case .response(let response) = outcome.result, !outcome.isSuccess else { return .default }
+///             guard let body = try? response.decode(GitHubError.self) else { return .default }
+///             return .fail(body)
+///         }
+///     }
+public protocol ErrorHandler: Sendable {
+    /// The verdict on what came back: also asked about successes, and about exchanges that brought no response.
+    func verdict(on outcome: CallOutcome) async -> ErrorVerdict
+}
+
+/// What an ``ErrorHandler`` decides.
+public enum ErrorVerdict: Sendable {
+    /// It is a success, whatever the status; after an exchange without a response it is one without a body.
+    case accept
+    /// It is a failure: the call throws a ``ServiceError`` whose cause is this error.
+    case fail(any Error)
+    /// The status decides.
+    case `default`
+}
+
+/// What came back from a call, for an ``ErrorHandler``.
+public struct CallOutcome: Sendable {
+    /// What came back.
+    public enum Result: Sendable {
+        /// A response, read up to the client's bound.
+        case response(HandledResponse)
+        /// The error that kept a response from coming.
+        case failure(any Error)
+    }
+
+    /// Which call it was.
+    public let call: CallIdentity
+    /// The request, without secrets.
+    public let request: RequestSummary
+    /// What came back.
+    public let result: Result
+    /// Whether the status counts as success by the rules of method, class and client.
+    public let isSuccess: Bool
+}
+
+/// A response with its body, for an ``ErrorHandler``.
+public struct HandledResponse: Sendable {
+    /// The status code.
+    public let status: Int
+    /// The header fields.
+    public let headers: HTTPFields
+    /// The URL that answered.
+    public let url: URL
+    /// The body. Of a streamed call it is there for failures only, and then its first 64 KiB.
+    public let body: Data
+    let decoder: BodyDecoder
+
+    /// The body as a value, by the parser that its `Content-Type` asks for.
+    ///
+    /// - Throws: what the parser throws.
+    public func decode<Value: Decodable>(_ type: Value.Type, at path: String = "") throws -> Value {
+        try decoder.value(type, from: body, contentType: headers[.contentType], at: EndpointSettings.components(of: path))
+    }
+}
+
+/// An ``ErrorHandler`` that reads the body of every failure as a value of one type, which becomes ``ServiceError/errorBody``.
+///
+///     EndpointDefaults(errorHandler: .decoding(GitHubError.self))
+///
+/// A body that isn't of that type is left to the status check.
+public struct ErrorBodyHandler<Body: Decodable & Sendable>: ErrorHandler {
+    private let root: String
+
+    /// A handler for bodies of that type.
+    ///
+    /// - Parameter root: the wire names that lead to the value inside the payload, separated by dots.
+    public init(_ type: Body.Type = Body.self, at root: String = "") {
+        self.root = root
+    }
+
+    /// Fails with the decoded body where there is one.
+    public func verdict(on outcome: CallOutcome) -> ErrorVerdict {
+        guard case .response(let response) = outcome.result, !outcome.isSuccess, !response.body.isEmpty,
+            let body = try? response.decode(Body.self, at: root)
+        else { return .default }
+        return .fail(DecodedErrorBody(status: response.status, body: body))
+    }
+}
+
+extension ErrorHandler {
+    /// A handler that reads the body of every failure as a value of one type: see ``ErrorBodyHandler``.
+    public static func decoding<Body: Decodable & Sendable>(_ type: Body.Type, at root: String = "") -> Self where Self == ErrorBodyHandler<Body> {
+        ErrorBodyHandler(type, at: root)
+    }
+}
+
+/// A failure whose body was read as a value. Error handlers may fail with it; the value becomes ``ServiceError/errorBody``.
+public struct DecodedErrorBody<Body: Sendable>: Error, CustomStringConvertible {
+    /// The status code.
+    public let status: Int
+    /// The body.
+    public let body: Body
+
+    /// An error with that body.
+    public init(status: Int, body: Body) {
+        self.status = status
+        self.body = body
+    }
+
+    /// The status and, where the body describes itself, its text.
+    public var description: String {
+        "status \(status): \((body as? any CustomStringConvertible).map { String(describing: $0) } ?? "\(Body.self)")"
+    }
+}
+
+/// Lets the dispatcher take the body out of any ``DecodedErrorBody``.
+protocol ErrorBodyCarrier {
+    var anyBody: any Sendable { get }
+}
+
+extension DecodedErrorBody: ErrorBodyCarrier {
+    var anyBody: any Sendable { body }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// A service root, split into what stands before the path of a call and the query that it brings along.
+struct ServiceRoot: Sendable {
+    /// Scheme, authority and path.
+    let base: String
+    /// The query without the question mark; empty without one.
+    let query: String
+    let origin: Origin
+
+    /// Splits a root; `nil` when it is no absolute http or https URL, or has user info or a fragment.
+    init?(_ text: String) {
+        guard Self.problem(in: text) == nil, let url = URL(string: text), let origin = Origin(url) else { return nil }
+        self.origin = origin
+        let question = text.firstIndex(of: "?") ?? text.endIndex
+        base = String(text[..<question])
+        query = question < text.endIndex ? String(text[text.index(after: question)...]) : ""
+    }
+
+    /// What is wrong with a root and how to mend it.
+    static func fault(in text: String) -> TableFault {
+        let (problem, fix) = problem(in: text) ?? ("can't be read", "write it like \"https://api.example.com/v1\"")
+        return TableFault(kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
+    }
+
+    private static func problem(in text: String) -> (String, String)? {
+        let example = "write it like \"https://api.example.com/v1\""
+        guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {
+            return ("holds blanks, controls or characters beyond ASCII", "percent-encode the path and write the host in punycode")
+        }
+        guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return ("has no scheme", example) }
+        guard scheme == "http" || scheme == "https" else { return ("has the scheme \"\(scheme)\"", "use https or http") }
+        guard Origin(url) != nil else { return ("has no host", example) }
+        guard url.user == nil, url.password == nil else { return ("holds credentials", "give them to an authentication provider") }
+        guard url.fragment == nil else { return ("has a fragment, which is never sent", "take it out") }
+        return nil
+    }
+}

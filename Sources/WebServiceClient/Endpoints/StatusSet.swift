@@ -1,0 +1,78 @@
+/// A set of status codes: single codes, closed ranges, whole classes.
+///
+///     .accepting(.created)
+///     .accepting([200, 304])
+///     .alsoAccepting(.range(404...410))
+public struct StatusSet: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+    /// Sorted, disjoint, never touching.
+    private let ranges: [ClosedRange<Int>]
+
+    private init(normalising ranges: [ClosedRange<Int>]) {
+        var result: [ClosedRange<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = result.last, last.upperBound == .max || range.lowerBound <= last.upperBound + 1 {
+                result[result.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                result.append(range)
+            }
+        }
+        self.ranges = result
+    }
+
+    /// The given codes.
+    public init(arrayLiteral codes: Int...) {
+        self.init(normalising: codes.map { $0...$0 })
+    }
+
+    /// The given codes.
+    public static func codes(_ codes: Int...) -> StatusSet {
+        StatusSet(normalising: codes.map { $0...$0 })
+    }
+
+    /// The codes of a range, both ends included.
+    public static func range(_ range: ClosedRange<Int>) -> StatusSet {
+        StatusSet(normalising: [range])
+    }
+
+    /// The codes of both sets.
+    public func union(_ other: StatusSet) -> StatusSet {
+        StatusSet(normalising: ranges + other.ranges)
+    }
+
+    /// Whether a code is in the set.
+    public func contains(_ code: Int) -> Bool {
+        for range in ranges where range.contains(code) { return true }
+        return false
+    }
+
+    /// Whether the set has no code.
+    public var isEmpty: Bool { ranges.isEmpty }
+
+    /// 200 to 299: what counts as success by default.
+    public static let success = range(200...299)
+    /// Every code there is: no status is an error.
+    public static let any = range(100...999)
+    /// 200.
+    public static let ok: StatusSet = [200]
+    /// 201.
+    public static let created: StatusSet = [201]
+    /// 202.
+    public static let accepted: StatusSet = [202]
+    /// 204.
+    public static let noContent: StatusSet = [204]
+    /// 304.
+    public static let notModified: StatusSet = [304]
+    /// 404.
+    public static let notFound: StatusSet = [404]
+    /// 300 to 399.
+    public static let redirection = range(300...399)
+    /// 400 to 499.
+    public static let clientError = range(400...499)
+    /// 500 to 599.
+    public static let serverError = range(500...599)
+
+    /// The codes as text, such as `200…299, 304`.
+    public var description: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,56 @@
+/// One fault of a client's table: which key, what is wrong, how to mend it.
+public struct TableFault: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of faults.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A key that isn't spelled as `#function` spells it.
+        case malformedKey
+        /// A key that stands there twice.
+        case duplicateKey
+        /// A template that can't be read.
+        case badTemplate
+        /// A placeholder or a reference that names no argument.
+        case unknownArgument
+        /// An argument that nothing uses.
+        case unusedArgument
+        /// A body with a method that has none, or two bodies.
+        case unfitBody
+        /// A header name that is no token, or a value with CR, LF or NUL.
+        case badHeader
+        /// A method that is no token.
+        case badMethod
+        /// A service root that is no absolute http or https URL.
+        case badServiceRoot
+        /// A status set that no status is in.
+        case badStatuses
+        /// Something the transport can't do.
+        case missingCapability
+    }
+
+    /// The kind of fault.
+    public let kind: Kind
+    /// The key of the endpoint; `nil` for a fault of the class or the client.
+    public let key: String?
+    /// What is wrong.
+    public let problem: String
+    /// How to mend it.
+    public let fix: String
+
+    /// Key, problem and fix in a line.
+    public var description: String {
+        (key.map { "\"\($0)\": " } ?? "") + problem + "; " + fix
+    }
+}
+
+/// All faults of a client's table. It is the cause of the error that a call to a faulty client throws.
+public struct TableFaults: Error, Sendable, CustomStringConvertible {
+    /// The client's type.
+    public let client: String
+    /// The faults, in the table's order.
+    public let faults: [TableFault]
+
+    /// The faults, one a line.
+    public var description: String {
+        "The table of \(client) has \(faults.count == 1 ? "a fault" : "\(faults.count) faults"):\n"
+            + faults.map { "  - \($0)" }.joined(separator: "\n")
+    }
+}

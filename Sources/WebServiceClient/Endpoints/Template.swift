@@ -1,0 +1,97 @@
+/// A text with placeholders: `%%0%%` for the argument at a position, `%%owner%%` for the one of a label.
+///
+/// The text is split once, when a table is compiled; a value that is put in is never looked at for placeholders again.
+struct Template: Sendable, Hashable {
+    /// What a template is made of.
+    enum Piece: Sendable, Hashable {
+        case literal(String)
+        /// The position among the arguments.
+        case argument(Int)
+    }
+
+    let pieces: [Piece]
+
+    /// The whole text, when there is no placeholder in it.
+    var literal: String? {
+        if pieces.isEmpty { return "" }
+        if pieces.count == 1, case .literal(let text) = pieces[0] { return text }
+        return nil
+    }
+
+    /// The position of the argument, when one placeholder is all of the template.
+    var onlyArgument: Int? {
+        if pieces.count == 1, case .argument(let position) = pieces[0] { return position }
+        return nil
+    }
+
+    /// The positions that the template uses.
+    var arguments: Set<Int> {
+        Set(pieces.compactMap { if case .argument(let position) = $0 { position } else { nil } })
+    }
+
+    init(pieces: [Piece]) {
+        self.pieces = pieces
+    }
+
+    /// Splits a text.
+    ///
+    /// - Parameters:
+    ///   - names: the arguments that may be named, in their order.
+    ///   - report: told of each problem; a placeholder with a problem is left out.
+    init(_ text: some StringProtocol, names: ArgumentNames, report: (TemplateProblem) -> Void) {
+        var pieces: [Piece] = []
+        var rest = text[...]
+        while let open = rest.range(ofMark: "%%") {
+            if open.lowerBound > rest.startIndex { pieces.append(.literal(String(rest[..<open.lowerBound]))) }
+            let column = text.distance(from: text.startIndex, to: open.lowerBound) + 1
+            let after = rest[open.upperBound...]
+            guard let close = after.range(ofMark: "%%") else {
+                report(TemplateProblem(column: column, kind: .unclosed))
+                rest = after[after.endIndex...]
+                break
+            }
+            let name = String(after[..<close.lowerBound])
+            switch names.resolve(name) {
+            case .success(let position): pieces.append(.argument(position))
+            case .failure(let kind): report(TemplateProblem(column: column, kind: kind))
+            }
+            rest = after[close.upperBound...]
+        }
+        if !rest.isEmpty { pieces.append(.literal(String(rest))) }
+        self.pieces = pieces
+    }
+}
+
+/// What is wrong with a placeholder.
+struct TemplateProblem: Error, Sendable, Hashable {
+    enum Kind: Error, Sendable, Hashable {
+        /// `%%` without a second one.
+        case unclosed
+        /// Nothing between the marks, or no name.
+        case noName(String)
+        /// No argument has that label.
+        case unknown(String, suggestion: String?)
+        /// There are fewer arguments.
+        case outOfRange(String, arity: Int)
+        /// Several arguments have that label.
+        case ambiguous(String)
+    }
+
+    /// Where the placeholder begins, counted from 1.
+    let column: Int
+    let kind: Kind
+}
+
+extension StringProtocol {
+    /// The first occurrence of a mark, without Foundation's search.
+    func range(ofMark mark: String) -> Range<Index>? {
+        var position = startIndex
+        while position < endIndex {
+            if self[position...].hasPrefix(mark), let end = index(position, offsetBy: mark.count, limitedBy: endIndex) {
+                return position..<end
+            }
+            position = index(after: position)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,30 @@
+public import Foundation
+
+/// Makes the URL of a call from its bound parts, where a service needs it otherwise than by the book.
+public protocol URLBuilder: Sendable {
+    /// The URL of a call.
+    ///
+    /// - Throws: any error; the call fails with it.
+    func url(from parts: URLParts) throws -> URL
+}
+
+/// The parts of a call's URL with the arguments bound in and encoded.
+public struct URLParts: Sendable, Hashable {
+    /// The service root without a query.
+    public let root: String
+    /// The relative path, percent-encoded.
+    public let path: String
+    /// The query of the root and of the endpoint, percent-encoded, without the question mark; empty without one.
+    public let query: String
+    /// The route as declared.
+    public let route: String
+
+    /// The URL by the book: exactly one slash between root and path, the query behind.
+    public func standardURL() throws -> URL {
+        let joined = URLText.join(root, path)
+        guard let url = URL(string: query.isEmpty ? joined : joined + "?" + query) else {
+            throw InvalidRequest(message: "\"\(SecretMask.text(ofURL: joined))\" is no URL: check the service root and the template.")
+        }
+        return url
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+/// The stage of the chain that follows redirects (RFC 9110 §15.4), whatever engine is underneath.
+///
+/// Each hop is a request of its own: its `Location` is resolved by RFC 3986 §5 against the URL that answered, a fragment is dropped, a
+/// credential goes on only by the authentication stage, which sees the new origin. Headers that are secrets are left out on another origin.
+/// 303 turns every method but HEAD into GET, 301 and 302 turn POST into GET (§15.4.2, note), 307 and 308 keep method and body.
+struct Redirects: Interceptor {
+    /// What applies where the endpoint has no policy of its own.
+    let policy: RedirectPolicy
+
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        let policy = context.attributes[RedirectPolicy.self] ?? policy
+        guard policy.rule != .stop else { return try await next(request, context) }
+        let firstOrigin = request.origin
+        var request = request
+        var context = context
+        var seen: Set<String> = []
+        while true {
+            let response = try await next(request, context)
+            guard Self.statuses.contains(response.status) else { return response }
+            guard let location = response.headers[values: .location].first else { return response }
+            response.body.cancel()
+            seen.insert(Self.mark(of: request))
+            request = try Self.request(after: request, status: response.status, location: location, from: response.url)
+            guard !seen.contains(Self.mark(of: request)) else {
+                throw RedirectError(reason: .loop, message: "The redirects run in a circle: \(Self.place(request)) came again.")
+            }
+            guard context.hop < policy.limit else {
+                throw RedirectError(
+                    reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(Self.place(request)).")
+            }
+            if policy.rule == .sameOrigin, request.origin != firstOrigin {
+                throw RedirectError(
+                    reason: .otherOrigin,
+                    message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
+            }
+            context.hop += 1
+        }
+    }
+
+    private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+
+    /// Fields that tell of the body and go with it.
+    private static let bodyFields: [HTTPFields.Name] = [
+        .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Transfer-Encoding", "Digest", "Content-MD5",
+    ]
+
+    private static func mark(of request: ServiceRequest) -> String {
+        "\(request.method) \(request.url.absoluteString)"
+    }
+
+    private static func place(_ request: ServiceRequest) -> String {
+        SecretMask.text(of: request.url)
+    }
+
+    /// The request of the next hop.
+    private static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
+        guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
+            throw RedirectError(
+                reason: .badLocation, message: "The redirect's Location \"\(SecretMask.text(ofURL: location))\" is no http or https URL.")
+        }
+        if request.url.scheme?.lowercased() == "https", origin.scheme == "http" {
+            throw RedirectError(
+                reason: .insecure, message: "The redirect to \(SecretMask.text(of: url)) leaves https for http; it is never followed.")
+        }
+        var result = request
+        result.url = url
+        let becomesGet = status == 303 ? request.method != .head : (status == 301 || status == 302) && request.method == .post
+        if becomesGet {
+            result.method = .get
+            result.body = nil
+            for name in bodyFields { result.headers[name] = nil }
+        } else if let body = request.body, !body.isReplayable {
+            throw RedirectError(
+                reason: .bodyNotReplayable,
+                message: "The redirect \(status) asks for the body again, and the body is a stream that can be read only once.")
+        }
+        if request.origin != origin {
+            for field in request.headers where SecretMask.hides(field.name) { result.headers[field.name] = nil }
+            result.headers[.host] = nil
+        }
+        return result
+    }
+
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        guard var text = URLText.resolve(URLText.repaired(location), against: base.absoluteString) else { return nil }
+        if let hash = text.firstIndex(of: "#") { text.removeSubrange(hash...) }
+        return URL(string: text)
+    }
+}

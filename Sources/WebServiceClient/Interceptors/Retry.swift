@@ -1,0 +1,64 @@
+import Foundation
+
+/// The stage of the chain that repeats a call after a failure that may pass: see ``RetryPolicy``.
+///
+/// The wait is the larger of the policy's back-off and the response's `Retry-After`. There is no repeat when the wait would outlive the
+/// call's deadline, when the body can't be replayed, or when the method isn't idempotent; then the failure itself is delivered.
+struct Retry: Interceptor {
+    /// What applies where the endpoint has no policy of its own.
+    let policy: RetryPolicy
+    /// Waits; injected so that tests need no time.
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        let policy = context.attributes[RetryPolicy.self] ?? policy
+        guard policy.attempts > 1, policy.repeatsUnsafeMethods || request.method.isIdempotent, request.body?.isReplayable ?? true else {
+            return try await next(request, context)
+        }
+        var context = context
+        while true {
+            let delay: Duration
+            let reason: String
+            do {
+                let response = try await next(request, context)
+                guard policy.statuses.contains(response.status), context.attempt < policy.attempts,
+                    let wait = wait(after: response, attempt: context.attempt, policy: policy, deadline: request.deadline)
+                else { return response }
+                response.body.cancel()
+                delay = wait
+                reason = "status \(response.status)"
+            } catch let error as TransportError {
+                guard policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,
+                    let wait = allowed(backoff(policy, context.attempt), until: request.deadline)
+                else { throw error }
+                delay = wait
+                reason = error.code.rawValue
+            }
+            let number = context.attempt
+            context.diagnostics.report(.init(.debug, "attempt \(number) ended with \(reason), the next in \(delay)", call: context.identity))
+            try await sleep(delay)
+            try Task.checkCancellation()
+            context.attempt += 1
+        }
+    }
+
+    private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, deadline: ContinuousClock.Instant?) -> Duration? {
+        var delay = backoff(policy, attempt)
+        if let asked = response.headers[.retryAfter].flatMap(RetryAfter.init) {
+            let wait = asked.delay(limit: .seconds(24 * 3600))
+            guard wait <= policy.longestWait else { return nil }
+            delay = max(delay, wait)
+        }
+        return allowed(delay, until: deadline)
+    }
+
+    private func backoff(_ policy: RetryPolicy, _ attempt: Int) -> Duration {
+        var generator = SystemRandomNumberGenerator()
+        return policy.backoff.delay(afterFailures: attempt, using: &generator)
+    }
+
+    private func allowed(_ delay: Duration, until deadline: ContinuousClock.Instant?) -> Duration? {
+        guard let deadline else { return delay }
+        return ContinuousClock.now.advanced(by: delay) < deadline ? delay : nil
+    }
+}

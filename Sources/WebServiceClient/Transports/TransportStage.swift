@@ -1,0 +1,36 @@
+/// The end of the chain: the last look at a request before the transport gets it.
+///
+/// A header name that is no token, and CR, LF or NUL in a value, end here, whoever set them: no engine is trusted with them.
+struct TransportStage: Sendable {
+    let transport: any Transport
+
+    func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        try Self.check(request)
+        if let dryRun = DryRun.current { throw dryRun.stop(at: request) }
+        try Task.checkCancellation()
+        return try await transport.send(request)
+    }
+
+    private static func check(_ request: ServiceRequest) throws {
+        for field in request.headers {
+            guard field.name.isValid else {
+                throw InvalidRequest(message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+            }
+            guard !field.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else {
+                throw InvalidRequest(message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
+            }
+        }
+        guard request.method.isValid else {
+            throw InvalidRequest(message: "\"\(request.method)\" is no method: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+        }
+    }
+}
+
+/// A request that can't be sent as it stands.
+public struct InvalidRequest: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+}
