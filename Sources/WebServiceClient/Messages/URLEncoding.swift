@@ -70,7 +70,17 @@ public enum URLEncoding {
     /// Appends the text, encoded, to the bytes: what builds a URL piece by piece without a string for each piece.
     package static func append(_ text: String, to output: inout [UInt8], allowing alphabet: Alphabet) {
         withBytes(of: text) { bytes in
-            for byte in bytes { append(byte, to: &output, allowing: alphabet) }
+            var index = 0
+            while index < bytes.count {
+                let start = index
+                while index < bytes.count, alphabet.contains(bytes[index]) { index += 1 }
+                // Runs are copied at once; most values are nothing but one.
+                if index > start { output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index])) }
+                if index < bytes.count {
+                    append(bytes[index], to: &output, allowing: alphabet)
+                    index += 1
+                }
+            }
         }
     }
 

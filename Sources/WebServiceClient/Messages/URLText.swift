@@ -11,6 +11,28 @@ public enum URLText {
     public static func joined(_ base: String, _ relative: String) -> String {
         if relative.isEmpty { return base }
         if base.isEmpty { return relative }
+        return joinedAtSlash(base, relative) ?? joinedByParts(base, relative)
+    }
+
+    /// The common case without taking anything apart: a base which ends in its path, and a relative part which starts with one.
+    private static func joinedAtSlash(_ base: String, _ relative: String) -> String? {
+        let marks = (question: UInt8(ascii: "?"), hash: UInt8(ascii: "#"), slash: UInt8(ascii: "/"))
+        let tail = relative.utf8.drop { $0 == marks.slash }
+        if base.utf8.contains(where: { $0 == marks.question || $0 == marks.hash }) { return nil }
+        if let first = relative.utf8.first, first == marks.question || first == marks.hash { return nil }
+        var head = base.utf8[...]
+        while head.last == marks.slash { head.removeLast() }
+        // Nothing but slashes, or a scheme: what comes next isn't plainly a path.
+        guard let last = head.last, last != UInt8(ascii: ":") else { return nil }
+        var text = ""
+        text.reserveCapacity(base.utf8.count + relative.utf8.count + 1)
+        text.append(contentsOf: Substring(head))
+        text.append("/")
+        text.append(contentsOf: Substring(tail))
+        return text
+    }
+
+    static func joinedByParts(_ base: String, _ relative: String) -> String {
         var whole = Components(base)
         let tail = Components(pathAndRest: relative)
         if whole.path.isEmpty, whole.authority == nil {

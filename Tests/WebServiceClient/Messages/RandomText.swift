@@ -30,6 +30,11 @@ struct RandomText: RandomNumberGenerator {
         return text
     }
 
+    /// One to five of the pieces in a row.
+    mutating func choice(of pieces: [String]) -> String {
+        (0..<Int.random(in: 1...5, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
+    }
+
     /// Values that everybody tries first, then random ones.
     static func hostile(seed: UInt64, count: Int) -> [String] {
         var random = RandomText(seed: seed)

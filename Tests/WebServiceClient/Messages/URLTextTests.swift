@@ -90,6 +90,15 @@ import Testing
         }
     }
 
+    @Test func `The quick way of joining gives what the thorough one gives`() {
+        var random = RandomText(seed: 8)
+        let pieces = ["https:", "/", "//", "h", "a:b", "?", "#", "k=1", "é", "\u{301}", "..", ":", "@"]
+        for _ in 0..<5_000 {
+            let (base, relative) = (random.choice(of: pieces), random.choice(of: pieces))
+            #expect(URLText.joined(base, relative) == URLText.joinedByParts(base, relative), "\(base) \(relative)")
+        }
+    }
+
     @Test func `Repair mends each part by its own rules`() {
         #expect(URLText.repaired("http://h/a b/[c]?d e=\"f\"&g=%20%#h i") == "http://h/a%20b/%5Bc%5D?d%20e=%22f%22&g=%20%25#h%20i")
         #expect(URLText.repaired("http://u b:p@[::1]:80/é") == "http://u%20b:p@[::1]:80/%C3%A9")
