@@ -4,7 +4,7 @@ import Foundation
 enum BasicAuthorization {
     /// The field's value, from the UTF-8 bytes of name and password in normal form C.
     /// - Throws: ``AuthenticationError`` if the name holds a colon, or the name or the password a control character.
-    static func value(user: DigestUser) throws(AuthenticationError) -> String {
+    static func value(user: UserCredentials) throws(AuthenticationError) -> String {
         guard !user.name.utf8.contains(UInt8(ascii: ":")) else {
             throw AuthenticationError(
                 .unusableUserName,

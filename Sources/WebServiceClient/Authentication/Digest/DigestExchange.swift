@@ -44,7 +44,7 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     ///   - nonce: the session's first nonce; used by `-sess` algorithms only.
     ///   - clientNonce: the session's first nonce of ours; used by `-sess` algorithms only.
     static func sessionKey(
-        algorithm: DigestAlgorithm, user: DigestUser, realm: String, nonce: String, clientNonce: String
+        algorithm: DigestAlgorithm, user: UserCredentials, realm: String, nonce: String, clientNonce: String
     ) -> String {
         let key = algorithm.function.digest(of: user.name, realm, user.password)
         return algorithm.isSession ? algorithm.function.digest(of: key, nonce, clientNonce) : key

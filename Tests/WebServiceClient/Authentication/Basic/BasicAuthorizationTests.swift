@@ -5,20 +5,21 @@ import Testing
 @Suite struct BasicAuthorizationTests {
     @Test func `the examples of RFC 7617`() throws {
         #expect(
-            try BasicAuthorization.value(user: DigestUser(name: "Aladdin", password: "open sesame")) == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+            try BasicAuthorization.value(user: UserCredentials(name: "Aladdin", password: "open sesame"))
+                == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
         )
-        #expect(try BasicAuthorization.value(user: DigestUser(name: "test", password: "123\u{a3}")) == "Basic dGVzdDoxMjPCow==")
+        #expect(try BasicAuthorization.value(user: UserCredentials(name: "test", password: "123\u{a3}")) == "Basic dGVzdDoxMjPCow==")
     }
 
     @Test func `passwords may hold colons, and both parts may be empty`() throws {
-        #expect(try BasicAuthorization.value(user: DigestUser(name: "a", password: "b:c")) == "Basic YTpiOmM=")
-        #expect(try BasicAuthorization.value(user: DigestUser(name: "", password: "")) == "Basic Og==")
+        #expect(try BasicAuthorization.value(user: UserCredentials(name: "a", password: "b:c")) == "Basic YTpiOmM=")
+        #expect(try BasicAuthorization.value(user: UserCredentials(name: "", password: "")) == "Basic Og==")
     }
 
     @Test func `combining marks are composed`() throws {
         #expect(
-            try BasicAuthorization.value(user: DigestUser(name: "u\u{308}", password: "e\u{301}"))
-                == BasicAuthorization.value(user: DigestUser(name: "\u{fc}", password: "\u{e9}")))
+            try BasicAuthorization.value(user: UserCredentials(name: "u\u{308}", password: "e\u{301}"))
+                == BasicAuthorization.value(user: UserCredentials(name: "\u{fc}", password: "\u{e9}")))
     }
 
     @Test(arguments: [
@@ -31,7 +32,7 @@ import Testing
         user: String, password: String, kind: AuthenticationError.Kind, reason: String
     ) throws {
         let error = try #require(throws: AuthenticationError.self) {
-            try BasicAuthorization.value(user: DigestUser(name: user, password: password))
+            try BasicAuthorization.value(user: UserCredentials(name: user, password: password))
         }
         #expect(error.kind == kind)
         #expect(error.message.contains(reason))

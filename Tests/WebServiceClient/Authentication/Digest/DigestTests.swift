@@ -9,7 +9,7 @@ import Testing
         _ line: String, user: String, password: String, cnonce: String, target: String, method: String = "GET"
     ) throws -> String {
         let challenge = try #require(DigestChallenge.strongest(of: AuthenticationChallenge.challenges(in: [line])))
-        let user = DigestUser(name: user, password: password)
+        let user = UserCredentials(name: user, password: password)
         let key = DigestExchange.sessionKey(
             algorithm: challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: cnonce)
         let exchange = DigestExchange(
@@ -145,7 +145,7 @@ import Testing
     ])
     func `every algorithm with every quality`(vector: Vector) throws {
         let algorithm = try #require(DigestAlgorithm(name: vector.algorithm.lowercased()))
-        let user = DigestUser(name: #"Ann "A" Bee"#, password: "pass:w\u{f6}rd")
+        let user = UserCredentials(name: #"Ann "A" Bee"#, password: "pass:w\u{f6}rd")
         let key = DigestExchange.sessionKey(
             algorithm: algorithm, user: user, realm: #"re\alm"#, nonce: "srvNonce+/=", clientNonce: "0a4f113b")
         let exchange = DigestExchange(
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func `secrets show in no description, dump or mirror`() {
-        let user = DigestUser(name: "ada", password: "hunter2")
+        let user = UserCredentials(name: "ada", password: "hunter2")
         let exchange = DigestExchange(
             function: .md5, sessionKey: "hunter2", nonce: "n", nonceCount: 1, clientNonce: "c", quality: nil, target: "/")
         var dumped = "\(user) \(String(reflecting: user)) \(exchange) \(String(reflecting: exchange)) \(String(describing: Optional(user)))"

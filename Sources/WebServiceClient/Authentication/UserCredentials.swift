@@ -1,9 +1,9 @@
 import Foundation
 
-/// A user's name and password as Digest and Basic use them: in the normal form C that RFC 7616 §4 and RFC 7617 §2.1 ask for.
+/// A user's name and password as Basic and Digest use them: in the normal form C that RFC 7616 §4 and RFC 7617 §2.1 ask for.
 ///
 /// Neither shows in a description, a dump or a mirror.
-struct DigestUser: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+struct UserCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let name: String
     let password: String
 
