@@ -1,0 +1,38 @@
+/// Why credentials could not be sent, or why a response was not accepted. Never holds a user's name, a password or a token.
+public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What sort of failure it is, an open set.
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name.
+        public let rawValue: String
+        /// A kind of that name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The kind's name.
+        public var description: String { rawValue }
+
+        /// The user's name holds characters that the scheme can't carry.
+        public static let unusableUserName = Self(rawValue: "unusableUserName")
+        /// The password holds characters that the scheme can't carry.
+        public static let unusablePassword = Self(rawValue: "unusablePassword")
+        /// The server wants the request's body to be signed or sent again, and the body can be read only once.
+        public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
+        /// The server failed to prove that it knows the password (RFC 7616 §3.5, `rspauth`).
+        public static let serverNotProven = Self(rawValue: "serverNotProven")
+        /// The response's body is larger than what may be held in memory to check it.
+        public static let responseTooLarge = Self(rawValue: "responseTooLarge")
+    }
+
+    /// What sort of failure it is.
+    public let kind: Kind
+
+    /// A sentence that names the offender and the fix.
+    public let message: String
+
+    /// An error of a kind; providers outside the library make their own.
+    public init(_ kind: Kind, message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

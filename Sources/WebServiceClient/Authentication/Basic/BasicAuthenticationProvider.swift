@@ -1,0 +1,95 @@
+/// Authentication by user name and password in the clear (RFC 7617): for `https`, where nobody can read them.
+///
+///     $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: password)
+///
+/// Name and password are sent in UTF-8 and normal form C, whether the server announces that charset or not: RFC 7617 knows no other.
+/// A name with a colon, or control characters in either of them, are an ``AuthenticationError`` of the first call.
+public final class BasicAuthenticationProvider: AuthenticationProvider {
+    private struct State {
+        /// Who took the credentials.
+        var accepting: Set<AuthenticationScope> = []
+        var isOpened = false
+    }
+
+    /// That credentials were sent.
+    private struct Sent: Sendable {}
+
+    private let isPreemptive: Bool
+    private let credentials: Result<String, AuthenticationError>
+    private let state = Locked(State())
+
+    /// A provider for one user.
+    ///
+    /// - Parameters:
+    ///   - user: the user's name, without colon.
+    ///   - password: the password.
+    ///   - isPreemptive: whether every request carries the credentials from the first on. Otherwise they are sent when the server has asked for
+    ///     them, and from then on with every request to it: its first request costs a round trip more.
+    public init(user: String, password: String, isPreemptive: Bool = true) {
+        self.isPreemptive = isPreemptive
+        let user = UserCredentials(name: user, password: password)
+        do throws(AuthenticationError) {
+            credentials = .success(try BasicAuthorization.value(user: user))
+        } catch {
+            credentials = .failure(error)
+        }
+    }
+
+    /// Adds the credentials, if they are sent unasked or the server has taken them before.
+    public func authorize(_ attempt: inout AuthenticationAttempt, context: CallContext) async throws {
+        let scope = attempt.scope
+        guard isPreemptive || state.withLock({ $0.accepting.contains(scope) }) else { return }
+        try addCredentials(&attempt)
+    }
+
+    /// Adds the credentials if the server asks for Basic and hasn't just refused them.
+    public func respond(
+        to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
+    ) async throws -> Bool {
+        let scope = attempt.scope
+        state.withLock {
+            $0.accepting.remove(scope)
+            $0.isOpened = false
+        }
+        guard attempt.memo == nil, challenges.contains(where: { $0.isScheme("Basic") }), attempt.canRepeat else { return false }
+        try addCredentials(&attempt)
+        return true
+    }
+
+    /// Notes that the credentials were taken.
+    public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
+    {
+        guard attempt.memo is Sent else { return response }
+        let scope = attempt.scope
+        state.withLock {
+            if $0.accepting.count >= DigestSessions.scopeLimit { $0.accepting.removeAll() }
+            $0.accepting.insert(scope)
+            $0.isOpened = true
+        }
+        return response
+    }
+
+    /// Whether the server took the credentials when it last saw them.
+    public var isSessionOpened: Bool { state.withLock { $0.isOpened } }
+
+    /// Forgets who took the credentials. The credentials themselves stay.
+    public func invalidate() async {
+        state.withLock { $0 = State() }
+    }
+
+    private func addCredentials(_ attempt: inout AuthenticationAttempt) throws {
+        attempt.request.headers[attempt.target.credentialsField] = try credentials.get()
+        attempt.memo = Sent()
+    }
+}
+
+extension BasicAuthenticationProvider: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The scheme, without name and password.
+    public var description: String { "Basic authentication (\(isPreemptive ? "sent unasked" : "sent when asked for"))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Shows nothing of the credentials.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,59 @@
+/// A hash of Digest authentication and the way it is used (RFC 7616 §3.3, `algorithm`).
+struct DigestAlgorithm: Hashable, Sendable {
+    /// The hashes, weakest first.
+    enum Function: Int, Hashable, Sendable, Comparable, CaseIterable {
+        case md5, sha256, sha512_256
+
+        static func < (first: Function, second: Function) -> Bool { first.rawValue < second.rawValue }
+
+        /// A hash that has taken nothing yet.
+        func makeHash() -> any HashFunction {
+            switch self {
+            case .md5: MD5()
+            case .sha256: SHA256()
+            case .sha512_256: SHA512_256()
+            }
+        }
+
+        /// The digest of the fields with a colon between each two, in hexadecimal digits: what RFC 7616 writes `H(a ":" b)`.
+        func digest(of fields: String...) -> String {
+            switch self {
+            case .md5: Self.digest(of: fields, MD5())
+            case .sha256: Self.digest(of: fields, SHA256())
+            case .sha512_256: Self.digest(of: fields, SHA512_256())
+            }
+        }
+
+        private static func digest(of fields: [String], _ empty: some HashFunction) -> String {
+            var hash = empty
+            for (index, field) in fields.enumerated() {
+                if index > 0 { hash.update(":") }
+                hash.update(field)
+            }
+            return Hexadecimal.text(of: hash.finalize())
+        }
+    }
+
+    let function: Function
+
+    /// Whether the hash of user, realm and password is bound to the session's first nonces (`-sess`, RFC 7616 §3.4.2).
+    let isSession: Bool
+
+    /// The algorithm of this name in any case, or nil if it isn't one of ours.
+    init?(name: String) {
+        switch name.lowercased() {
+        case "md5": self.init(.md5)
+        case "md5-sess": self.init(.md5, isSession: true)
+        case "sha-256": self.init(.sha256)
+        case "sha-256-sess": self.init(.sha256, isSession: true)
+        case "sha-512-256": self.init(.sha512_256)
+        case "sha-512-256-sess": self.init(.sha512_256, isSession: true)
+        default: return nil
+        }
+    }
+
+    init(_ function: Function, isSession: Bool = false) {
+        self.function = function
+        self.isSession = isSession
+    }
+}

@@ -1,0 +1,71 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+private enum OpenSSL {
+    static let command: URL? = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        return folders.map { URL(fileURLWithPath: String($0)).appendingPathComponent("openssl") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    /// Whether there is a command that knows the hash: some builds leave one out.
+    static func knows(_ option: String) -> Bool {
+        (try? run(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
+    }
+
+    /// Hashes files, or an empty input if there are none.
+    static func run(_ option: String, _ files: [String], in folder: URL) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = command
+        process.currentDirectoryURL = folder
+        process.arguments = ["dgst", option, "-r"] + files
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}
+
+/// Every length from 0 to 300 bytes against the `openssl` command, one process for each hash. Where the machine has no such command,
+/// or it doesn't know a hash, the tests say that they were skipped.
+@Suite(.enabled(if: OpenSSL.command != nil, "needs the openssl command in PATH"))
+struct OpenSSLComparisonTests {
+    @Test(.enabled(if: OpenSSL.knows("-md5"), "needs an openssl with MD5"))
+    func `MD5 agrees`() throws {
+        try compare("-md5", MD5.self)
+    }
+
+    @Test(.enabled(if: OpenSSL.knows("-sha256"), "needs an openssl with SHA-256"))
+    func `SHA-256 agrees`() throws {
+        try compare("-sha256", SHA256.self)
+    }
+
+    @Test(.enabled(if: OpenSSL.knows("-sha512-256"), "needs an openssl with SHA-512/256"))
+    func `SHA-512/256 agrees`() throws {
+        try compare("-sha512-256", SHA512_256.self)
+    }
+
+    private func compare<Hash: HashFunction>(_ option: String, _ hash: Hash.Type) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hashes-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let messages = (0...300).map { length in (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ length) } }
+        for message in messages {
+            try Data(message).write(to: folder.appendingPathComponent(String(message.count)))
+        }
+        let result = try OpenSSL.run(option, messages.map { String($0.count) }, in: folder)
+        let lines = result.output.split(separator: "\n")
+        try #require(result.status == 0 && lines.count == messages.count)
+        for (line, message) in zip(lines, messages) {
+            #expect(line == "\(Hash.hexadecimal(of: message)) *\(message.count)")
+        }
+    }
+}
+#endif
