@@ -102,7 +102,8 @@ extension MultipartForm {
         }
         if let part = part(containing: boundary) {
             throw RequestBodyError(
-                message: "The part “\(Self.excerpt(part.name))” contains the boundary “\(boundary)”: choose another, or leave it to be random.")
+                message:
+                    "The part “\(Self.excerpt(part.name))” contains the boundary “\(boundary)”: choose another, or leave it to be random.")
         }
         return boundary
     }

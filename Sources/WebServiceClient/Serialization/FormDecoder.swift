@@ -23,7 +23,8 @@ struct FormDecoder: Decoder {
     /// The value of a type at this place. What is one text is read as a text; other types decode themselves.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         switch type {
-        case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type: try TextValue.read(type, from: text(), path: codingPath)
+        case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type:
+            try TextValue.read(type, from: text(), path: codingPath)
         default: try Value(from: self)
         }
     }
@@ -41,7 +42,8 @@ struct FormDecoder: Decoder {
 
     private func mismatch(_ needed: String) -> SerializationError {
         let found =
-            tree.children.isEmpty ? (tree.texts.count == 1 ? "one value" : "\(tree.texts.count) values") : "a structure of \(tree.names.count) fields"
+            tree.children.isEmpty
+            ? (tree.texts.count == 1 ? "one value" : "\(tree.texts.count) values") : "a structure of \(tree.names.count) fields"
         return SerializationError(.structure, "The form has \(found)\(TextValue.place(codingPath)), where \(needed) needed.")
     }
 }

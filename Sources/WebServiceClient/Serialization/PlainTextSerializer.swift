@@ -19,7 +19,8 @@ public struct PlainTextSerializer: SerializationDelegate {
     public func encode(_ value: any Encodable) throws -> Data {
         guard let text = TextValue.text(of: value) else {
             throw SerializationError(
-                .encoding, "A \(type(of: value)) can't be sent as plain text: pass a String, or set a serializer for structures, such as JSON.")
+                .encoding,
+                "A \(type(of: value)) can't be sent as plain text: pass a String, or set a serializer for structures, such as JSON.")
         }
         return try encoding.encode(text)
     }

@@ -65,10 +65,11 @@ private struct Payload {
         guard delegate is PlainTextSerializer || delegate is RawDataSerializer else { return try decode(type, with: delegate) }
         do {
             return try delegate.decode(type, from: body, at: path, contentType: contentType)
-        } catch let error as SerializationError {
+        } catch {
+            let kind = (error as? SerializationError)?.kind
             let essence = contentType.flatMap { MediaType($0)?.essence }
             let isMarkup = MarkupPage(body) != nil || essence == "text/html"
-            guard isMarkup || error.kind == .structure || error.kind == .root else { throw error }
+            guard isMarkup || kind == .structure || kind == .root else { throw error }
             guard !isMarkup, essence == "text/plain", Swift.type(of: fallback) != Swift.type(of: delegate) else {
                 throw mismatch(expected: fallback, cause: error)
             }

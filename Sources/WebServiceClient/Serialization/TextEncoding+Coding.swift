@@ -21,7 +21,8 @@ extension TextEncoding {
         case .system(let number): text = String(data: data, encoding: String.Encoding(rawValue: number))
         }
         guard let text else {
-            throw SerializationError(.charset, "The body isn't valid \(name)\(place(in: data)), though that is the charset it is said to have.")
+            throw SerializationError(
+                .charset, "The body isn't valid \(name)\(place(in: data)), though that is the charset it is said to have.")
         }
         return text
     }

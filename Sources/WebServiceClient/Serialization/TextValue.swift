@@ -111,6 +111,7 @@ struct TextValueDecoder: Decoder, SingleValueDecodingContainer {
 
     private func structureNeeded(_ what: String) -> SerializationError {
         SerializationError(
-            .structure, "The text “\(SerializationError.excerpt(text))”\(TextValue.place(codingPath)) is a simple value; \(what) is needed.")
+            .structure, "The text “\(SerializationError.excerpt(text))”\(TextValue.place(codingPath)) is a simple value; \(what) is needed."
+        )
     }
 }

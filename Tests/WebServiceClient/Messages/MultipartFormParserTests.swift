@@ -15,7 +15,8 @@ import WebServiceClient
             .text("dashes", "--form-0123\r\n--form-0123--\r\n"), .data("zeros", Data([0, 0, 13, 10, 0]), contentType: "image/x-own; a=b"),
         ]
         let names = [
-            "na\"me", "a\r\nX-Injected: y", "line\nfeed", "🙂", "a; filename=\"x\"", "back\\slash", "end\\", "a=b&c", " blanks ", "Ünïcode", "%%1%%",
+            "na\"me", "a\r\nX-Injected: y", "line\nfeed", "🙂", "a; filename=\"x\"", "back\\slash", "end\\", "a=b&c", " blanks ", "Ünïcode",
+            "%%1%%",
             "../../etc/passwd", "名前", "a,b", "(c)", "files[]", "\ttab",
         ]
         for name in names {
@@ -69,16 +70,17 @@ import WebServiceClient
             case .email:
                 """
                 import sys, json, base64, email
-                raw = b"Content-Type: " + sys.argv[1].encode() + b"\\r\\n\\r\\n" + sys.stdin.buffer.read()
-                def text(value):
-                    return value and value.encode("ascii", "surrogateescape").decode("utf-8")
+                # As text with every byte kept, since the parser replaces what isn't ASCII in headers of bytes.
+                body = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
                 def part(p):
                     return {
-                        "name": text(p.get_param("name", header="content-disposition")) or "",
-                        "fileName": text(p.get_param("filename", header="content-disposition")),
+                        "name": p.get_param("name", header="content-disposition"),
+                        "fileName": p.get_param("filename", header="content-disposition"),
                         "contentType": p["content-type"],
-                        "content": base64.b64encode(p.get_payload(decode=True)).decode()}
-                print(json.dumps([part(p) for p in email.message_from_bytes(raw).get_payload()]))
+                        "content": base64.b64encode(p._payload.encode("utf-8", "surrogateescape")).decode()}
+                form = email.message_from_string("Content-Type: " + sys.argv[1] + "\\r\\n\\r\\n" + body)
+                assert not form.defects, form.defects
+                print(json.dumps([part(p) for p in form._payload]))
                 """
             case .werkzeug:
                 """
@@ -100,8 +102,7 @@ import WebServiceClient
                         content += event.data
                         if not event.more_data:
                             parts[-1]["content"] = base64.b64encode(content).decode()
-                    else:
-                        assert isinstance(event, Epilogue), event
+                    elif isinstance(event, Epilogue):
                         break
                 print(json.dumps(parts))
                 """
@@ -117,23 +118,25 @@ import WebServiceClient
             let folder = FileManager.default.temporaryDirectory.appending(component: "parser-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            let (source, target) = (folder.appending(component: "in"), folder.appending(component: "out"))
+            let (source, target, faults) = (
+                folder.appending(component: "in"), folder.appending(component: "out"), folder.appending(component: "faults")
+            )
             try input.write(to: source)
-            try Data().write(to: target)
+            for file in [target, faults] { try Data().write(to: file) }
             let process = Process()
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments = ["python3"] + arguments
             process.standardInput = try FileHandle(forReadingFrom: source)
             process.standardOutput = try FileHandle(forWritingTo: target)
-            process.standardError = FileHandle.nullDevice
+            process.standardError = try FileHandle(forWritingTo: faults)
             try process.run()
             process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw Failure(status: process.terminationStatus) }
+            guard process.terminationStatus == 0 else { throw Failure(message: try String(contentsOf: faults, encoding: .utf8)) }
             return try Data(contentsOf: target)
         }
 
         private struct Failure: Error {
-            let status: Int32
+            let message: String
         }
     }
 }

@@ -18,7 +18,8 @@ import WebServiceClient
         defer { try? FileManager.default.removeItem(at: file) }
         let body = try MultipartForm([.text("a", ""), .file("f", file, fileName: "my \"best\".png")], boundary: "x").body()
         var expected = Data("--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n--x\r\n".utf8)
-        expected += Data("Content-Disposition: form-data; name=\"f\"; filename=\"my %22best%22.png\"\r\nContent-Type: image/png\r\n\r\n".utf8)
+        expected += Data(
+            "Content-Disposition: form-data; name=\"f\"; filename=\"my %22best%22.png\"\r\nContent-Type: image/png\r\n\r\n".utf8)
         expected += Data([0, 13, 10, 255]) + Data("\r\n--x--\r\n".utf8)
         #expect(try await body.collect(upTo: 1000) == expected)
         #expect(try await body.collect(upTo: 1000) == expected, "a body can be sent again")

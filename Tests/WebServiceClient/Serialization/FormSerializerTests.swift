@@ -27,7 +27,8 @@ import WebServiceClient
     }
 
     @Test func `Flat fields of every simple kind`() throws {
-        let form = "id=-5&note=a%26b+c%3D&isPaid=true&weight=1.5&speed=fast&placed=1970-01-01T00%3A00%3A01Z&tags=x&link=https%3A%2F%2Fa.example"
+        let form =
+            "id=-5&note=a%26b+c%3D&isPaid=true&weight=1.5&speed=fast&placed=1970-01-01T00%3A00%3A01Z&tags=x&link=https%3A%2F%2Fa.example"
         let order = try decode(Order.self, form)
         #expect(order.id == -5)
         #expect(order.note == "a&b c=")
@@ -61,7 +62,10 @@ import WebServiceClient
     }
 
     @Test func `Nested fields`() throws {
-        #expect(try decode([String: [String: [String: Int]]].self, "a[b][c]=1&a[b][d]=2&a[e][f]=3") == ["a": ["b": ["c": 1, "d": 2], "e": ["f": 3]]])
+        #expect(
+            try decode([String: [String: [String: Int]]].self, "a[b][c]=1&a[b][d]=2&a[e][f]=3") == [
+                "a": ["b": ["c": 1, "d": 2], "e": ["f": 3]]
+            ])
         let lines = try decode([Order.Line].self, "l[0][article]=x&l[0][count]=1&l[1][article]=y&l[1][count]=2", at: "l")
         #expect(lines == [Order.Line(article: "x", count: 1), Order.Line(article: "y", count: 2)])
         let unnumbered = try decode([Order.Line].self, "l[][article]=x&l[][count]=1&l[][article]=y&l[][count]=2", at: "l")

@@ -110,7 +110,8 @@ import WebServiceClient
         "A missing root is told with what is there instead",
         arguments: [
             (["a", "x", "c"], ["“a.x.c”", "in “a”", "no “x”", "“b”, “k0”"]), (["x"], ["at the top", "the key “a”"]),
-            (["a", "b", "c"], ["in “a.b”", "an array of 2", "index"]), (["a", "b", "2"], ["an array of 2"]), (["a", "b", "-1"], ["an array of 2"]),
+            (["a", "b", "c"], ["in “a.b”", "an array of 2", "index"]), (["a", "b", "2"], ["an array of 2"]),
+            (["a", "b", "-1"], ["an array of 2"]),
             (["a", "b", "0", "c"], ["null"]), (["a", "b", "1", "c"], ["simple value"]),
         ] as [([String], [String])])
     func missingRoot(path: [String], words: [String]) {
@@ -154,7 +155,9 @@ import WebServiceClient
         let payload = Data(("{" + (0..<50).map { "\"k\($0)\":[\($0)]" }.joined(separator: ",") + "}").utf8)
         try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for index in 0..<500 {
-                group.addTask { (index % 50, try serializer.decode(Int.self, from: payload, at: ["k\(index % 50)", "0"], contentType: nil)) }
+                group.addTask {
+                    (index % 50, try serializer.decode(Int.self, from: payload, at: ["k\(index % 50)", "0"], contentType: nil))
+                }
             }
             for try await (expected, value) in group { #expect(expected == value) }
         }
@@ -165,7 +168,8 @@ import WebServiceClient
         let serializer = JSONSerializer(keys: .snakeCase)
         for _ in 0..<300 {
             let page = Page(
-                pageCount: Int(truncatingIfNeeded: seed.next()), sentAt: Date(timeIntervalSince1970: Double(Int32(truncatingIfNeeded: seed.next()))),
+                pageCount: Int(truncatingIfNeeded: seed.next()),
+                sentAt: Date(timeIntervalSince1970: Double(Int32(truncatingIfNeeded: seed.next()))),
                 link: Bool.random(using: &seed) ? seed.text(upTo: 20) : nil)
             #expect(try serializer.decode(Page.self, from: serializer.encode(page), at: [], contentType: nil) == page)
         }

@@ -24,7 +24,8 @@ import WebServiceClient
     @Test(
         "The charset of the header, else of the mark, else UTF-8, else Latin-1 for text",
         arguments: [
-            ([0xE9], "text/plain; charset=ISO-8859-1", "é"), ([0xE9], "text/plain;charset='windows-1252'", "é"), ([0xC3, 0xA9], "text/plain", "é"),
+            ([0xE9], "text/plain; charset=ISO-8859-1", "é"), ([0xE9], "text/plain;charset='windows-1252'", "é"),
+            ([0xC3, 0xA9], "text/plain", "é"),
             ([0xE9], "text/plain", "é"), ([0xFE, 0xFF, 0, 0xE9], "text/plain", "é"), ([0xEF, 0xBB, 0xBF, 0x61], nil, "a"),
             ([0xC4, 0xE3, 0xBA, 0xC3], "text/html; charset=gb2312", "你好"), ([0xC3, 0xA9], "application/json", "é"),
         ] as [([UInt8], String?, String)])
@@ -34,10 +35,15 @@ import WebServiceClient
 
     @Test(
         "Bytes that are no text are an error",
-        arguments: [("application/json", "application/json"), (nil, "missing"), ("text/plain; charset=utf-8", "utf-8"), ("text/plain; charset=x-none", "x-none")]
+        arguments: [
+            ("application/json", "application/json"), (nil, "missing"), ("text/plain; charset=utf-8", "utf-8"),
+            ("text/plain; charset=x-none", "x-none"),
+        ]
             as [(String?, String)])
     func refusing(contentType: String?, word: String) {
-        let error = #expect(throws: SerializationError.self) { try PlainTextSerializer.text(of: Data([0xFF, 0xE9]), contentType: contentType) }
+        let error = #expect(throws: SerializationError.self) {
+            try PlainTextSerializer.text(of: Data([0xFF, 0xE9]), contentType: contentType)
+        }
         #expect(error?.kind == .charset)
         #expect(error?.message.contains(word) == true)
     }

@@ -29,7 +29,9 @@ import WebServiceClient
         #expect(throws: DecodingError.self) {
             try PropertyListSerializer().decode(Item.self, from: Data("no list".utf8), at: ["a"], contentType: nil)
         }
-        #expect(throws: DecodingError.self) { try PropertyListSerializer().decode(String.self, from: data, at: ["a", "b"], contentType: nil) }
+        #expect(throws: DecodingError.self) {
+            try PropertyListSerializer().decode(String.self, from: data, at: ["a", "b"], contentType: nil)
+        }
     }
 
     @Test func `The encoder's own error reaches the caller`() {

@@ -4,6 +4,7 @@ import WebServiceClient
 
 @Suite struct SerializationRegistryTests {
     struct Item: Codable, Equatable { var a: Int }
+    enum Level: String, Codable { case low, high }
 
     private func decode<Value: Decodable>(
         _ type: Value.Type, _ body: String, _ contentType: String?, at path: [String] = [], registry: SerializationRegistry = .standard,
@@ -15,7 +16,8 @@ import WebServiceClient
     @Test(
         "JSON is known by many names",
         arguments: [
-            "application/json", "Application/JSON;charset=utf-8", "application/vnd.github+json", "application/problem+json; charset=utf-8", "text/json",
+            "application/json", "Application/JSON;charset=utf-8", "application/vnd.github+json", "application/problem+json; charset=utf-8",
+            "text/json",
             "text/plain", "nonsense", "", nil,
         ] as [String?])
     func json(contentType: String?) throws {
@@ -91,6 +93,7 @@ import WebServiceClient
         #expect(error?.message.contains("application/json is expected") == true)
         if let contentType { #expect(error?.message.contains(contentType) == true) }
         #expect(throws: SerializationError.self) { try decode(Int.self, html, contentType) }
+        #expect(throws: SerializationError.self) { try decode(Level.self, html, contentType) }
         #expect(throws: SerializationError.self) { try decode(Item.self, html, contentType, forced: JSONSerializer()) }
         #expect(throws: SerializationError.self) { try decode(Item.self, html, contentType, registry: .off) }
     }

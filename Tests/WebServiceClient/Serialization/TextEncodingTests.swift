@@ -23,8 +23,10 @@ import Testing
     @Test(
         "Bytes and text, by hand",
         arguments: [
-            ("utf-8", "é€", [0xC3, 0xA9, 0xE2, 0x82, 0xAC]), ("utf-16", "é", [0xFE, 0xFF, 0, 0xE9]), ("utf-16le", "🙂", [0x3D, 0xD8, 0x42, 0xDE]),
-            ("utf-16be", "🙂", [0xD8, 0x3D, 0xDE, 0x42]), ("utf-32le", "🙂", [0x42, 0xF6, 1, 0]), ("utf-32", "a", [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61]),
+            ("utf-8", "é€", [0xC3, 0xA9, 0xE2, 0x82, 0xAC]), ("utf-16", "é", [0xFE, 0xFF, 0, 0xE9]),
+            ("utf-16le", "🙂", [0x3D, 0xD8, 0x42, 0xDE]),
+            ("utf-16be", "🙂", [0xD8, 0x3D, 0xDE, 0x42]), ("utf-32le", "🙂", [0x42, 0xF6, 1, 0]),
+            ("utf-32", "a", [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x61]),
             ("iso-8859-1", "é\u{80}", [0xE9, 0x80]), ("windows-1252", "é€", [0xE9, 0x80]), ("windows-1251", "Жё", [0xC6, 0xB8]),
             ("us-ascii", "a~", [0x61, 0x7E]), ("gb2312", "你好", [0xC4, 0xE3, 0xBA, 0xC3]), ("koi8-r", "Ж", [0xF6]),
             ("shift_jis", "日", [0x93, 0xFA]), ("iso-8859-15", "€", [0xA4]),
@@ -79,7 +81,9 @@ import Testing
 
     @Test func `Random bytes are text or an error in every charset`() throws {
         var seed = SerializationSeed(4)
-        let names = ["utf-8", "utf-16", "utf-32", "us-ascii", "iso-8859-1", "windows-1251", "gb18030", "shift_jis", "euc-kr", "big5", "koi8-r"]
+        let names = [
+            "utf-8", "utf-16", "utf-32", "us-ascii", "iso-8859-1", "windows-1251", "gb18030", "shift_jis", "euc-kr", "big5", "koi8-r",
+        ]
         for _ in 0..<300 {
             let data = Data(seed.bytes(upTo: 16))
             for name in names { _ = try? TextEncoding.named(name).decode(data) }
