@@ -1,0 +1,48 @@
+/// A URI template (RFC 6570, level 4), parsed once and expanded as often as needed.
+///
+///     let search = try URITemplate("/search{?text,page}{&tags*}")
+///     try search.expand(["text": "a&b", "page": "2", "tags": ["x", "y"]])     // /search?text=a%26b&page=2&tags=x&tags=y
+///
+/// Expansion encodes each value for the operator it stands under: only `{+name}` and `{#name}` let reserved characters and whole
+/// `%XX` of a value through, all others keep a value in its place.
+public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
+    /// The template as it was written.
+    public let description: String
+    /// The names of the variables in the order they first appear, each once.
+    public let variables: [String]
+
+    let parts: [Part]
+
+    /// A run of text between braces, encoded once and for all, or an expression.
+    enum Part: Hashable, Sendable {
+        case literal([UInt8])
+        case expression(Operator, [Variable])
+    }
+
+    /// A name in an expression, with what follows it (RFC 6570 section 2.3 and 2.4).
+    struct Variable: Hashable, Sendable {
+        enum Modifier: Hashable, Sendable {
+            case none
+            case prefix(Int)
+            case explode
+        }
+
+        let name: String
+        let modifier: Modifier
+    }
+
+    /// The template of the text.
+    ///
+    /// - Throws: ``ParseError``, which tells the column, the offending expression and what is expected there. Characters that a URL
+    ///   can't hold are no error outside of braces: they are encoded (section 3.1).
+    public init(_ text: String) throws(ParseError) {
+        var parser = Parser(text)
+        parts = try parser.parse()
+        description = text
+        var names: [String] = []
+        for case .expression(_, let variables) in parts {
+            for variable in variables where !names.contains(variable.name) { names.append(variable.name) }
+        }
+        variables = names
+    }
+}

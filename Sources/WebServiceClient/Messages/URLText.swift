@@ -1,0 +1,128 @@
+/// URLs as text: taken apart, put together, joined and resolved by RFC 3986, the same on every platform.
+///
+/// Nothing is decoded or normalised on the way but dot segments where the RFC says so: what a caller encoded stays as it is.
+public enum URLText {
+    /// The base and a relative part as one URL with exactly one slash between their paths.
+    ///
+    /// An empty part gives the other part. A query in the base is kept and comes first, joined to the other's by `&`; a fragment of the
+    /// relative part replaces the base's. A relative part that starts with `?` or `#` adds no slash. The relative part is taken as a
+    /// path whatever it looks like: it can't name a scheme or an authority. To follow a reference instead, see
+    /// ``resolve(_:against:)``.
+    public static func joined(_ base: String, _ relative: String) -> String {
+        if relative.isEmpty { return base }
+        if base.isEmpty { return relative }
+        var whole = Components(base)
+        let tail = Components(pathAndRest: relative)
+        if whole.path.isEmpty, whole.authority == nil {
+            whole.path = tail.path
+        } else if !tail.path.isEmpty {
+            let slash = UInt8(ascii: "/")
+            let trailing = whole.path.utf8.reversed().prefix { $0 == slash }.count
+            let head = Substring(whole.path.utf8.dropLast(trailing))
+            let rest = Substring(tail.path.utf8.drop { $0 == slash })
+            whole.path = "\(head)/\(rest)"
+        }
+        whole.query = joinedQueries(whole.query, tail.query)
+        whole.fragment = tail.fragment ?? whole.fragment
+        return whole.text
+    }
+
+    /// Two queries without their `?` as one, joined by `&`; an empty one gives the other.
+    public static func joinedQueries(_ first: String?, _ second: String?) -> String? {
+        guard let first, !first.isEmpty else { return second ?? first }
+        guard let second, !second.isEmpty else { return first }
+        return first.utf8.last == UInt8(ascii: "&") ? first + second : first + "&" + second
+    }
+
+    /// The reference as seen from the base: an absolute URL where the base is one (RFC 3986 section 5.2, strict).
+    ///
+    /// The base's fragment plays no part. Two results that would read differently once they are text are kept safe as section 5.3
+    /// and 4.2 ask: a path which begins with `//` or whose first segment looks like a scheme gets a dot segment in front.
+    public static func resolve(_ reference: String, against base: String) -> String {
+        let base = Components(base)
+        var target = Components(reference)
+        if target.scheme != nil {
+            target.path = removingDotSegments(target.path)
+        } else {
+            target.scheme = base.scheme
+            if target.authority != nil {
+                target.path = removingDotSegments(target.path)
+            } else {
+                target.authority = base.authority
+                if target.path.isEmpty {
+                    target.path = base.path
+                    target.query = target.query ?? base.query
+                } else if target.path.utf8.first == UInt8(ascii: "/") {
+                    target.path = removingDotSegments(target.path)
+                } else {
+                    target.path = removingDotSegments(merged(target.path, onto: base))
+                }
+            }
+        }
+        return target.text
+    }
+
+    /// The path without its `.` and `..` segments, each `..` taking the segment before it along (RFC 3986 section 5.2.4).
+    ///
+    /// There is no way up beyond the root. Encoded dots are left alone.
+    public static func removingDotSegments(_ path: String) -> String {
+        guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
+        let slash = UInt8(ascii: "/")
+        var output: [UInt8] = []
+        output.reserveCapacity(path.utf8.count)
+        var input = Substring(path).utf8
+        // Leading "./" and "../" of a path that isn't rooted vanish.
+        while let step = ["../", "./"].first(where: { input.starts(with: $0.utf8) }) { input = input.dropFirst(step.utf8.count) }
+        if input.elementsEqual(".".utf8) || input.elementsEqual("..".utf8) { return "" }
+        while !input.isEmpty {
+            let hasSlash = input.first == slash
+            let segment = (hasSlash ? input.dropFirst() : input).prefix { $0 != slash }
+            input = input.dropFirst(segment.count + (hasSlash ? 1 : 0))
+            let isOneUp = segment.elementsEqual("..".utf8)
+            guard hasSlash, isOneUp || segment.elementsEqual(".".utf8) else {
+                if hasSlash { output.append(slash) }
+                output.append(contentsOf: segment)
+                continue
+            }
+            if isOneUp {
+                while let last = output.popLast(), last != slash {}
+            }
+            if input.isEmpty { output.append(slash) }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The URL with what may not stand raw in each of its components encoded, whole `%XX` kept: a mended `Location` or next link.
+    ///
+    /// Blanks, quotes, lone percent signs, control characters and text beyond ASCII are encoded; the host too, by its UTF-8 bytes,
+    /// as names aren't translated to their `xn--` form here. What is right already comes back unchanged.
+    public static func repaired(_ text: String) -> String {
+        var components = Components(text)
+        if let authority = components.authority { components.authority = repairedAuthority(authority) }
+        components.path = URLEncoding.repaired(components.path, allowing: .path)
+        components.query = components.query.map { URLEncoding.repaired($0, allowing: .query) }
+        components.fragment = components.fragment.map { URLEncoding.repaired($0, allowing: .fragment) }
+        return components.text
+    }
+}
+
+extension URLText {
+    /// RFC 3986 section 5.2.3: the reference's path in place of what follows the last slash of the base's.
+    private static func merged(_ path: String, onto base: Components) -> String {
+        if base.authority != nil, base.path.isEmpty { return "/" + path }
+        guard let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return base.path[...slash] + path
+    }
+
+    private static func repairedAuthority(_ authority: String) -> String {
+        var rest = authority[...]
+        var repaired = ""
+        if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
+            repaired = URLEncoding.repaired(String(rest[..<at]), allowing: .userInformation) + "@"
+            rest = rest[rest.utf8.index(after: at)...]
+        }
+        let isAddress = rest.utf8.first == UInt8(ascii: "[")
+        let alphabet = URLEncoding.Alphabet.hostName.union(.init(isAddress ? ":[]" : ":"))
+        return repaired + URLEncoding.repaired(String(rest), allowing: alphabet)
+    }
+}

@@ -1,0 +1,131 @@
+/// The encoder by which `Encodable` types say what they consist of: their own keys, wrapped and computed properties.
+///
+/// Dates, UUIDs, URLs, decimals, data and whatever else is a text here are taken before their own `encode(to:)` is asked.
+final class FieldEncoder: Encoder {
+    let path: FieldPath
+    let depth: Int
+    let builder: FieldTreeBuilder
+    let node: FieldNode
+
+    init(path: FieldPath, depth: Int, builder: FieldTreeBuilder, node: FieldNode) {
+        self.path = path
+        self.depth = depth
+        self.builder = builder
+        self.node = node
+    }
+
+    static func tree(of value: any Encodable, at path: FieldPath, depth: Int, by builder: FieldTreeBuilder) throws -> FieldTree {
+        let encoder = FieldEncoder(path: path, depth: depth, builder: builder, node: FieldNode())
+        try value.encode(to: encoder)
+        guard let tree = encoder.node.tree else { throw ReflectionError(.mixedContainers, at: path, type: type(of: value)) }
+        return tree
+    }
+
+    var codingPath: [any CodingKey] { path.codingPath }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.become(.keyed)
+        return KeyedEncodingContainer(KeyedFields<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.become(.unkeyed)
+        return UnkeyedFields(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { SingleField(encoder: self) }
+
+    /// An encoder for what stands under a key of this one's node.
+    func nested(_ name: String) -> FieldEncoder {
+        FieldEncoder(path: .key(name, path), depth: depth + 1, builder: builder, node: node.child(named: name))
+    }
+
+    /// An encoder for the next element of this one's node.
+    func nextElement() -> FieldEncoder {
+        FieldEncoder(path: .index(node.count, path), depth: depth + 1, builder: builder, node: node.nextChild())
+    }
+}
+
+/// What one encoder has been told so far.
+final class FieldNode {
+    enum Kind {
+        case unused
+        case single
+        case keyed
+        case unkeyed
+    }
+
+    private enum Entry {
+        case tree(FieldTree)
+        case node(FieldNode)
+
+        var tree: FieldTree? {
+            switch self {
+            case .tree(let tree): tree
+            case .node(let node): node.tree
+            }
+        }
+    }
+
+    private var kind = Kind.unused
+    private var isFaulty = false
+    private var entries: [(name: String, entry: Entry)] = []
+
+    var count: Int { entries.count }
+
+    /// The whole, or nil where containers of different kinds were asked for, here or below.
+    var tree: FieldTree? {
+        if isFaulty { return nil }
+        var trees: [(name: String, value: FieldTree)] = []
+        trees.reserveCapacity(entries.count)
+        for (name, entry) in entries {
+            guard let tree = entry.tree else { return nil }
+            trees.append((name, tree))
+        }
+        switch kind {
+        case .unused, .keyed: return .record(trees)
+        case .single: return trees.first?.value
+        case .unkeyed: return .list(trees.map(\.value))
+        }
+    }
+
+    func become(_ kind: Kind) {
+        if self.kind != .unused, self.kind != kind { isFaulty = true }
+        self.kind = kind
+    }
+
+    /// Takes the one value; a second one is a fault.
+    func set(_ tree: FieldTree) {
+        become(.single)
+        if !entries.isEmpty { isFaulty = true }
+        entries.append(("", .tree(tree)))
+    }
+
+    /// Takes a value under its key; a later one replaces it in its place.
+    func set(_ tree: FieldTree, named name: String) { set(.tree(tree), named: name) }
+
+    func append(_ tree: FieldTree) { entries.append(("", .tree(tree))) }
+
+    /// The node under the key: the one that is there already, or a new one.
+    func child(named name: String) -> FieldNode {
+        if case .node(let node)? = entries.first(where: { $0.name == name })?.entry { return node }
+        let node = FieldNode()
+        set(.node(node), named: name)
+        return node
+    }
+
+    func nextChild() -> FieldNode {
+        let node = FieldNode()
+        entries.append(("", .node(node)))
+        return node
+    }
+
+    private func set(_ entry: Entry, named name: String) {
+        if let index = entries.firstIndex(where: { $0.name == name }) {
+            entries[index].entry = entry
+        } else {
+            entries.append((name, entry))
+        }
+    }
+}

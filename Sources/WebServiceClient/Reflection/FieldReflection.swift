@@ -1,0 +1,134 @@
+/// Turns the value of an argument into an ordered list of names and values: query items, form fields or headers.
+///
+/// A struct gives its properties in their order, a dictionary its keys sorted. A type that is `Encodable` is asked to encode itself,
+/// so that its `CodingKeys`, wrapped and computed properties are right; any other is looked at with a mirror. Strings, numbers,
+/// Booleans, dates (ISO 8601), UUIDs, URLs, decimals, raw-representable types and ``TextRepresentable`` ones are texts. Sets are
+/// sorted by their text, an empty list or structure gives no field.
+///
+/// A property wrapper of a type that isn't `Encodable` is known by its stored name only (`_limit`): it becomes `limit`, with the value
+/// its wrapper stores as `wrappedValue`, `value` or `storage`. Make the type `Encodable` where that guess is wrong.
+public struct FieldReflection: Hashable, Sendable {
+    /// How a list of values becomes fields. Lists and structures inside of a list are always told apart by index: `k[0][name]`.
+    public enum ArrayStrategy: String, Hashable, Sendable, Codable, CaseIterable {
+        /// `k=1&k=2`
+        case repeatedKey
+        /// `k[]=1&k[]=2`
+        case brackets
+        /// `k=1,2`, one field. The component encoding keeps a comma inside of a value apart, see ``ReflectedField/members``; a
+        /// receiver that decodes before it splits can't. Structures in the list are an error.
+        case comma
+    }
+
+    /// How the name of an inner value is built.
+    public enum NestingStrategy: String, Hashable, Sendable, Codable, CaseIterable {
+        /// `outer[inner]`
+        case brackets
+        /// `outer.inner`
+        case dots
+    }
+
+    /// What becomes of nil.
+    public enum NilStrategy: String, Hashable, Sendable, Codable, CaseIterable {
+        /// No field.
+        case leftOut
+        /// `name=`
+        case empty
+        /// `name`
+        case nameOnly
+    }
+
+    /// How a list of values becomes fields.
+    public var arrays: ArrayStrategy
+    /// How the name of an inner value is built.
+    public var nesting: NestingStrategy
+    /// What becomes of nil.
+    public var missing: NilStrategy
+    /// How many levels deep a value may be nested, 1 to 128; a cycle of references ends there with an error.
+    public var depthLimit: Int {
+        didSet { depthLimit = Self.bounded(depthLimit) }
+    }
+
+    /// The rules of a reflection; a depth limit below 1 or above 128 is taken as 1 or 128.
+    public init(
+        arrays: ArrayStrategy = .repeatedKey, nesting: NestingStrategy = .brackets, missing: NilStrategy = .leftOut, depthLimit: Int = 32
+    ) {
+        self.arrays = arrays
+        self.nesting = nesting
+        self.missing = missing
+        self.depthLimit = Self.bounded(depthLimit)
+    }
+
+    /// The fields of the value, in its order.
+    ///
+    /// - Parameter name: What a single value or a list goes under, and what comes before the names of a structure's fields. Without
+    ///   it a structure's fields have their own names, and a single value is an error.
+    /// - Throws: ``ReflectionError``, which names the place and the type, or what the value's own `encode(to:)` throws.
+    public func fields(of value: Any, named name: String? = nil) throws -> [ReflectedField] {
+        let path = name.map { FieldPath.key($0, .root) } ?? .root
+        let tree = try FieldTreeBuilder(depthLimit: depthLimit).tree(of: value, at: path, depth: 0)
+        var fields: [ReflectedField] = []
+        try append(tree, named: name, at: path, type: type(of: value), to: &fields)
+        return fields
+    }
+
+    private static func bounded(_ limit: Int) -> Int { min(max(limit, 1), 128) }
+}
+
+extension FieldReflection {
+    private func append(
+        _ tree: FieldTree, named name: String?, at path: FieldPath, type: Any.Type, to fields: inout [ReflectedField]
+    ) throws(ReflectionError) {
+        switch tree {
+        case .missing:
+            switch missing {
+            case .leftOut: break
+            case .empty: fields.append(ReflectedField(name: try checked(name, at: path, type: type), value: ""))
+            case .nameOnly: fields.append(ReflectedField(name: try checked(name, at: path, type: type), value: nil))
+            }
+        case .text(let text):
+            fields.append(ReflectedField(name: try checked(name, at: path, type: type), value: text))
+        case .list(let elements):
+            if elements.isEmpty { break }
+            try append(elements, named: try checked(name, at: path, type: type), at: path, type: type, to: &fields)
+        case .record(let entries):
+            for entry in entries {
+                let inner = name.map { nested(entry.name, in: $0) } ?? entry.name
+                try append(entry.value, named: inner, at: .key(entry.name, path), type: type, to: &fields)
+            }
+        }
+    }
+
+    private func append(
+        _ elements: [FieldTree], named name: String, at path: FieldPath, type: Any.Type, to fields: inout [ReflectedField]
+    ) throws(ReflectionError) {
+        if arrays == .comma {
+            var members: [String] = []
+            for (index, element) in elements.enumerated() {
+                switch element {
+                case .text(let text): members.append(text)
+                case .missing: if missing != .leftOut { members.append("") }
+                case .list, .record: throw ReflectionError(.structureInCommaList, at: .index(index, path), type: type)
+                }
+            }
+            if !members.isEmpty { fields.append(ReflectedField(name: name, members: members)) }
+            return
+        }
+        for (index, element) in elements.enumerated() {
+            let inner =
+                if element.isSingle { arrays == .brackets ? name + "[]" : name } else { nested(String(index), in: name) }
+            try append(element, named: inner, at: .index(index, path), type: type, to: &fields)
+        }
+    }
+
+    private func nested(_ inner: String, in outer: String) -> String {
+        switch nesting {
+        case .brackets: "\(outer)[\(inner)]"
+        case .dots: "\(outer).\(inner)"
+        }
+    }
+
+    private func checked(_ name: String?, at path: FieldPath, type: Any.Type) throws(ReflectionError) -> String {
+        guard let name else { throw ReflectionError(.noName, at: path, type: type) }
+        return name
+    }
+}

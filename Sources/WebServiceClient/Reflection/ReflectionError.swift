@@ -1,0 +1,68 @@
+/// Why an argument's value can't become text, query items, form fields or headers.
+///
+/// It names the place and the type but never the value, which may be a secret.
+public struct ReflectionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What stands in the way.
+    public enum Problem: Error, Hashable, Sendable {
+        /// The type has no text form, or is a structure where one text is needed.
+        case noText
+        /// Binary data in a place for text.
+        case binary
+        /// An enum without raw value.
+        case enumWithoutRawValue
+        /// A function, a metatype or another value without properties.
+        case nothingToReflect
+        /// A number that is infinite or not a number.
+        case notFinite
+        /// A date outside of the years 0000 to 9999.
+        case dateOutOfRange
+        /// More levels than the limit: a cycle of references, most likely.
+        case tooDeep(limit: Int)
+        /// A single value or a list without a name to go under.
+        case noName
+        /// An element of a tuple without a label.
+        case unlabelledElement
+        /// A structure or list inside of a list that is joined by commas.
+        case structureInCommaList
+        /// A `lazy` property that hasn't been read yet.
+        case lazyNotComputed
+        /// An `encode(to:)` that asked one encoder for containers of different kinds, or wrote one value twice.
+        case mixedContainers
+    }
+
+    /// Where the value stands in the argument, such as `filter.tags[2]`; empty for the argument itself.
+    public let path: String
+    /// The name of the value's type.
+    public let type: String
+    /// What stands in the way.
+    public let problem: Problem
+
+    init(_ problem: Problem, at path: FieldPath, type: Any.Type) {
+        self.path = path.description
+        self.type = String(describing: type)
+        self.problem = problem
+    }
+
+    /// One sentence with place, type and fix.
+    public var description: String {
+        (path.isEmpty ? "The value" : "The value at \"\(path)\"") + " of type \(type) " + explanation + "."
+    }
+
+    private var explanation: String {
+        switch problem {
+        case .noText: "isn't one text; pass a String, conform the type to TextRepresentable or give it a raw value"
+        case .binary: "is binary and has no text; send it as the body, or pass its base64EncodedString()"
+        case .enumWithoutRawValue: "is an enum without raw value; declare it \": String\" or conform it to TextRepresentable"
+        case .nothingToReflect:
+            "has no properties that could become fields; pass a struct, a dictionary, or an Encodable or TextRepresentable type"
+        case .notFinite: "is infinite or not a number, which has no agreed text; pass a finite number or a String"
+        case .dateOutOfRange: "lies outside of the years 0000 to 9999 that ISO 8601 can write; pass a date inside, or a String"
+        case .tooDeep(let limit): "is nested more than \(limit) levels deep; break the cycle, or raise the depth limit"
+        case .noName: "has no name to go under; give the field a name, or pass a struct or a dictionary"
+        case .unlabelledElement: "is a tuple element without a label; label it, or pass a struct"
+        case .structureInCommaList: "is a structure inside of a list that is joined by commas; choose another array strategy"
+        case .lazyNotComputed: "is a lazy property that hasn't been computed; read it first, or make the type Encodable"
+        case .mixedContainers: "asked its encoder for containers of different kinds or wrote a single value twice; mend its encode(to:)"
+        }
+    }
+}

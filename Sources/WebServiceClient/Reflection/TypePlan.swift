@@ -1,0 +1,111 @@
+import Foundation
+
+/// What kind of thing a type is for reflection, found once per type and remembered.
+///
+/// Not Sendable, since a plan holds a type's conformances; plans stay behind the cache's lock but for the call that uses one.
+enum TypePlan {
+    typealias Problem = ReflectionError.Problem
+
+    /// One text.
+    case leaf((Any) throws(Problem) -> String)
+    /// An optional, or a type that stands for another value: its raw value, the base of an erased one. Nil is missing.
+    case wrapper((Any) -> Any?)
+    /// Values in their order.
+    case list((Any) -> [Any])
+    /// Values without an order.
+    case set((Any) -> [Any])
+    /// Keys and values, in an order of their own or in none.
+    case pairs((Any) -> [(key: Any, value: Any)], areOrdered: Bool)
+    /// A type that encodes itself.
+    case encodable(isEnum: Bool)
+    /// A type with stored properties; its labels, unless they may differ from value to value.
+    case mirrored(labels: [PropertyLabel]?)
+    /// A type without anything to show.
+    case refused(Problem)
+
+    /// The plan for the value's type.
+    static func plan(for value: Any) -> TypePlan {
+        let key = ObjectIdentifier(type(of: value))
+        if let plan = plans.withLock({ $0[key] }) { return plan }
+        // Two threads may do this at once; they find the same.
+        let plan = make(for: value)
+        plans.withLock { $0[key] = plan }
+        return plan
+    }
+
+    private static let plans = Locked<[ObjectIdentifier: TypePlan]>([:])
+
+    private static func make(for value: Any) -> TypePlan {
+        let type = type(of: value)
+        if type is any TextRepresentable.Type { return leaf { ($0 as? any TextRepresentable)?.text } }
+        if let plan = leafPlan(of: type) ?? containerPlan(of: type) { return plan }
+        if let type = type as? any RawRepresentable.Type { return rawValue(of: type) }
+        let mirror = Mirror(reflecting: value)
+        if type is any Encodable.Type { return .encodable(isEnum: mirror.displayStyle == .enum) }
+        switch mirror.displayStyle {
+        case .struct, .class, .tuple, .collection, .set, .dictionary:
+            return .mirrored(labels: type is any CustomReflectable.Type ? nil : mirror.properties.map { PropertyLabel($0.label) })
+        case .enum: return .refused(.enumWithoutRawValue)
+        default: return .refused(.nothingToReflect)
+        }
+    }
+
+    private static func leafPlan(of type: Any.Type) -> TypePlan? {
+        if type == String.self { return leaf { $0 as? String } }
+        if type == Substring.self { return leaf { ($0 as? Substring).map { String($0) } } }
+        if type == Character.self { return leaf { ($0 as? Character).map { String($0) } } }
+        if type == Bool.self { return leaf { ($0 as? Bool).map { $0 ? "true" : "false" } } }
+        if type == UUID.self { return leaf { ($0 as? UUID)?.uuidString } }
+        if type == URL.self { return leaf { ($0 as? URL)?.absoluteString } }
+        if type == Data.self { return .refused(.binary) }
+        if type == Date.self {
+            return .leaf { value throws(Problem) in
+                guard let text = (value as? Date).flatMap(DateText.text(of:)) else { throw .dateOutOfRange }
+                return text
+            }
+        }
+        if type == Decimal.self {
+            return .leaf { value throws(Problem) in
+                guard let number = value as? Decimal, !number.isNaN else { throw .notFinite }
+                return number.description
+            }
+        }
+        if let type = type as? any BinaryInteger.Type { return integer(type) }
+        if let type = type as? any BinaryFloatingPoint.Type { return floatingPoint(type) }
+        return nil
+    }
+
+    private static func containerPlan(of type: Any.Type) -> TypePlan? {
+        if type is any OptionalValue.Type { return .wrapper { ($0 as? any OptionalValue)?.wrapped } }
+        if type == AnyHashable.self { return .wrapper { ($0 as? AnyHashable)?.base } }
+        if type is any ListValue.Type { return .list { ($0 as? any ListValue)?.anyElements ?? [] } }
+        if type is any SetValue.Type { return .set { ($0 as? any SetValue)?.anyElements ?? [] } }
+        if let type = type as? any PairsValue.Type {
+            return .pairs({ ($0 as? any PairsValue)?.anyPairs ?? [] }, areOrdered: type.pairsAreOrdered)
+        }
+        return nil
+    }
+
+    /// A leaf whose text is nil only where the value isn't of the plan's type, which the cache's key rules out.
+    private static func leaf(_ text: @escaping (Any) -> String?) -> TypePlan {
+        .leaf { value throws(Problem) in
+            guard let text = text(value) else { throw .noText }
+            return text
+        }
+    }
+
+    private static func integer<Number: BinaryInteger>(_: Number.Type) -> TypePlan {
+        leaf { ($0 as? Number)?.description }
+    }
+
+    private static func floatingPoint<Number: BinaryFloatingPoint>(_: Number.Type) -> TypePlan {
+        .leaf { value throws(Problem) in
+            guard let number = value as? Number, number.isFinite else { throw .notFinite }
+            return "\(number)"
+        }
+    }
+
+    private static func rawValue<Value: RawRepresentable>(of _: Value.Type) -> TypePlan {
+        .wrapper { ($0 as? Value).map { $0.rawValue as Any } }
+    }
+}

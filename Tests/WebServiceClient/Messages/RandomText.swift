@@ -1,0 +1,42 @@
+/// Texts from a seed: what a hostile or merely foreign value may look like.
+struct RandomText: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64: the same numbers on every platform.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Up to the number of pieces: ASCII of any kind, controls, delimiters, triplets, scalars from everywhere.
+    mutating func text(upTo limit: Int = 40) -> String {
+        var text = ""
+        for _ in 0..<Int.random(in: 0...limit, using: &self) {
+            switch Int.random(in: 0..<6, using: &self) {
+            case 0: text.unicodeScalars.append(Unicode.Scalar(UInt8.random(in: 0...127, using: &self)))
+            case 1: text.append(["%", "%2", "%41", "%zz", "%%0%%", "%C3%A9", "%ff"].randomElement(using: &self) ?? "%")
+            case 2: text.append(["/", "..", "?", "#", "&", "=", "+", ";", ",", ":", "@", "[", "]", " "].randomElement(using: &self) ?? "/")
+            case 3: text.append(["\r\n", "\0", "\t", "\u{7F}", "\u{FEFF}", "\u{FFFD}"].randomElement(using: &self) ?? "\0")
+            case 4: text.append(["é", "e\u{301}", "日本", "👩‍👩‍👧", "🇩🇪", "\u{200B}"].randomElement(using: &self) ?? "é")
+            default:
+                if let scalar = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &self)) { text.unicodeScalars.append(scalar) }
+            }
+        }
+        return text
+    }
+
+    /// Values that everybody tries first, then random ones.
+    static func hostile(seed: UInt64, count: Int) -> [String] {
+        var random = RandomText(seed: seed)
+        let known = [
+            "", "%", "%%", "%2", "%2F", "%%1%%", "../", ".", "..", "?a=b&c", "#", "\r\nX: y", "\0", "+", " ", "a b", "&", "=", ";", "🎉",
+            "%C3%28", "\u{301}", "a\u{301}/", String(repeating: "ä%\n", count: 3_334), String(repeating: "x", count: 10_000),
+        ]
+        return known + (0..<count).map { _ in random.text() }
+    }
+}
