@@ -27,9 +27,9 @@ public struct MediaType: Sendable, Hashable {
     /// - Returns: `nil` when the type, the subtype or a parameter's name is no token of RFC 9110 §5.6.2, or a value has control
     ///   characters in it, which no header may carry.
     public init?(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
-        guard Self.isToken(type), Self.isToken(subtype) else { return nil }
+        guard URLEncoding.isToken(type), URLEncoding.isToken(subtype) else { return nil }
         for parameter in parameters {
-            guard Self.isToken(parameter.name), parameter.value.utf8.allSatisfy({ !Self.isControl($0) }) else { return nil }
+            guard URLEncoding.isToken(parameter.name), parameter.value.utf8.allSatisfy({ !Self.isControl($0) }) else { return nil }
         }
         self.init(
             checkedType: type.lowercased(), subtype: subtype.lowercased(),
@@ -80,7 +80,7 @@ extension MediaType: LosslessStringConvertible {
         var text = essence
         for parameter in parameters {
             text += "; " + parameter.name + "="
-            if Self.isToken(parameter.value) {
+            if URLEncoding.isToken(parameter.value) {
                 text += parameter.value
             } else {
                 text += "\""
@@ -96,17 +96,6 @@ extension MediaType: LosslessStringConvertible {
 }
 
 extension MediaType {
-    static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
-    }
-
-    static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
     static func isControl(_ byte: UInt8) -> Bool {
         byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F
     }

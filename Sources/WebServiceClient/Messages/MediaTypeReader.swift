@@ -88,7 +88,7 @@ struct MediaTypeReader {
 
     private mutating func token() -> String {
         let start = position
-        skip(while: MediaType.isTokenByte)
+        skip(while: URLEncoding.Alphabet.token.contains)
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 

@@ -55,7 +55,7 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] { decoder.tree.names.compactMap { Key(stringValue: $0) } }
 
     func contains(_ key: Key) -> Bool { decoder.tree.children[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { !contains(key) }
+    func decodeNil(forKey key: Key) throws -> Bool { decoder.tree.children[key.stringValue]?.isNil ?? true }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try child(key).scalar().decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try child(key).text() }
@@ -71,7 +71,13 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try child(key).scalar().decode(type) }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try child(key).scalar().decode(type) }
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try child(key).scalar().decode(type) }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try child(key).value(type) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        // A form has no way to write an empty list or dictionary.
+        let mayBeEmpty = type is any ExpressibleByArrayLiteral.Type || type is any ExpressibleByDictionaryLiteral.Type
+        if mayBeEmpty, !contains(key) { return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key]).value(type) }
+        return try child(key).value(type)
+    }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
         try child(key).container(keyedBy: type)
@@ -104,7 +110,12 @@ private struct FormArray: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 
-    mutating func decodeNil() throws -> Bool { false }
+    mutating func decodeNil() throws -> Bool {
+        guard currentIndex < elements.count, elements[currentIndex].isNil else { return false }
+        currentIndex += 1
+        return true
+    }
+
     mutating func decode(_ type: Bool.Type) throws -> Bool { try next().scalar().decode(type) }
     mutating func decode(_ type: String.Type) throws -> String { try next().text() }
     mutating func decode(_ type: Double.Type) throws -> Double { try next().scalar().decode(type) }
@@ -143,7 +154,7 @@ private struct FormValue: SingleValueDecodingContainer {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    func decodeNil() -> Bool { decoder.tree.texts.isEmpty && decoder.tree.children.isEmpty }
+    func decodeNil() -> Bool { decoder.tree.isNil }
     func decode(_ type: Bool.Type) throws -> Bool { try decoder.scalar().decode(type) }
     func decode(_ type: String.Type) throws -> String { try decoder.text() }
     func decode(_ type: Double.Type) throws -> Double { try decoder.scalar().decode(type) }

@@ -2,37 +2,44 @@ import Foundation
 
 /// The fields of a form as a tree: `a[b][c]=1` is `1` in `c` in `b` in `a`; `a=1&a=2`, `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are two values.
 struct FormTree {
-    /// The deepest nesting that is read.
-    static let depthLimit = 32
-
     private(set) var texts: [String] = []
     private(set) var children: [String: FormTree] = [:]
     /// The names of the children in the order in which they came.
     private(set) var names: [String] = []
+    /// Whether one of the fields here is what nil is written as.
+    private var holdsNil = false
 
     init() {}
 
     /// The tree of an encoded form (URL standard, application/x-www-form-urlencoded parsing).
     ///
+    /// - Parameter fields: tells how nested names, lists and nil are written.
     /// - Throws: ``SerializationError`` when bytes aren't of the charset, or the nesting is too deep.
-    init(_ form: Data, encoding: TextEncoding) throws {
+    init(_ form: Data, encoding: TextEncoding, fields: FieldReflection = FieldReflection()) throws {
         for pair in form.split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
             let name = try Self.text(pair[..<(equals ?? pair.endIndex)], encoding)
-            let value = try equals.map { try Self.text(pair[($0 + 1)...], encoding) } ?? ""
-            let path = Self.path(of: name)
-            guard path.count <= Self.depthLimit else {
+            let path = fields.nesting == .dots ? Self.dottedPath(of: name) : Self.path(of: name)
+            guard path.count <= fields.depthLimit + 2 else {
                 throw SerializationError(
-                    .structure, "The form's field “\(SerializationError.excerpt(name))” is nested more than \(Self.depthLimit) deep.")
+                    .structure, "The form's field “\(SerializationError.excerpt(name))” is nested more than \(fields.depthLimit) deep.")
             }
-            insert(value, at: path[...])
+            let value = equals.map { pair[($0 + 1)...] } ?? Data()
+            let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty
+            // A comma of a value has been encoded; those between the members haven't.
+            let members = fields.arrays == .comma ? value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) : [value]
+            for member in members { insert(try Self.text(member, encoding), isNil: isNil, at: path[...]) }
         }
     }
 
+    /// Whether this is a nil: no field at all, or one that stands for it.
+    var isNil: Bool { texts.count <= 1 && children.isEmpty && (texts.isEmpty || holdsNil) }
+
     /// The value at a path; `[]` at its end adds a value, `[]` inside it an element that its next repeated field begins.
-    private mutating func insert(_ text: String, at path: ArraySlice<String>) {
+    private mutating func insert(_ text: String, isNil: Bool, at path: ArraySlice<String>) {
         guard let name = path.first, !(name.isEmpty && path.count == 1 && path.startIndex > 0) else {
             texts.append(text)
+            holdsNil = isNil
             return
         }
         let rest = path.dropFirst()
@@ -43,7 +50,7 @@ struct FormTree {
             key = isTaken ? String((Int(last) ?? 0) + 1) : last
         }
         if children[key] == nil { names.append(key) }
-        children[key, default: FormTree()].insert(text, at: rest)
+        children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
     }
 
     /// Whether there is a value at exactly this path already.
@@ -65,6 +72,11 @@ struct FormTree {
             rest = rest[rest.index(after: close)...]
         }
         return rest.isEmpty ? path : [name]
+    }
+
+    /// `a.b` as `a` and `b`, with `[]` or an index behind any of them as a part of its own.
+    private static func dottedPath(of name: String) -> [String] {
+        name.split(separator: ".", omittingEmptySubsequences: false).flatMap { path(of: String($0)) }
     }
 
     /// A name or value: `+` is a blank, `%` and two hexadecimal digits a byte, and any other `%` itself.

@@ -3,9 +3,9 @@ package import Foundation
 /// Dates as ISO 8601 texts (RFC 3339 §5.6): written exactly, read tolerantly. Own code, since Foundation's formatters want the
 /// fraction to be announced beforehand.
 package enum ISO8601 {
-    /// A date in UTC, such as `2024-02-29T23:59:59.5Z`.
+    /// A date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` when the second isn't a whole one.
     ///
-    /// - Parameter fractionDigits: the most digits of the fraction, 0 to 9; it is rounded to them and its trailing zeros are left out.
+    /// - Parameter fractionDigits: the digits of the fraction, 0 to 9, to which it is rounded.
     /// - Returns: `nil` for a date that isn't finite or outside the years 1 to 9999.
     package static func text(of date: Date, fractionDigits: Int = 3) -> String? {
         let digits = min(max(fractionDigits, 0), 9)
@@ -26,9 +26,7 @@ package enum ISO8601 {
         var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
         text += "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
         if fraction > 0 {
-            var tail = padded(fraction, digits)
-            while tail.last == "0" { tail.removeLast() }
-            text += "." + tail
+            text += "." + padded(fraction, digits)
         }
         return text + "Z"
     }

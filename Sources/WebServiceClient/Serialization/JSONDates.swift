@@ -8,7 +8,7 @@ public struct JSONDates: Sendable {
     /// ISO 8601: written in UTC with milliseconds where there are any; see ``iso8601(fractionDigits:)`` for what is read.
     public static let iso8601 = iso8601(fractionDigits: 3)
 
-    /// ISO 8601 with at most that many digits of a second, 0 to 9; a date is rounded to them, and zeros at the end are left out.
+    /// ISO 8601 with that many digits of a second, 0 to 9, to which a date is rounded; with none when it is a whole second.
     ///
     /// Read are texts with and without fraction, seconds and zone (UTC without one), `T`, `t` or a blank between date and time, offsets
     /// with and without colon, and a date alone as its midnight in UTC.

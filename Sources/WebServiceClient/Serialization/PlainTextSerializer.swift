@@ -15,12 +15,11 @@ public struct PlainTextSerializer: SerializationDelegate {
 
     /// The text of the value in the serializer's charset.
     ///
-    /// - Throws: ``SerializationError`` when the value isn't a simple one, or the charset lacks one of its characters.
+    /// - Throws: ``ReflectionError`` when the value isn't a simple one; ``SerializationError`` when it is nil, or the charset lacks one of
+    ///   its characters.
     public func encode(_ value: any Encodable) throws -> Data {
-        guard let text = TextValue.text(of: value) else {
-            throw SerializationError(
-                .encoding,
-                "A \(type(of: value)) can't be sent as plain text: pass a String, or set a serializer for structures, such as JSON.")
+        guard let text = try ArgumentText.text(of: value) else {
+            throw SerializationError(.encoding, "nil has no plain text: leave the body out.")
         }
         return try encoding.encode(text)
     }

@@ -20,22 +20,6 @@ enum TextValue {
         return value
     }
 
-    /// The text of a simple value: strings, numbers, Booleans, dates (ISO 8601), UUIDs, URLs, data (base64), raw-representable enums and
-    /// anything `LosslessStringConvertible`; `nil` for other values.
-    static func text(of value: Any) -> String? {
-        switch value {
-        case let text as String: text
-        case let date as Date: ISO8601.text(of: date, fractionDigits: 9)
-        case let data as Data: data.base64EncodedString()
-        case let url as URL: url.absoluteString
-        case let uuid as UUID: uuid.uuidString
-        case let decimal as Decimal: NSDecimalNumber(decimal: decimal).description(withLocale: Locale(identifier: "en_US_POSIX"))
-        case let raw as any RawRepresentable: text(of: raw.rawValue)
-        case let simple as any LosslessStringConvertible: simple.description
-        default: nil
-        }
-    }
-
     /// The number, when the whole of the text is one: Foundation's own reading stops at the first character it doesn't like.
     private static func decimal(_ text: String) -> Decimal? {
         let allowed = text.utf8.allSatisfy { ("0123456789+-.eE" as StaticString).holds($0) }

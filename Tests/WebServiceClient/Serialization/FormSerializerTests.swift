@@ -20,6 +20,9 @@ import WebServiceClient
         var first: Line?
         var placed: Date?
         var link: URL?
+        var lines: [Line] = []
+        var matrix: [[Int]] = []
+        var counts: [String: Int] = [:]
     }
 
     private func decode<Value: Decodable>(_ type: Value.Type, _ form: String, at path: String...) throws -> Value {
@@ -91,6 +94,8 @@ import WebServiceClient
         let wrong = #expect(throws: SerializationError.self) { try decode(Order.self, "id=x") }
         #expect(wrong?.message == "“x” at “id” can't be read as Int64.")
         #expect(throws: DecodingError.self) { try decode(Order.self, "note=x") }
+        let bare = #expect(throws: DecodingError.self) { try decode(Order.self, "id=1") }
+        #expect(bare.map { String(describing: $0).contains("isPaid") } == true)
         #expect(throws: SerializationError.self) { try decode([String: Int].self, "a[b]=1") }
         #expect(throws: SerializationError.self) { try decode([String: [String: Int]].self, "a=1") }
         let root = #expect(throws: SerializationError.self) { try decode(Int.self, "a[b]=1", at: "a", "c") }
@@ -98,6 +103,40 @@ import WebServiceClient
         #expect(root?.message.contains("“b”") == true)
         let deep = "a" + String(repeating: "[b]", count: 10_000) + "=1"
         #expect(throws: SerializationError.self) { try decode([String: Int].self, deep) }
+    }
+
+    @Test func `Written as browsers do`() throws {
+        let order = Order(id: 1, note: "a&b c=ü", tags: ["x", "y"], first: Order.Line(article: "z", count: 2))
+        let form = String(decoding: try FormSerializer().encode(order), as: UTF8.self)
+        #expect(
+            form == "id=1&note=a%26b+c%3D%C3%BC&tags=x&tags=y&isPaid=false&weight=0.0&speed=slow&first%5Barticle%5D=z&first%5Bcount%5D=2")
+        #expect(throws: ReflectionError.self) { try FormSerializer().encode("alone") }
+    }
+
+    @Test func `What is written can be read again, in every dialect`() throws {
+        var seed = SerializationSeed(12)
+        func line() -> Order.Line { Order.Line(article: seed.text(upTo: 10), count: Int(truncatingIfNeeded: seed.next())) }
+        for round in 0..<600 {
+            let arrays = FieldReflection.ArrayStrategy.allCases[round % 3]
+            let serializer = FormSerializer(
+                FieldReflection(
+                    arrays: arrays, nesting: FieldReflection.NestingStrategy.allCases[round % 2],
+                    missing: FieldReflection.NilStrategy.allCases[round % 5 % 3]))
+            var order = Order(id: Int64(bitPattern: seed.next()))
+            // An empty text is what one of the dialects writes for nil.
+            if Bool.random(using: &seed) { order.note = "n" + seed.text(upTo: 20) }
+            order.tags = (0..<Int.random(in: 0...3, using: &seed)).map { _ in "t" + seed.text(upTo: 8) }
+            order.isPaid = Bool.random(using: &seed)
+            order.weight = Double(Int32(truncatingIfNeeded: seed.next())) / 7
+            if Bool.random(using: &seed) { order.first = line() }
+            if Bool.random(using: &seed) { order.placed = Date(timeIntervalSince1970: Double(Int32(truncatingIfNeeded: seed.next()))) }
+            if arrays != .comma { order.lines = (0..<Int.random(in: 0...3, using: &seed)).map { _ in line() } }
+            order.matrix = arrays == .comma ? [] : [[1, 2], [3], [4, 5, 6]]
+            order.counts = ["a b": 1, "c": 2]
+            let data = try serializer.encode(order)
+            let read = try serializer.decode(Order.self, from: data, at: [], contentType: serializer.contentType)
+            #expect(read == order, "\(String(decoding: data, as: UTF8.self))")
+        }
     }
 
     @Test func `Any bytes are a form or an error`() {

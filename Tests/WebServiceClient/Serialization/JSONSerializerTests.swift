@@ -38,7 +38,7 @@ import WebServiceClient
 
     @Test func `Dates are ISO 8601, read tolerantly`() throws {
         let date = Date(timeIntervalSince1970: 1.5)
-        #expect(try text([date, Date(timeIntervalSince1970: 0)]) == #"["1970-01-01T00:00:01.5Z","1970-01-01T00:00:00Z"]"#)
+        #expect(try text([date, Date(timeIntervalSince1970: 0)]) == #"["1970-01-01T00:00:01.500Z","1970-01-01T00:00:00Z"]"#)
         #expect(try decode([Date].self, #"["1970-01-01T00:00:01.500Z","1970-01-01T01:00:01.5+0100"]"#) == [date, date])
         let error = #expect(throws: DecodingError.self) { try decode([Date].self, #"["yesterday"]"#) }
         #expect(error.map { String(describing: $0).contains("yesterday") } == true)
