@@ -1,0 +1,146 @@
+import Foundation
+
+/// The fields of a form as a tree: `a[b][c]=1` is `1` in `c` in `b` in `a`; `a=1&a=2`, `a[]=1&a[]=2` and `a[0]=1&a[1]=2` are two values.
+struct FormTree {
+    private(set) var texts: [String] = []
+    private(set) var children: [String: FormTree] = [:]
+    /// The names of the children in the order in which they came.
+    private(set) var names: [String] = []
+    /// Whether one of the fields here is what nil is written as.
+    private var holdsNil = false
+
+    init() {}
+
+    /// The tree of an encoded form (URL standard, application/x-www-form-urlencoded parsing).
+    ///
+    /// - Parameter fields: tells how nested names, lists and nil are written.
+    /// - Throws: ``SerializationError`` when bytes aren't of the charset, or the nesting is too deep.
+    init(_ form: Data, encoding: TextEncoding, fields: FieldReflection = FieldReflection()) throws {
+        for pair in form.split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "="))
+            let name = try Self.text(pair[..<(equals ?? pair.endIndex)], encoding)
+            let path = fields.nesting == .dots ? Self.dottedPath(of: name) : Self.path(of: name)
+            guard path.count <= fields.depthLimit + 2 else {
+                throw SerializationError(
+                    .structure, "The form's field “\(SerializationError.excerpt(name))” is nested more than \(fields.depthLimit) deep.")
+            }
+            let value = equals.map { pair[($0 + 1)...] } ?? Data()
+            let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty
+            // A comma of a value has been encoded; those between the members haven't.
+            let members = fields.arrays == .comma ? value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) : [value]
+            for member in members { insert(try Self.text(member, encoding), isNil: isNil, at: path[...]) }
+        }
+    }
+
+    /// Whether this is a nil: no field at all, or one that stands for it.
+    var isNil: Bool { texts.count <= 1 && children.isEmpty && (texts.isEmpty || holdsNil) }
+
+    /// The value at a path; `[]` at its end adds a value, `[]` inside it an element that its next repeated field begins.
+    private mutating func insert(_ text: String, isNil: Bool, at path: ArraySlice<String>) {
+        guard let name = path.first, !(name.isEmpty && path.count == 1 && path.startIndex > 0) else {
+            texts.append(text)
+            holdsNil = isNil
+            return
+        }
+        let rest = path.dropFirst()
+        var key = name
+        if name.isEmpty, path.startIndex > 0 {
+            let last = names.last ?? "0"
+            let isTaken = children[last]?.holds(rest) ?? false
+            key = isTaken ? String((Int(last) ?? 0) + 1) : last
+        }
+        if children[key] == nil { names.append(key) }
+        children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
+    }
+
+    /// Whether there is a value at exactly this path already.
+    private func holds(_ path: ArraySlice<String>) -> Bool {
+        guard let name = path.first else { return !texts.isEmpty }
+        return !name.isEmpty && (children[name]?.holds(path.dropFirst()) ?? false)
+    }
+
+    /// `a[b][]` as `a`, `b` and the empty name; a name with brackets that don't match is taken as it is.
+    private static func path(of name: String) -> [String] {
+        guard let open = name.firstIndex(of: "["), open > name.startIndex, name.last == "]" else { return [name] }
+        var path = [String(name[..<open])]
+        var rest = name[open...]
+        while rest.first == "[" {
+            guard let close = rest.firstIndex(of: "]") else { return [name] }
+            let part = rest[rest.index(after: rest.startIndex)..<close]
+            guard !part.contains("[") else { return [name] }
+            path.append(String(part))
+            rest = rest[rest.index(after: close)...]
+        }
+        return rest.isEmpty ? path : [name]
+    }
+
+    /// `a.b` as `a` and `b`, with `[]` or an index behind any of them as a part of its own.
+    private static func dottedPath(of name: String) -> [String] {
+        name.split(separator: ".", omittingEmptySubsequences: false).flatMap { path(of: String($0)) }
+    }
+
+    /// A name or value: `+` is a blank, `%` and two hexadecimal digits a byte, and any other `%` itself.
+    private static func text(_ encoded: Data, _ encoding: TextEncoding) throws -> String {
+        var bytes = Data(capacity: encoded.count)
+        var index = encoded.startIndex
+        while index < encoded.endIndex {
+            let byte = encoded[index]
+            index += 1
+            if byte == UInt8(ascii: "+") {
+                bytes.append(UInt8(ascii: " "))
+            } else if byte == UInt8(ascii: "%"), index + 1 < encoded.endIndex, let high = digit(encoded[index]),
+                let low = digit(encoded[index + 1])
+            {
+                bytes.append(high << 4 | low)
+                index += 2
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return try encoding.decode(bytes)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension FormTree {
+    /// The elements of an array: the values, or the children when their names are indices, in the indices' order.
+    func elements() -> [FormTree]? {
+        if children.isEmpty { return texts.map { Self(text: $0) } }
+        guard texts.isEmpty else { return nil }
+        let indexed = names.compactMap { name in Int(name).map { (index: $0, name: name) } }
+        guard indexed.count == names.count else { return nil }
+        return indexed.sorted { $0.index < $1.index }.compactMap { children[$0.name] }
+    }
+
+    private init(text: String) {
+        texts = [text]
+    }
+
+    /// Follows a path of names.
+    func node(at path: [String]) throws -> FormTree {
+        var node = self
+        for (depth, name) in path.enumerated() {
+            if let child = node.children[name] {
+                node = child
+            } else if let index = Int(name), node.children.isEmpty || !node.texts.isEmpty, node.texts.indices.contains(index) {
+                node = Self(text: node.texts[index])
+            } else {
+                let place = depth == 0 ? "at the top of the form" : "in “\(path.prefix(depth).joined(separator: "."))”"
+                let found = node.names.sorted().prefix(10).map { "“\(SerializationError.excerpt($0, upTo: 40))”" }.joined(separator: ", ")
+                throw SerializationError(
+                    .root,
+                    "The form has no root “\(path.joined(separator: "."))”: \(place) is no “\(name)”; there are the fields "
+                        + "\(found.isEmpty ? "none" : found).")
+            }
+        }
+        return node
+    }
+}

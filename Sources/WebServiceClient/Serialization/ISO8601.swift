@@ -1,0 +1,146 @@
+package import Foundation
+
+/// Dates as ISO 8601 texts (RFC 3339 §5.6): written exactly, read tolerantly. Own code, since Foundation's formatters want the
+/// fraction to be announced beforehand.
+package enum ISO8601 {
+    /// A date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` when the second isn't a whole one.
+    ///
+    /// - Parameter fractionDigits: the digits of the fraction, 0 to 9, to which it is rounded.
+    /// - Returns: `nil` for a date that isn't finite or outside the years 1 to 9999.
+    package static func text(of date: Date, fractionDigits: Int = 3) -> String? {
+        let digits = min(max(fractionDigits, 0), 9)
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard seconds.isFinite, abs(seconds) < 1e12 else { return nil }
+        let scale = (0..<digits).reduce(Int64(1)) { value, _ in value * 10 }
+        let whole = seconds.rounded(.down)
+        var fraction = Int64(((seconds - whole) * Double(scale)).rounded())
+        var second = Int64(whole) + referenceSeconds
+        if fraction >= scale {
+            fraction -= scale
+            second += 1
+        }
+        let day = floorDivide(second, 86_400)
+        let rest = second - day * 86_400
+        let (year, month, dayOfMonth) = civil(fromDay: day)
+        guard (1...9999).contains(year) else { return nil }
+        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
+        text += "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
+        if fraction > 0 {
+            text += "." + padded(fraction, digits)
+        }
+        return text + "Z"
+    }
+
+    /// The date of a text: with or without fraction (`.` or `,`), seconds and zone; `T`, `t` or a blank between date and time; `Z`,
+    /// `+01:00`, `+0100` or `+01` for the zone, UTC without one; a date alone is its midnight in UTC. `nil` for anything else.
+    package static func date(from text: String) -> Date? {
+        var reader = Reader(bytes: Array(text.utf8))
+        guard let second = reader.dateTime() else { return nil }
+        return Date(timeIntervalSinceReferenceDate: Double(second.whole - referenceSeconds) + second.fraction)
+    }
+
+    /// Seconds from 1970 to Foundation's reference date, 2001.
+    private static let referenceSeconds: Int64 = 978_307_200
+
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let text = String(number)
+        return text.utf8.count < width ? String(repeating: "0", count: width - text.utf8.count) + text : text
+    }
+
+    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+        value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
+    }
+
+    /// The day of the Gregorian calendar, counted by years that begin in March, so that the leap day comes last.
+    private static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = day + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floorDivide(shifted, 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private struct Reader {
+        let bytes: [UInt8]
+        var position = 0
+
+        private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+        mutating func dateTime() -> (whole: Int64, fraction: Double)? {
+            guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2) else { return nil }
+            guard (1...12).contains(month), (1...ISO8601.length(ofMonth: month, in: year)).contains(day) else { return nil }
+            let midnight = ISO8601.day(year: year, month: month, day: day) * 86_400
+            if byte == nil { return (midnight, 0) }
+            guard take("T") || take("t") || take(" ") else { return nil }
+            guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60 else { return nil }
+            var second: Int64 = 0
+            var part = 0.0
+            if take(":") {
+                guard let read = number(2), read <= 60 else { return nil }
+                second = read
+                if take(".") || take(",") {
+                    guard let read = fraction() else { return nil }
+                    part = read
+                }
+            }
+            if hour == 24, minute + second > 0 || part > 0 { return nil }
+            guard let offset = zone(), byte == nil else { return nil }
+            return (midnight + hour * 3600 + minute * 60 + second - offset, part)
+        }
+
+        private mutating func zone() -> Int64? {
+            if byte == nil || take("Z") || take("z") { return 0 }
+            let sign: Int64
+            if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+            guard let hours = number(2), hours < 24 else { return nil }
+            if byte == nil { return sign * hours * 3600 }
+            _ = take(":")
+            guard let minutes = number(2), minutes < 60 else { return nil }
+            return sign * (hours * 3600 + minutes * 60)
+        }
+
+        /// The fraction from its first 17 digits; more don't fit into a date.
+        private mutating func fraction() -> Double? {
+            let start = position
+            while let next = byte, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(next) { position += 1 }
+            guard position > start else { return nil }
+            return Double("0." + String(decoding: bytes[start..<min(position, start + 17)], as: UTF8.self))
+        }
+
+        private mutating func number(_ digits: Int) -> Int64? {
+            guard position + digits <= bytes.count else { return nil }
+            var value: Int64 = 0
+            for index in position..<position + digits {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else { return nil }
+                value = value * 10 + Int64(bytes[index] - UInt8(ascii: "0"))
+            }
+            position += digits
+            return value
+        }
+
+        private mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard byte == UInt8(ascii: character) else { return false }
+            position += 1
+            return true
+        }
+    }
+
+    private static func length(ofMonth month: Int64, in year: Int64) -> Int64 {
+        switch month {
+        case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}

@@ -1,0 +1,55 @@
+public import Foundation
+
+/// Plain text, and simple values as text: numbers, Booleans, dates, UUIDs, URLs, enums.
+public struct PlainTextSerializer: SerializationDelegate {
+    /// The charset of what is written.
+    public let encoding: TextEncoding
+    /// The media type of what is written, with the charset, such as `text/plain; charset=utf-8`.
+    public let contentType: String
+
+    /// A serializer that writes in a charset.
+    public init(_ encoding: TextEncoding = .utf8, mediaType: String = "text/plain") {
+        self.encoding = encoding
+        contentType = mediaType + "; charset=" + encoding.name
+    }
+
+    /// The text of the value in the serializer's charset.
+    ///
+    /// - Throws: ``ReflectionError`` when the value isn't a simple one; ``SerializationError`` when it is nil, or the charset lacks one of
+    ///   its characters.
+    public func encode(_ value: any Encodable) throws -> Data {
+        guard let text = try ArgumentText.text(of: value) else {
+            throw SerializationError(.encoding, "nil has no plain text: leave the body out.")
+        }
+        return try encoding.encode(text)
+    }
+
+    /// The text, or the simple value that it stands for.
+    ///
+    /// - Throws: ``SerializationError`` when the charset is unknown, the bytes are none of it, or the text is no such value.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
+        guard path.isEmpty else {
+            throw SerializationError(.root, "Plain text has no root “\(path.joined(separator: "."))”: take the path away.")
+        }
+        return try TextValue.read(type, from: Self.text(of: data, contentType: contentType))
+    }
+
+    /// The text of a body: in the charset of its header, else in that of its byte order mark, else in UTF-8; and where it is none, but
+    /// the header says `text/…`, in ISO-8859-1, which is what the older HTTP said (RFC 2616 §3.7.1).
+    ///
+    /// - Throws: ``SerializationError`` when the charset is unknown, or the bytes are none of it.
+    public static func text(of data: Data, contentType: String?) throws -> String {
+        if let encoding = try TextEncoding.named(in: contentType) { return try encoding.decode(data) }
+        if let mark = TextEncoding.byteOrderMark(of: data) { return try mark.encoding.decode(data) }
+        do {
+            return try TextEncoding.utf8.decode(data)
+        } catch {
+            guard let contentType, MediaType(contentType)?.type == "text" else {
+                throw SerializationError(
+                    .charset,
+                    "The body is no UTF-8 text, and its Content-Type, “\(contentType ?? "missing")”, names no charset: take it as Data.")
+            }
+            return try TextEncoding.isoLatin1.decode(data)
+        }
+    }
+}

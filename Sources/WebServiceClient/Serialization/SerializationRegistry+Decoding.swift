@@ -1,0 +1,104 @@
+public import Foundation
+
+extension SerializationRegistry {
+    /// The value of a response's body.
+    ///
+    /// What is wanted decides first: `Data` gets the bytes and `String` the text, whatever the serializers; then a serializer that is
+    /// forced; then the one that the `Content-Type` chooses; without a `Content-Type`, or one that can be read, the fallback.
+    ///
+    /// - Parameters:
+    ///   - type: what is wanted, also an optional.
+    ///   - body: the bytes, not empty.
+    ///   - contentType: the response's `Content-Type` as it was sent.
+    ///   - path: the wire names that lead to the root inside the payload.
+    ///   - forced: the endpoint's own serializer, which reads whatever comes.
+    ///   - fallback: the client's serializer.
+    /// - Throws: the decoder's own error; ``SerializationError`` when the body is of another format than is needed, when the root is
+    ///   missing, and when the charset is unknown or wrong.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, body: Data, contentType: String?, path: [String] = [], forced: (any SerializationDelegate)? = nil,
+        fallback: any SerializationDelegate
+    ) throws -> Value {
+        if path.isEmpty {
+            if Value.self == Data.self || Value.self == Data?.self, let whole = body as? Value { return whole }
+            if Value.self == String.self || Value.self == String?.self,
+                let whole = try PlainTextSerializer.text(of: body, contentType: contentType) as? Value
+            {
+                return whole
+            }
+        }
+        if let fault = faults.first { throw SerializationError(.registration, fault) }
+        let payload = Payload(body: body, contentType: contentType, path: path)
+        if let forced { return try payload.decode(type, with: forced) }
+        guard choosesByContentType, let contentType, !contentType.isEmpty else { return try payload.decode(type, with: fallback) }
+        if let delegate = delegate(forHeader: contentType) {
+            return try payload.decode(type, with: delegate, fallback: fallback)
+        }
+        guard let media = MediaType(contentType), media.essence != MediaType(fallback.contentType)?.essence else {
+            return try payload.decode(type, with: fallback)
+        }
+        throw payload.mismatch(expected: fallback, cause: nil)
+    }
+}
+
+/// A body on its way to a value.
+private struct Payload {
+    let body: Data
+    let contentType: String?
+    let path: [String]
+
+    /// Decodes; a failure on a page of HTML is told as what it is.
+    func decode<Value: Decodable>(_ type: Value.Type, with delegate: any SerializationDelegate) throws -> Value {
+        do {
+            return try delegate.decode(type, from: body, at: path, contentType: contentType)
+        } catch {
+            guard !(delegate is PlainTextSerializer), MarkupPage(body) != nil, !Self.readsMarkup(delegate) else { throw error }
+            throw mismatch(expected: delegate, cause: error)
+        }
+    }
+
+    /// Decodes with the serializer that the header chose. Text and bytes have no structure: where one is needed, a body that is said
+    /// to be plain text is read as what the client expects, since many servers label JSON so; any other is a mismatch.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, with delegate: any SerializationDelegate, fallback: any SerializationDelegate
+    ) throws -> Value {
+        guard delegate is PlainTextSerializer || delegate is RawDataSerializer else { return try decode(type, with: delegate) }
+        do {
+            return try delegate.decode(type, from: body, at: path, contentType: contentType)
+        } catch {
+            let kind = (error as? SerializationError)?.kind
+            let essence = contentType.flatMap { MediaType($0)?.essence }
+            let isMarkup = MarkupPage(body) != nil || essence == "text/html"
+            guard isMarkup || kind == .structure || kind == .root else { throw error }
+            guard !isMarkup, essence == "text/plain", Swift.type(of: fallback) != Swift.type(of: delegate) else {
+                throw mismatch(expected: fallback, cause: error)
+            }
+            do {
+                return try decode(type, with: fallback)
+            } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+                throw mismatch(expected: fallback, cause: DecodingError.dataCorrupted(context))
+            }
+        }
+    }
+
+    func mismatch(expected: any SerializationDelegate, cause: (any Error)?) -> SerializationError {
+        let came = contentType.map { "of the type “\(SerializationError.excerpt($0))”" } ?? "without a Content-Type"
+        let content =
+            switch MarkupPage(body) {
+            case let page? where page.title != nil: "a page titled “\(page.title ?? "")”"
+            case .some: "a page of markup that begins with \(SerializationError.excerpt(body))"
+            case nil: "it begins with \(SerializationError.excerpt(body))"
+            }
+        return SerializationError(
+            .format,
+            "The body came \(came) (\(content)), and \(expected.contentType) is expected: check the URL and the credentials, register a "
+                + "serializer for the type, or force one at the endpoint.",
+            cause: cause)
+    }
+
+    /// Whether the serializer's own format begins with a tag.
+    private static func readsMarkup(_ delegate: any SerializationDelegate) -> Bool {
+        guard let type = MediaType(delegate.contentType) else { return false }
+        return type.subtype.hasSuffix("xml") || type.subtype.hasSuffix("plist") || type.subtype == "html"
+    }
+}

@@ -1,0 +1,83 @@
+import Testing
+import WebServiceClient
+
+@Suite struct MediaTypeTests {
+    @Test(
+        "Reads what servers really send",
+        arguments: [
+            ("text/html", "text/html", nil),
+            (" Text/HTML ; Charset=UTF-8 ", "text/html", "UTF-8"),
+            ("text/html;charset=\"utf-8\"", "text/html", "utf-8"),
+            ("text/html; charset='utf-8'", "text/html", "utf-8"),
+            ("text/html; charset = utf-8", "text/html", "utf-8"),
+            ("text/html charset=utf-8", "text/html", "utf-8"),
+            ("text/html;;;charset=utf-8;", "text/html", "utf-8"),
+            ("text/html; level; charset=utf-8", "text/html", "utf-8"),
+            ("text/html; charset=\"utf-8", "text/html", "utf-8"),
+            ("text/html; charset=utf-8, text/html", "text/html", "utf-8"),
+            ("text/html; =x; charset=utf-8", "text/html", "utf-8"),
+            ("text/html; charset=", "text/html", ""),
+            ("text/html; charset='", "text/html", "'"),
+            ("*/*;q=0.5", "*/*", nil),
+            ("application / json", "application/json", nil),
+        ] as [(String, String, String?)])
+    func leniency(text: String, essence: String, charset: String?) throws {
+        let type = try #require(MediaType(text))
+        #expect(type.essence == essence)
+        #expect(type.charset == charset)
+    }
+
+    @Test("What has no type and subtype is none", arguments: ["", " ", "text", "text/", "/html", "te xt/html", ";charset=utf-8", "\u{0}"])
+    func refusal(text: String) {
+        #expect(MediaType(text) == nil)
+    }
+
+    @Test func `A quoted value keeps its blanks, quotes and semicolons`() throws {
+        let type = try #require(MediaType(#"multipart/form-data; boundary="a \"b\"; c\\d"; x=1"#))
+        #expect(type["Boundary"] == #"a "b"; c\d"#)
+        #expect(type["x"] == "1")
+        #expect(type.description == #"multipart/form-data; boundary="a \"b\"; c\\d"; x=1"#)
+    }
+
+    @Test func `Suffix and quality`() {
+        #expect(MediaType("application/vnd.github+json")?.suffix == "json")
+        #expect(MediaType("application/problem+xml; charset=utf-8")?.suffix == "xml")
+        #expect(MediaType("application/json")?.suffix == nil)
+        #expect(MediaType("application/x+")?.suffix == nil)
+        #expect(MediaType("text/html;q=0.25")?.quality == 0.25)
+        #expect(MediaType("text/html;q=\"0.25\"")?.quality == 0.25)
+        #expect(MediaType("text/html;q=7")?.quality == 1)
+        #expect(MediaType("text/html;q=-1")?.quality == 0)
+        #expect(MediaType("text/html;q=nan")?.quality == 1)
+        #expect(MediaType("text/html")?.quality == 1)
+    }
+
+    @Test func `Parts that no header may carry make no media type`() {
+        #expect(MediaType(type: "text", subtype: "html", parameters: [("charset", "utf-8")])?.description == "text/html; charset=utf-8")
+        #expect(MediaType(type: "te xt", subtype: "html") == nil)
+        #expect(MediaType(type: "text", subtype: "html", parameters: [("a b", "c")]) == nil)
+        #expect(MediaType(type: "text", subtype: "html", parameters: [("a", "c\r\nX: y")]) == nil)
+    }
+
+    @Test func `Printing and reading give back the same`() {
+        var seed = SerializationSeed(1)
+        for _ in 0..<2000 {
+            let value = String(seed.text(upTo: 12).unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" })
+            let type = MediaType(type: "text", subtype: "x", parameters: [("a", value), ("b", "c")])
+            #expect(type != nil)
+            #expect(type.flatMap { MediaType($0.description) } == type, "\(value)")
+        }
+    }
+
+    @Test func `Any text is read or refused, and what was read can be printed and read again`() {
+        var seed = SerializationSeed(2)
+        for _ in 0..<5000 {
+            let text = "a/b" + seed.text(upTo: 24)
+            guard let type = MediaType(text) else { continue }
+            #expect(MediaType(type.description) == type, "\(text)")
+        }
+        for _ in 0..<5000 {
+            _ = MediaType(String(decoding: seed.bytes(upTo: 40), as: UTF8.self))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+/// Forms read back by parsers that nobody here wrote: those of Python's library and of Werkzeug, where they are installed.
+@Suite struct MultipartFormParserTests {
+    // Skipped, and said so, where there is no Python 3.
+    @Test("Someone else's parser reads back every part", .enabled(if: !Parser.installed.isEmpty), arguments: Parser.installed)
+    func readBack(parser: Parser) async throws {
+        let file = try MultipartFormTests.file(Data((0...255).map { UInt8($0) }), named: "every byte.bin")
+        defer { try? FileManager.default.removeItem(at: file) }
+        var parts: [MultipartForm.Part] = [
+            .file("file", file), .file("file", file, fileName: "a\"b;c='d'.png"), .text("", "empty name"), .text("empty", ""),
+            .text("lines", "\r\n"), .text("lines", "a\r\nb\nc\rd\r\n\r\n"), .text("dashes", "--"), .text("dashes", "\r\n--form-"),
+            .text("dashes", "--form-0123\r\n--form-0123--\r\n"), .data("zeros", Data([0, 0, 13, 10, 0]), contentType: "image/x-own; a=b"),
+        ]
+        let names = [
+            "na\"me", "a\r\nX-Injected: y", "line\nfeed", "🙂", "a; filename=\"x\"", "back\\slash", "end\\", "a=b&c", " blanks ", "Ünïcode",
+            "%%1%%",
+            "../../etc/passwd", "名前", "a,b", "(c)", "files[]", "\ttab",
+        ]
+        for name in names {
+            parts.append(.text(name, name))
+            parts.append(.data("upload", Data(name.utf8), fileName: name))
+        }
+        let body = try MultipartForm(parts).body()
+        let read = try await parser.parts(of: body)
+        #expect(read.count == parts.count)
+        for (part, read) in zip(parts, read) {
+            let content: Data
+            switch part.content {
+            case .data(let data): content = data
+            case .file(let url): content = try Data(contentsOf: url)
+            }
+            #expect(Self.unescaped(read.name) == part.name)
+            #expect(read.fileName.map(Self.unescaped) == part.fileName)
+            #expect(read.contentType == part.contentType)
+            #expect(read.content == content, "\(part.name)")
+        }
+    }
+
+    /// Percent-encoding of three characters is what the form standard prescribes; whether a server decodes it is the server's business.
+    private static func unescaped(_ name: String) -> String {
+        name.replacingOccurrences(of: "%22", with: "\"").replacingOccurrences(of: "%0D", with: "\r")
+            .replacingOccurrences(of: "%0A", with: "\n").replacingOccurrences(of: "%5C", with: "\\")
+    }
+
+    struct ReadPart: Decodable {
+        let name: String
+        let fileName: String?
+        let contentType: String?
+        let content: Data
+    }
+
+    enum Parser: String, CaseIterable, Sendable {
+        case email
+        case werkzeug
+
+        static let installed = allCases.filter { (try? $0.run(["-c", $0.imports], input: Data())) != nil }
+
+        private var imports: String {
+            switch self {
+            case .email: "import email, json, base64"
+            case .werkzeug: "import werkzeug.sansio.multipart"
+            }
+        }
+
+        private var script: String {
+            switch self {
+            case .email:
+                """
+                import sys, json, base64, email
+                # As text with every byte kept, since the parser replaces what isn't ASCII in headers of bytes.
+                body = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+                def part(p):
+                    return {
+                        "name": p.get_param("name", header="content-disposition"),
+                        "fileName": p.get_param("filename", header="content-disposition"),
+                        "contentType": p["content-type"],
+                        "content": base64.b64encode(p._payload.encode("utf-8", "surrogateescape")).decode()}
+                form = email.message_from_string("Content-Type: " + sys.argv[1] + "\\r\\n\\r\\n" + body)
+                assert not form.defects, form.defects
+                print(json.dumps([part(p) for p in form._payload]))
+                """
+            case .werkzeug:
+                """
+                import sys, json, base64
+                from werkzeug.sansio.multipart import *
+                boundary = sys.argv[1].split("boundary=")[1].strip('"')
+                decoder = MultipartDecoder(boundary.encode())
+                decoder.receive_data(sys.stdin.buffer.read())
+                decoder.receive_data(None)
+                parts, content = [], b""
+                while True:
+                    event = decoder.next_event()
+                    if isinstance(event, (Field, File)):
+                        parts.append({
+                            "name": event.name, "fileName": getattr(event, "filename", None),
+                            "contentType": event.headers.get("content-type")})
+                        content = b""
+                    elif isinstance(event, Data):
+                        content += event.data
+                        if not event.more_data:
+                            parts[-1]["content"] = base64.b64encode(content).decode()
+                    elif isinstance(event, Epilogue):
+                        break
+                print(json.dumps(parts))
+                """
+            }
+        }
+
+        func parts(of body: RequestBody) async throws -> [ReadPart] {
+            let bytes = try await body.collect(upTo: 1 << 20)
+            return try JSONDecoder().decode([ReadPart].self, from: run(["-c", script, body.contentType ?? ""], input: bytes))
+        }
+
+        private func run(_ arguments: [String], input: Data) throws -> Data {
+            let folder = FileManager.default.temporaryDirectory.appending(component: "parser-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let (source, target, faults) = (
+                folder.appending(component: "in"), folder.appending(component: "out"), folder.appending(component: "faults")
+            )
+            try input.write(to: source)
+            for file in [target, faults] { try Data().write(to: file) }
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["python3"] + arguments
+            process.standardInput = try FileHandle(forReadingFrom: source)
+            process.standardOutput = try FileHandle(forWritingTo: target)
+            process.standardError = try FileHandle(forWritingTo: faults)
+            try process.run()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw Failure(message: try String(contentsOf: faults, encoding: .utf8)) }
+            return try Data(contentsOf: target)
+        }
+
+        private struct Failure: Error {
+            let message: String
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+@Suite struct ISO8601Tests {
+    @Test(
+        "Written in UTC with as much fraction as there is",
+        arguments: [
+            (0, "1970-01-01T00:00:00Z"), (1_709_251_199.5, "2024-02-29T23:59:59.500Z"), (951_782_400, "2000-02-29T00:00:00Z"),
+            (-0.25, "1969-12-31T23:59:59.750Z"),
+            (1.9996, "1970-01-01T00:00:02Z"), (-62_135_596_800, "0001-01-01T00:00:00Z"), (253_402_300_799, "9999-12-31T23:59:59Z"),
+            (15_000_000_000, "2445-05-01T02:40:00Z"),
+        ] as [(Double, String)])
+    func writing(seconds: Double, text: String) {
+        let date = Date(timeIntervalSince1970: seconds)
+        #expect(ISO8601.text(of: date) == text)
+        if seconds != 1.9996 { #expect(ISO8601.date(from: text) == date) }
+    }
+
+    @Test func `What has no text`() {
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: .nan)) == nil)
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: .infinity)) == nil)
+        #expect(ISO8601.text(of: .distantPast.addingTimeInterval(-1e11)) == nil)
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: 253_402_300_800)) == nil)
+    }
+
+    @Test(
+        "Read in all these spellings",
+        arguments: [
+            "2024-02-29T12:34:56Z", "2024-02-29t12:34:56z", "2024-02-29 12:34:56Z", "2024-02-29T12:34:56", "2024-02-29T12:34:56.000Z",
+            "2024-02-29T12:34:56,000000000000Z", "2024-02-29T14:34:56+02:00", "2024-02-29T14:34:56+0200", "2024-02-29T14:34:56+02",
+            "2024-02-29T07:04:56-05:30", "2024-03-01T12:33:56+23:59",
+        ])
+    func reading(text: String) {
+        #expect(ISO8601.date(from: text) == Date(timeIntervalSince1970: 1_709_210_096))
+    }
+
+    @Test(
+        "Not read",
+        arguments: [
+            "", "2024", "2024-02-30", "2023-02-29", "2024-13-01", "2024-00-01", "2024-01-00", "24-01-01", "2024-01-01T", "2024-01-01T12",
+            "2024-01-01T24:00:01Z",
+            "2024-01-01T12:60Z", "2024-01-01T12:00:61Z", "2024-01-01T12:00:00.Z", "2024-01-01T12:00:00Zx", "2024-01-01T12:00:00+",
+            "2024-01-01T12:00:00+24:00",
+            "2024-01-01T12:00:00+01:", "99999999999999-01-01", "２０２４-01-01", "2024-01-01\u{0}",
+        ])
+    func refusing(text: String) {
+        #expect(ISO8601.date(from: text) == nil)
+    }
+
+    @Test func `Short forms`() {
+        #expect(ISO8601.date(from: "1970-01-02") == Date(timeIntervalSince1970: 86_400))
+        #expect(ISO8601.date(from: "1970-01-01T24:00Z") == Date(timeIntervalSince1970: 86_400))
+        #expect(ISO8601.date(from: "1970-01-01T00:01") == Date(timeIntervalSince1970: 60))
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: 0.123456), fractionDigits: 0) == "1970-01-01T00:00:00Z")
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: 0.123456), fractionDigits: 99) != nil)
+    }
+
+    @Test func `Agrees with Foundation on random dates`() throws {
+        var seed = SerializationSeed(5)
+        for _ in 0..<2000 {
+            let date = Date(timeIntervalSince1970: Double(Int64.random(in: -60_000_000_000...250_000_000_000, using: &seed)))
+            let text = try #require(ISO8601.text(of: date))
+            #expect(ISO8601.date(from: text) == date)
+            // Foundation's calendar is Julian before 1582, which ISO 8601 never is.
+            if date.timeIntervalSince1970 > -12_000_000_000 { #expect(text == date.formatted(.iso8601)) }
+        }
+        for _ in 0..<2000 {
+            let milliseconds = Double(Int64.random(in: 0...4_000_000_000_000, using: &seed))
+            let date = Date(timeIntervalSince1970: milliseconds / 1000)
+            let text = try #require(ISO8601.text(of: date))
+            let read = try #require(ISO8601.date(from: text))
+            #expect(abs(read.timeIntervalSince(date)) < 1e-6)
+            #expect(ISO8601.text(of: read) == text)
+        }
+    }
+}
