@@ -97,7 +97,7 @@ import WebServiceClient
     }
 
     @Test func `a download through the transport is the file that was served`() async throws {
-        let data = Data((0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let data = SplitMix.bytes(2_000_000)
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(data.count)\r\n\r\n")

@@ -199,4 +199,44 @@ import WebServiceClient
         }
         #expect(code == .readerTooSlow)
     }
+
+    static let strangeHeads = [
+        "HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 000 X\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 20 X\r\nContent-Length: 0\r\n\r\n", "HTTP/3.7 200 X\r\n\r\n",
+        "HTTP/1.1 2000 X\r\n\r\n", "HTTP/1.1 -1 X\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\n\nbody", "\r\n\r\n", "HTTP",
+        "HTTP/1.0 200 OK\r\n\r\nold", "ICY 200 OK\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\n\r\nx", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nx", "HTTP/1.1 200 OK\r\n: empty\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\nX: a\r\n folded\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 Ünicode\r\nX: ü\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 X\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 204 X\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 304 X\r\nContent-Length: 5\r\n\r\n",
+        "HTTP/1.1 407 X\r\nProxy-Authenticate: Basic realm=\"a\"\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 302 X\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 300 X\r\nLocation: /a\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 120_000) + "\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n" + String(repeating: "X: y\r\n", count: 5_000) + "Content-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\nx",
+        "HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nSet-Cookie: \r\n\r\n",
+    ]
+
+    @Test(arguments: strangeHeads.indices) func `a strange response ends with an answer or an error`(index: Int) async throws {
+        let answer = Self.strangeHeads[index]
+        let code = try await code(answer: answer)
+        #expect(
+            code == nil || code == .unreadableResponse || code == .truncated || code == .connectionLost,
+            "\(answer.prefix(80).debugDescription)")
+    }
+
+    @Test func `a field in Latin-1 is no trap`() async throws {
+        let head = Data("HTTP/1.1 200 OK\r\nX-Name: caf".utf8) + Data([0xE9]) + Data("\r\nContent-Length: 0\r\n\r\n".utf8)
+        let code = try await code { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write(head)
+        }
+        #expect(code == nil || code == .unreadableResponse)
+    }
 }

@@ -17,6 +17,6 @@ struct RunningTask: Sendable {
     func release(cancelling: Bool) {
         table.remove(task)
         guard cancelling else { return }
-        table.cancelling.async { task.cancel() }
+        table.control.async { task.cancel() }
     }
 }

@@ -11,7 +11,10 @@ extension TransportError {
     init(urlSession error: any Error, host: String, headArrived: Bool) {
         let error = error as? URLError ?? Self.urlError(error as NSError)
         let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-        let code = Self.code(of: error.code, text: text.lowercased(), headArrived: headArrived)
+        // Without the host, whose name may be one of the words that are looked for.
+        let name = host.lowercased().prefix { $0 != ":" }
+        let words = name.isEmpty ? text.lowercased() : text.lowercased().replacingOccurrences(of: name, with: "")
+        let code = Self.code(of: error.code, text: words, headArrived: headArrived)
         let kept = URLError(error.code, userInfo: text.isEmpty ? [:] : [NSLocalizedDescriptionKey: text])
         self.init(code, Self.sentence(code, host: host, text: text, number: error.code.rawValue), underlying: kept)
     }
@@ -45,8 +48,8 @@ extension TransportError {
             #else
             return .unreadableResponse
             #endif
-        case .unsupportedURL where text.contains("http/0.9"):
-            // On Linux: something that doesn't begin like HTTP, and could be a body of HTTP 0.9.
+        case .unsupportedURL where text.contains("response") || text.contains("http/0.9"):
+            // On Linux: a version or a status that there isn't, or something that doesn't begin like HTTP.
             return .unreadableResponse
         case .badURL, .unsupportedURL, .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile:
             return .badRequest
@@ -62,12 +65,13 @@ extension TransportError {
     /// On Linux one code stands for many faults, and only the text, libcurl's own, tells them apart.
     private static func code(ofText text: String, headArrived: Bool) -> Code {
         func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
-        if says("encoding type", "content encoding", "content-encoding", "decompress", "hexadecimal", "chunk", "http/0.9", "weird server") {
+        if says("encoding type", "encoding:", "decompress", "hexadecimal", "chunk", "http/0.9", "weird server", "content-length") {
             return .unreadableResponse
         }
         if headArrived { return .truncated }
         if isAboutTLS(text) { return .tls }
-        if says("header", "writing output", "unsupported http") { return .unreadableResponse }
+        // A header line above 100 kB counts as out of memory.
+        if says("header", "writing output", "out of memory") { return .unreadableResponse }
         if says("connect to", "no route", "unreachable", "couldn't connect") { return .cannotConnect }
         if says("recv failure", "send failure", "closed", "empty reply", "http2", "http/2", "broken pipe", "reset") {
             return .connectionLost

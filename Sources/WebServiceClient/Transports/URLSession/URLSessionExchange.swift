@@ -58,6 +58,9 @@ extension URLSessionExchange {
         return true
     }
 
+    /// Whether it still goes on.
+    var isWanted: Bool { state.withLock { $0.end == nil } }
+
     /// Takes the task once it has been resumed: only from then on may it be cancelled. An exchange that has ended meanwhile cancels it.
     func attach(_ running: RunningTask) {
         let late: Bool? = state.withLock { state in

@@ -9,8 +9,8 @@ import FoundationNetworking
 ///
 /// Delegates of single tasks aren't asked about redirects and challenges on Linux, so there is this one with a table.
 final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
-    /// Where tasks are cancelled.
-    let cancelling = DispatchQueue(label: "WebServiceClient.URLSessionTransport.cancelling")
+    /// Where tasks are made, resumed and cancelled: each of these waits for URLSession's own queue, and nothing else may wait with it.
+    let control = DispatchQueue(label: "WebServiceClient.URLSessionTransport.control")
     private let table = Locked<[Int: URLSessionExchange]>([:])
 
     /// Brings to the exchange whatever comes of the task. To be called before the task is resumed.
@@ -64,7 +64,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     ) {
         #if canImport(FoundationNetworking)
         exchange(of: task)?.complete(nil, response: challenge.failureResponse)
-        cancelling.async { completionHandler(.cancelAuthenticationChallenge, nil) }
+        control.async { completionHandler(.cancelAuthenticationChallenge, nil) }
         #else
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:

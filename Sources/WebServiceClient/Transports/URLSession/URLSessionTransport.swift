@@ -27,6 +27,7 @@ import FoundationNetworking
 /// server may send can't be made good from outside:
 ///
 /// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.
+/// * **So does a redirect whose `Location` begins with `//` and names an IPv6 literal or a host with escapes**, such as `//[::1]/`.
 /// * A response header without a blank after its colon fails the exchange (`unreadableResponse`).
 /// * The body of a redirect is held back until it is complete. That of a 3xx without a usable `Location` is lost: such an exchange fails
 ///   with `truncated` where its length was declared, else its body is empty.
@@ -47,10 +48,7 @@ public final class URLSessionTransport: Transport {
     public init(configuration: Configuration = Configuration()) {
         spoolFolder = configuration.spoolFolder
         bufferLimit = max(64 * 1024, configuration.bufferLimit)
-        let queue = OperationQueue()
-        queue.name = "WebServiceClient.URLSessionTransport.delegate"
-        queue.maxConcurrentOperationCount = 1
-        session = URLSession(configuration: Self.sessionConfiguration(configuration), delegate: exchanges, delegateQueue: queue)
+        session = URLSession(configuration: Self.sessionConfiguration(configuration), delegate: exchanges, delegateQueue: DelegateQueue())
     }
 
     deinit {
@@ -68,10 +66,10 @@ public final class URLSessionTransport: Transport {
 
     /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
     public func invalidate() {
-        isInvalid.withLock { isInvalid in
+        isInvalid.withLock { [session] isInvalid in
             guard !isInvalid else { return }
             isInvalid = true
-            session.finishTasksAndInvalidate()
+            exchanges.control.async { session.finishTasksAndInvalidate() }
         }
     }
 
@@ -146,23 +144,31 @@ extension URLSessionTransport {
         }
     }
 
-    /// Makes the task and resumes it. It gets into the hands of the exchange, and so can be cancelled, only then.
+    /// Has the task made and resumed, on the queue that also cancels: URLSession lets whoever does that wait for its own queue, and the
+    /// threads that run tasks must not wait.
     private func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: UploadSource) {
-        // A session that was invalidated ends the process when it is asked for a task: so both happen under one lock.
-        let task: URLSessionTask? = isInvalid.withLock { isInvalid in
-            guard !isInvalid else { return nil }
-            return switch upload {
-            case .none: session.dataTask(with: request)
-            case .data(let data): session.uploadTask(with: request, from: data)
-            case .file(let file, _): session.uploadTask(with: request, fromFile: file)
-            case .spool(let spool): session.uploadTask(with: request, fromFile: spool.file)
+        // A session that was invalidated ends the process when it is asked for a task: so what is on the queue is in the right order.
+        let isAccepted = isInvalid.withLock { [session, exchanges] isInvalid in
+            guard !isInvalid else { return false }
+            exchanges.control.async {
+                guard exchange.isWanted else { return }
+                let task = Self.task(session, request, upload)
+                exchanges.add(exchange, for: task)
+                task.resume()
+                exchange.attach(RunningTask(task: task, table: exchanges))
             }
+            return true
         }
-        guard let task else {
-            return exchange.abandon(TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
+        guard !isAccepted else { return }
+        exchange.abandon(TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
+    }
+
+    private static func task(_ session: URLSession, _ request: URLRequest, _ upload: UploadSource) -> URLSessionTask {
+        switch upload {
+        case .none: session.dataTask(with: request)
+        case .data(let data): session.uploadTask(with: request, from: data)
+        case .file(let file, _): session.uploadTask(with: request, fromFile: file)
+        case .spool(let spool): session.uploadTask(with: request, fromFile: spool.file)
         }
-        exchanges.add(exchange, for: task)
-        task.resume()
-        exchange.attach(RunningTask(task: task, table: exchanges))
     }
 }
