@@ -186,9 +186,10 @@ import WebServiceClient
         let closed = AsyncStream<Void>.makeStream()
         let server = try RawServer { connection in
             _ = connection.readRequest()
-            connection.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-            let piece = Data(repeating: 1, count: 50_000)
-            while connection.write(piece) {}
+            // Not without an end: URLSession lets no cancel through while a socket keeps it busy.
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n")
+            connection.write(Data(repeating: 1, count: 1_000_000))
+            _ = connection.waitForClose()
             closed.continuation.yield()
         }
         let request = try server.request()

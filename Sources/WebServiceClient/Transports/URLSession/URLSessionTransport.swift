@@ -18,7 +18,9 @@ import FoundationNetworking
 ///   `Content-Type` goes out as `application/octet-stream`.
 /// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were. Then
 ///   ``ResponseBody/expectedLength`` is `nil`.
-/// * It can't be slowed down: a body that isn't read piles up to ``Configuration/bufferLimit``, and then the exchange fails.
+/// * It can't be slowed down: a body that isn't read piles up to ``Configuration/bufferLimit``, and then the exchange fails. On Linux
+///   a connection over which bytes pour in without a pause keeps all others waiting, and its own cancellation as well; the caller is told
+///   at once in any case.
 /// * A body of several files, or a stream, is written to a temporary file first.
 /// * GET and HEAD carry no body (`unsupported`).
 ///
