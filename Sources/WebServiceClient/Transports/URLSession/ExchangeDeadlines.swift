@@ -1,0 +1,70 @@
+/// The deadlines of one exchange, on the monotonic clock.
+struct ExchangeDeadlines: Sendable {
+    /// What passes next, and what it then is called.
+    struct Due {
+        let instant: ContinuousClock.Instant
+        let code: TransportError.Code
+    }
+
+    /// Whatever is longer than this, 100 years, is no limit in practice, and adding more to an instant could overflow.
+    private static let longest = Duration.seconds(100 * 366 * 86_400)
+
+    private let waiting: ContinuousClock.Instant?
+    private let idle: Duration?
+    private let total: ContinuousClock.Instant?
+    private let timeouts: ServiceTimeouts
+
+    /// The deadlines of a request whose attempt starts now.
+    init(_ request: ServiceRequest, start: ContinuousClock.Instant) {
+        timeouts = request.timeouts
+        waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
+        idle = request.timeouts.idle.map(Self.bounded)
+        total = request.deadline ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
+    }
+
+    /// Whether there is anything to watch.
+    var isEmpty: Bool { waiting == nil && idle == nil && total == nil }
+
+    /// What passes next while the head of the response is awaited.
+    var dueWhileWaiting: Due? {
+        sooner(waiting, .timedOutWaiting)
+    }
+
+    /// What passes next while the body is received, when something of it last came at that instant.
+    func dueWhileReceiving(lastArrival: ContinuousClock.Instant) -> Due? {
+        sooner(idle.map { lastArrival.advanced(by: $0) }, .timedOutIdle)
+    }
+
+    /// What is thrown when a deadline has passed.
+    func error(_ code: TransportError.Code, host: String) -> TransportError {
+        switch code {
+        case .timedOutWaiting:
+            TransportError(
+                code,
+                "No response from \(host) within \(Self.text(timeouts.firstByte)): is the service up? timeouts.firstByte sets the time.")
+        case .timedOutIdle:
+            TransportError(
+                code, "The response from \(host) paused for \(Self.text(timeouts.idle)) in its body: timeouts.idle sets the time.")
+        default:
+            TransportError(
+                code, "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total.")
+        }
+    }
+
+    private func sooner(_ instant: ContinuousClock.Instant?, _ code: TransportError.Code) -> Due? {
+        guard let instant else { return total.map { Due(instant: $0, code: .timedOutTotal) } }
+        guard let total, total <= instant else { return Due(instant: instant, code: code) }
+        return Due(instant: total, code: .timedOutTotal)
+    }
+
+    private static func bounded(_ duration: Duration) -> Duration {
+        min(max(duration, .zero), longest)
+    }
+
+    private static func text(_ duration: Duration?) -> String {
+        guard let duration else { return "the time that was left" }
+        let (seconds, attoseconds) = duration.components
+        guard attoseconds != 0 else { return "\(seconds) s" }
+        return "\(Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1000) s"
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension TransportError {
+    /// What an error of URLSession means.
+    ///
+    /// Of the engine's error, only code and text are kept: its other entries hold the URL, which may hold secrets.
+    init(urlSession error: any Error, host: String, headArrived: Bool) {
+        let error = error as? URLError ?? Self.urlError(error as NSError)
+        let text = error.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        // Without the host, whose name may be one of the words that are looked for.
+        let name = host.lowercased().prefix { $0 != ":" }
+        let words = name.isEmpty ? text.lowercased() : text.lowercased().replacingOccurrences(of: name, with: "")
+        let code = Self.code(of: error.code, text: words, headArrived: headArrived)
+        let kept = URLError(error.code, userInfo: text.isEmpty ? [:] : [NSLocalizedDescriptionKey: text])
+        self.init(code, Self.sentence(code, host: host, text: text, number: error.code.rawValue), underlying: kept)
+    }
+
+    private static func urlError(_ error: NSError) -> URLError {
+        let code: URLError.Code? = error.domain == NSURLErrorDomain ? URLError.Code(rawValue: error.code) : nil
+        return URLError(code ?? .unknown, userInfo: error.userInfo)
+    }
+
+    private static func code(of code: URLError.Code, text: String, headArrived: Bool) -> Code {
+        switch code {
+        case .cannotFindHost, .dnsLookupFailed:
+            return .hostNotFound
+        case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
+            // On Linux the refusal may be an earlier one, by another address of the host, and the failure a later one.
+            if headArrived { return .truncated }
+            return isAboutTLS(text) ? .tls : .cannotConnect
+        case .networkConnectionLost:
+            return headArrived ? .truncated : .connectionLost
+        case .timedOut:
+            return headArrived ? .timedOutIdle : .timedOutWaiting
+        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
+            .appTransportSecurityRequiresSecureConnection:
+            return .tls
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
+            return .unreadableResponse
+        case .badServerResponse:
+            #if canImport(FoundationNetworking)
+            return .connectionLost
+            #else
+            return .unreadableResponse
+            #endif
+        case .unsupportedURL where text.contains("response") || text.contains("http/0.9"):
+            // On Linux: a version or a status that there isn't, or something that doesn't begin like HTTP.
+            return .unreadableResponse
+        case .badURL, .unsupportedURL, .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile:
+            return .badRequest
+        case .dataLengthExceedsMaximum:
+            return .unsupported
+        case .unknown:
+            return self.code(ofText: text, headArrived: headArrived)
+        default:
+            return .other
+        }
+    }
+
+    /// On Linux one code stands for many faults, and only the text, libcurl's own, tells them apart.
+    private static func code(ofText text: String, headArrived: Bool) -> Code {
+        func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
+        if says("encoding type", "encoding:", "decompress", "hexadecimal", "chunk", "http/0.9", "weird server", "content-length") {
+            return .unreadableResponse
+        }
+        if headArrived { return .truncated }
+        if isAboutTLS(text) { return .tls }
+        // A header line above 100 kB counts as out of memory.
+        if says("header", "writing output", "out of memory") { return .unreadableResponse }
+        if says("connect to", "no route", "unreachable", "couldn't connect") { return .cannotConnect }
+        if says("recv failure", "send failure", "closed", "empty reply", "http2", "http/2", "broken pipe", "reset") {
+            return .connectionLost
+        }
+        return .other
+    }
+
+    private static func isAboutTLS(_ text: String) -> Bool {
+        ["ssl", "tls", "certificate"].contains(where: text.contains)
+    }
+
+    private static func sentence(_ code: Code, host: String, text: String, number: Int) -> String {
+        let detail = text.isEmpty ? "" : " (\(text))"
+        return switch code {
+        case .hostNotFound: "The host \(host) has no address: check its name, and that names can be resolved here."
+        case .cannotConnect: "Nobody answers at \(host): check host and port, and that the service is up."
+        case .connectionLost: "\(host) closed the connection before it had answered."
+        case .truncated: "The response from \(host) broke off within its body\(detail)."
+        case .timedOutWaiting: "No connection to \(host), or no response, within the time that the system allows."
+        case .timedOutIdle: "The response from \(host) paused within its body for longer than the system allows."
+        case .tls: "No secure connection to \(host)\(detail): check its certificate, and that it speaks TLS there."
+        case .unreadableResponse: "What \(host) answered is no HTTP that can be read\(detail)."
+        case .badRequest: "The request to \(host) can't be sent as it is\(detail)."
+        case .unsupported: "URLSession can't send the request to \(host) as it is\(detail)."
+        default: "The exchange with \(host) failed with URLError \(number)\(detail)."
+        }
+    }
+}

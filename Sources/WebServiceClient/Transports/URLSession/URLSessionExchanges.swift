@@ -1,0 +1,81 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The one delegate of the session: brings what URLSession says of a task to the exchange that the task belongs to.
+///
+/// Delegates of single tasks aren't asked about redirects and challenges on Linux, so there is this one with a table.
+final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
+    /// Where tasks are made, resumed and cancelled: each of these waits for URLSession's own queue, and nothing else may wait with it.
+    let control = DispatchQueue(label: "WebServiceClient.URLSessionTransport.control")
+    private let table = Locked<[Int: URLSessionExchange]>([:])
+
+    /// Brings to the exchange whatever comes of the task. To be called before the task is resumed.
+    func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
+        table.withLock { $0[task.taskIdentifier] = exchange }
+    }
+
+    /// Nothing that still comes of the task is wanted.
+    func remove(_ task: URLSessionTask) {
+        table.withLock { $0[task.taskIdentifier] = nil }
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        table.withLock { $0[task.taskIdentifier] }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        exchange(of: task)?.sent(totalBytesSent)
+    }
+
+    /// Redirects are refused: the 3xx is the response, and whoever wants to follow it does so above the transport.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    /// Credentials are never given: the 401 is the response.
+    ///
+    /// On Linux the challenge comes after the whole response, which then is complete; the task would wait for an answer for ever and is
+    /// cancelled. On Apple platforms it comes before the response, which follows once the protection space is rejected.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        exchange(of: task)?.complete(nil, response: challenge.failureResponse)
+        control.async { completionHandler(.cancelAuthenticationChallenge, nil) }
+        #else
+        switch challenge.protectionSpace.authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:
+            completionHandler(.performDefaultHandling, nil)
+        default:
+            completionHandler(.rejectProtectionSpace, nil)
+        }
+        #endif
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        exchange(of: task)?.complete(error, response: task.response)
+    }
+}

@@ -1,0 +1,176 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A transport on Foundation's `URLSession`, used in the one way that is safe on every platform.
+///
+///     let response = try await URLSessionTransport.shared.send(ServiceRequest(url: url))
+///     for try await piece in response.body { … }
+///
+/// It sends what the request says and nothing of its own: redirects and challenges come back as responses, there are no cookies, no cache
+/// and no stored credentials, and the deadlines are kept here. What URLSession does beside that:
+///
+/// * It adds `Accept`, `Accept-Encoding`, `Accept-Language`, `User-Agent` and `Connection` where the request hasn't got them. Fields of one
+///   name go out as one, joined by commas; so do those of a response come back, in the order of their names. A body without a
+///   `Content-Type` goes out as `application/octet-stream`.
+/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were. Then
+///   ``ResponseBody/expectedLength`` is `nil`.
+/// * It can't be slowed down: a body that isn't read piles up to ``Configuration/bufferLimit``, and then the exchange fails. On Linux
+///   a connection over which bytes pour in without a pause keeps all others waiting, and its own cancellation as well; the caller is told
+///   at once in any case.
+/// * A body of several files, or a stream, is written to a temporary file first.
+/// * GET and HEAD carry no body (`unsupported`).
+///
+/// Known gaps, which another transport closes: pinning, client certificates, certificate authorities of one's own, trailers, hosts that
+/// are IPv6 literals on Linux, the version of the protocol. Where URLSession is swift-corelibs-foundation's, as on Linux, some of what a
+/// server may send can't be made good from outside:
+///
+/// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.
+/// * **So does a redirect whose `Location` begins with `//` and names an IPv6 literal or a host with escapes**, such as `//[::1]/`.
+/// * A response header without a blank after its colon fails the exchange (`unreadableResponse`).
+/// * The body of a redirect is held back until it is complete. That of a 3xx without a usable `Location` is lost: such an exchange fails
+///   with `truncated` where its length was declared, else its body is empty.
+/// * Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`).
+/// * The variable `URLSessionDebugLibcurl` prints every header, secrets included.
+public final class URLSessionTransport: Transport {
+    /// The transport that clients use unless they are given another: one session for all, since connections are kept per session.
+    public static let shared = URLSessionTransport()
+
+    private let session: URLSession
+    private let exchanges = URLSessionExchanges()
+    private let timers = DispatchQueue(label: "WebServiceClient.URLSessionTransport.timers")
+    private let spoolFolder: URL
+    private let bufferLimit: Int
+    private let isInvalid = Locked(false)
+
+    /// A transport with a session of its own.
+    public init(configuration: Configuration = Configuration()) {
+        spoolFolder = configuration.spoolFolder
+        bufferLimit = max(64 * 1024, configuration.bufferLimit)
+        session = URLSession(configuration: Self.sessionConfiguration(configuration), delegate: exchanges, delegateQueue: DelegateQueue())
+    }
+
+    deinit {
+        invalidate()
+    }
+
+    /// What it can do: on Apple platforms HTTP/2 and IPv6 literals, on Linux nothing beyond the plain exchange.
+    public var capabilities: TransportCapabilities {
+        #if canImport(FoundationNetworking)
+        []
+        #else
+        [.http2, .ipv6Literals]
+        #endif
+    }
+
+    /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
+    public func invalidate() {
+        isInvalid.withLock { [session] isInvalid in
+            guard !isInvalid else { return }
+            isInvalid = true
+            exchanges.control.async { session.finishTasksAndInvalidate() }
+        }
+    }
+
+    /// Sends a request.
+    ///
+    /// Upload progress is told on the queue that serves all exchanges of the transport: a closure must return at once.
+    ///
+    /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled; ``RequestBodyError`` when the body can't be read, and
+    ///   what a stream of the request's body throws.
+    public func send(_ request: ServiceRequest) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        let deadlines = ExchangeDeadlines(request, start: .now)
+        let outgoing = try URLSessionRequest(request)
+        let upload = try await prepare(outgoing, deadlines: deadlines)
+        let exchange = URLSessionExchange(
+            request, host: outgoing.host, upload: upload, deadlines: deadlines, bufferLimit: bufferLimit)
+        let head = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard exchange.begin(continuation, timers: timers) else { return }
+                start(exchange, outgoing.urlRequest, upload)
+            }
+        } onCancel: {
+            exchange.abandon(CancellationError())
+        }
+        let meter = request.downloadProgress.map { DownloadMeter(total: head.expectedLength, report: $0) }
+        let body = ResponseBody(
+            expectedLength: head.expectedLength,
+            next: {
+                let piece = try await exchange.next()
+                meter?.passed(piece)
+                return piece
+            },
+            cancel: { exchange.drop() })
+        return TransportResponse(status: head.status, headers: head.headers, url: request.url, body: body)
+    }
+}
+
+extension URLSessionTransport {
+    private static func sessionConfiguration(_ configuration: Configuration) -> URLSessionConfiguration {
+        let session = URLSessionConfiguration.ephemeral
+        session.urlCache = nil
+        session.requestCachePolicy = .reloadIgnoringLocalCacheData
+        session.httpCookieStorage = nil
+        session.httpShouldSetCookies = false
+        session.httpCookieAcceptPolicy = .never
+        session.urlCredentialStorage = nil
+        session.timeoutIntervalForRequest = URLSessionRequest.engineTimeout
+        session.timeoutIntervalForResource = URLSessionRequest.engineTimeout
+        session.httpMaximumConnectionsPerHost = max(1, configuration.maximumConnectionsPerHost)
+        #if !canImport(FoundationNetworking)
+        session.waitsForConnectivity = false
+        #endif
+        return session
+    }
+
+    /// Makes the body ready, within the time to the first byte: a stream that stands still must not hold the call for ever.
+    private func prepare(_ outgoing: URLSessionRequest, deadlines: ExchangeDeadlines) async throws -> UploadSource {
+        let folder = spoolFolder
+        guard let due = deadlines.dueWhileWaiting else { return try await UploadSource.prepare(outgoing.body, folder: folder) }
+        guard due.instant > .now else { throw deadlines.error(due.code, host: outgoing.host) }
+        guard let body = outgoing.body, body.data == nil, body.file == nil else {
+            return try await UploadSource.prepare(outgoing.body, folder: folder)
+        }
+        return try await withThrowingTaskGroup(of: UploadSource.self) { group in
+            group.addTask { try await UploadSource.prepare(body, folder: folder) }
+            group.addTask {
+                try await Task.sleep(until: due.instant, clock: .continuous)
+                throw deadlines.error(due.code, host: outgoing.host)
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? .none
+        }
+    }
+
+    /// Has the task made and resumed, on the queue that also cancels: URLSession lets whoever does that wait for its own queue, and the
+    /// threads that run tasks must not wait.
+    private func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: UploadSource) {
+        // A session that was invalidated ends the process when it is asked for a task: so what is on the queue is in the right order.
+        let isAccepted = isInvalid.withLock { [session, exchanges] isInvalid in
+            guard !isInvalid else { return false }
+            exchanges.control.async {
+                guard exchange.isWanted else { return }
+                let task = Self.task(session, request, upload)
+                exchanges.add(exchange, for: task)
+                task.resume()
+                exchange.attach(RunningTask(task: task, table: exchanges))
+            }
+            return true
+        }
+        guard !isAccepted else { return }
+        exchange.abandon(TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
+    }
+
+    private static func task(_ session: URLSession, _ request: URLRequest, _ upload: UploadSource) -> URLSessionTask {
+        switch upload {
+        case .none: session.dataTask(with: request)
+        case .data(let data): session.uploadTask(with: request, from: data)
+        case .file(let file, _): session.uploadTask(with: request, fromFile: file)
+        case .spool(let spool): session.uploadTask(with: request, fromFile: spool.file)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import WebServiceClient
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A server on loopback whose answers are written byte by byte, each connection on a thread of its own.
+final class RawServer: Sendable {
+    let port: Int
+    private let listener: Int32
+
+    /// Listens on a port that the system chooses. The connection is closed when `handle` returns.
+    init(_ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+        let (listener, port) = try boundSocket()
+        guard listen(listener, 512) == 0 else { throw RawServerError() }
+        self.port = port
+        self.listener = listener
+        Thread.detachNewThread {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                Thread.detachNewThread {
+                    let connection = RawConnection(descriptor)
+                    handle(connection)
+                    connection.close()
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// A server that answers every request with the same bytes and then closes.
+    static func answering(_ text: String) throws -> RawServer {
+        try RawServer { connection in
+            while connection.readRequest() != nil { connection.write(text) }
+        }
+    }
+
+    func request(_ method: ServiceRequest.Method = .get, _ path: String = "/", headers: HTTPFields = [:], body: RequestBody? = nil)
+        throws -> ServiceRequest
+    {
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw RawServerError() }
+        return ServiceRequest(method: method, url: url, headers: headers, body: body)
+    }
+}
+
+struct RawServerError: Error {}
+
+/// A socket on loopback, bound to a port that the system chooses.
+private func boundSocket() throws -> (descriptor: Int32, port: Int) {
+    #if canImport(Darwin)
+    let kind = SOCK_STREAM
+    #else
+    let kind = Int32(SOCK_STREAM.rawValue)
+    #endif
+    let descriptor = socket(AF_INET, kind, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
+        }
+    }
+    guard isBound else { throw RawServerError() }
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+}
+
+/// A port that is taken, so that nobody else gets it, and where nobody listens.
+final class DeafPort: Sendable {
+    let number: Int
+    private let descriptor: Int32
+
+    init() throws {
+        (descriptor, number) = try boundSocket()
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+/// A request as it came over the wire.
+struct RawRequest: Sendable {
+    let head: String
+    let body: Data
+
+    var line: String { head.components(separatedBy: "\r\n")[0] }
+
+    /// The value of a field, `nil` when it isn't there.
+    func field(_ name: String) -> String? {
+        for line in head.components(separatedBy: "\r\n").dropFirst() {
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else { continue }
+            return line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        return nil
+    }
+}
+
+/// One connection of a ``RawServer``: used by the thread that handles it only.
+final class RawConnection {
+    private let descriptor: Int32
+    private var pending = Data()
+    private var isOpen = true
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// The next request with its body; `nil` when the client has closed.
+    func readRequest() -> RawRequest? {
+        while true {
+            if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
+                let head = String(decoding: pending[pending.startIndex..<end.lowerBound], as: UTF8.self)
+                pending = Data(pending[end.upperBound...])
+                let length = Int(RawRequest(head: head, body: Data()).field("Content-Length") ?? "0") ?? 0
+                while pending.count < length {
+                    guard fill() else { return nil }
+                }
+                let body = Data(pending.prefix(length))
+                pending = Data(pending.dropFirst(length))
+                return RawRequest(head: head, body: body)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    /// Reads the head only; what follows stays unread.
+    func readHead() -> String? {
+        while true {
+            if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
+                return String(decoding: pending[pending.startIndex..<end.lowerBound], as: UTF8.self)
+            }
+            guard fill() else { return nil }
+        }
+    }
+
+    private func fill() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        guard count > 0 else { return false }
+        pending.append(contentsOf: buffer[..<count])
+        return true
+    }
+
+    /// Waits until the client closes. `false` when it didn't within half a minute.
+    func waitForClose() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count == 0 || (count < 0 && errno == ECONNRESET) { return true }
+            if count < 0 { return false }
+        }
+    }
+
+    @discardableResult
+    func write(_ text: String) -> Bool { write(Data(text.utf8)) }
+
+    /// Sends everything; `false` when the client has closed.
+    @discardableResult
+    func write(_ data: Data) -> Bool {
+        var rest = [UInt8](data)[...]
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+            let flags: Int32 = 0
+            #else
+            let flags = Int32(MSG_NOSIGNAL)
+            #endif
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, flags) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    /// Ends the connection with a reset instead of an orderly close.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
+        close()
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        #if canImport(Darwin)
+        _ = Darwin.close(descriptor)
+        #elseif canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #elseif canImport(Musl)
+        _ = Musl.close(descriptor)
+        #endif
+    }
+}

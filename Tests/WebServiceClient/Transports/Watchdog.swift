@@ -1,0 +1,44 @@
+import Foundation
+import WebServiceClient
+
+/// What was watched didn't end in time.
+struct Hung: Error {}
+
+/// Runs a body that must end by itself, and fails the test instead of hanging with it.
+func watched<Value: Sendable>(
+    within limit: Duration = .seconds(30), _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let waiting = Locked<CheckedContinuation<Value, any Error>?>(nil)
+    @Sendable func end(_ result: Result<Value, any Error>) {
+        let continuation = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        continuation?.resume(with: result)
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+        waiting.withLock { $0 = continuation }
+        let watch = Task {
+            try await Task.sleep(for: limit)
+            end(.failure(Hung()))
+        }
+        Task {
+            do {
+                end(.success(try await body()))
+            } catch {
+                end(.failure(error))
+            }
+            watch.cancel()
+        }
+    }
+}
+
+/// The code of the transport error that a body throws; `nil` when it throws none.
+func failureCode(of body: @escaping @Sendable () async throws -> Void) async throws -> TransportError.Code? {
+    do {
+        try await watched(body)
+        return nil
+    } catch let error as TransportError {
+        return error.code
+    }
+}
