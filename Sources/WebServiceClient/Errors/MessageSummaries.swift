@@ -1,0 +1,59 @@
+public import Foundation
+
+/// What an error tells of the request: no secrets, no body.
+public struct RequestSummary: Sendable, Hashable {
+    /// The method.
+    public let method: ServiceRequest.Method
+    /// The URL, user info and secret parameters masked.
+    public let url: String
+    /// The fields, secrets masked.
+    public let headers: HTTPFields
+    /// The body's length in bytes; `nil` without a body or when it isn't known.
+    public let bodyLength: Int64?
+
+    /// The summary of a request.
+    public init(_ request: ServiceRequest) {
+        method = request.method
+        url = SecretMask.text(of: request.url)
+        headers = HTTPFields(request.headers.map { HTTPFields.Field(name: $0.name, value: SecretMask.text(of: $0)) })
+        bodyLength = request.body?.length
+    }
+
+    /// Method and URL on a line.
+    public var line: String { "\(method) \(url)" }
+}
+
+/// What an error tells of the response.
+public struct ResponseSummary: Sendable, Hashable {
+    /// The most bytes of a body that are kept: 64 KiB.
+    public static let bodyLimit = 64 * 1024
+
+    /// The status code.
+    public let status: Int
+    /// The fields, secrets masked.
+    public let headers: HTTPFields
+    /// The URL that answered.
+    public let url: URL
+    /// The beginning of the body, at most ``bodyLimit`` bytes.
+    public let body: Data
+    /// Whether the body went on behind what was kept.
+    public let bodyIsCut: Bool
+
+    /// The summary of a response with what was read of its body.
+    public init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool = false) {
+        self.status = status
+        self.headers = HTTPFields(headers.map { HTTPFields.Field(name: $0.name, value: SecretMask.text(of: $0)) })
+        self.url = url
+        self.body = body.count > Self.bodyLimit ? Data(body.prefix(Self.bodyLimit)) : body
+        bodyIsCut = isCut || body.count > Self.bodyLimit
+    }
+
+    /// The beginning of the body as text on one line, for messages; binary bodies are told by their length.
+    public func bodyText(upTo limit: Int) -> String {
+        guard !body.isEmpty else { return "" }
+        let head = String(decoding: body.prefix(limit), as: UTF8.self)
+        guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that are no text" }
+        let line = head.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return body.count > limit || bodyIsCut ? line + " …" : line
+    }
+}

@@ -1,0 +1,135 @@
+/// Why a call failed. The one error type that calls throw, beside `CancellationError` when the calling task was cancelled.
+///
+///     ServiceError
+///      ├─ call       which client, endpoint and route
+///      ├─ stage      where in the path of a call: .declaration … .decoding
+///      ├─ kind       what sort of failure: .table, .argument, .transport, .status …
+///      ├─ message    a sentence that names the offender and the fix
+///      ├─ request    method, URL, fields with secrets masked          (nil before there was one)
+///      ├─ response   status, fields, body up to 64 KiB                (nil before there was one)
+///      ├─ errorBody  what the error handler decoded from the body     (nil if it didn't)
+///      └─ cause      the error underneath: TableFaults, ArgumentError, TransportError, DecodingError, a handler's own …
+///
+/// Descriptions never hold a secret: credentials and cookies are masked in fields and URLs, request bodies are told by their length.
+public struct ServiceError: Error, Sendable {
+    /// Which call failed.
+    public var call: CallIdentity
+    /// Where in the path of a call.
+    public var stage: Stage
+    /// What sort of failure.
+    public var kind: Kind
+    /// What happened and what to do, as a sentence.
+    public var message: String
+    /// The request, if there was one.
+    public var request: RequestSummary?
+    /// The response, if there was one.
+    public var response: ResponseSummary?
+    /// The error body, decoded, if the error handler gave one.
+    public var errorBody: (any Sendable)?
+    /// The error underneath.
+    public var cause: (any Error)?
+
+    /// An error of a call.
+    public init(
+        call: CallIdentity, stage: Stage, kind: Kind, message: String, request: RequestSummary? = nil, response: ResponseSummary? = nil,
+        errorBody: (any Sendable)? = nil, cause: (any Error)? = nil
+    ) {
+        self.call = call
+        self.stage = stage
+        self.kind = kind
+        self.message = message
+        self.request = request
+        self.response = response
+        self.errorBody = errorBody
+        self.cause = cause
+    }
+
+    /// The status code of the response, if there was one.
+    public var status: Int? { response?.status }
+}
+
+extension ServiceError {
+    /// Where in the path of a call something went wrong.
+    public enum Stage: String, Sendable, CaseIterable {
+        /// Checking the client's table and finding the endpoint in it.
+        case declaration
+        /// Binding the arguments: path, query, headers, body.
+        case binding
+        /// The chain: preparers, redirects, retry, authentication.
+        case chain
+        /// The exchange with the server.
+        case transport
+        /// Reading the response's body.
+        case body
+        /// The check of the status and the error handler.
+        case status
+        /// Decoding the value.
+        case decoding
+    }
+
+    /// What sort of failure it is, an open set.
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name.
+        public let rawValue: String
+        /// A kind of that name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The kind's name.
+        public var description: String { rawValue }
+
+        /// The client's table has faults; the cause is ``TableFaults``.
+        public static let table = Self(rawValue: "table")
+        /// The table has no entry of that name.
+        public static let unknownEndpoint = Self(rawValue: "unknownEndpoint")
+        /// An argument can't go where the table puts it; the cause is ``ArgumentError``.
+        public static let argument = Self(rawValue: "argument")
+        /// The body can't be made from its argument; the cause is the encoder's own error.
+        public static let encoding = Self(rawValue: "encoding")
+        /// The request can't be sent as it stands: its URL, method or a header is invalid.
+        public static let request = Self(rawValue: "request")
+        /// An interceptor ended the call; the cause is its error.
+        public static let interceptor = Self(rawValue: "interceptor")
+        /// Redirects that can't or may not be followed; the cause is ``RedirectError``.
+        public static let redirect = Self(rawValue: "redirect")
+        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error.
+        public static let authentication = Self(rawValue: "authentication")
+        /// The exchange failed below HTTP; the cause is ``TransportError``.
+        public static let transport = Self(rawValue: "transport")
+        /// A deadline passed; the cause is ``TransportError``.
+        public static let timeout = Self(rawValue: "timeout")
+        /// The body is larger than the bound; the cause is ``ResponseBodyTooLarge``.
+        public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
+        /// The status isn't one that counts as success.
+        public static let status = Self(rawValue: "status")
+        /// The error handler refused the response; the cause is the error it gave.
+        public static let refused = Self(rawValue: "refused")
+        /// A value is needed and the body is empty.
+        public static let emptyBody = Self(rawValue: "emptyBody")
+        /// The body isn't of the format that is needed, such as HTML where JSON is expected.
+        public static let format = Self(rawValue: "format")
+        /// The body doesn't fit the type; the cause is the decoder's own error.
+        public static let decoding = Self(rawValue: "decoding")
+    }
+}
+
+extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// A report of some lines: call, what happened, request, response and the beginning of its body.
+    public var description: String {
+        var lines = ["\(call): \(message) [\(kind), stage \(stage.rawValue)]"]
+        if let request { lines.append("  request: \(request.line)") }
+        if let response {
+            lines.append("  response: \(response.status) from \(SecretMask.text(of: response.url))")
+            let text = response.bodyText(upTo: 500)
+            if !text.isEmpty { lines.append("  body: \(text)") }
+        }
+        if let cause, !message.contains(Self.text(of: cause)) { lines.append("  cause: \(Self.text(of: cause))") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
+    static func text(of cause: any Error) -> String {
+        String(describing: cause)
+    }
+}

@@ -1,0 +1,30 @@
+/// What an interceptor may know of the call beside the request.
+public struct CallContext: Sendable {
+    /// Which call it is.
+    public let identity: CallIdentity
+    /// The attributes of the call's endpoint, the library's and the user's own.
+    public let attributes: EndpointAttributes
+    /// The origin that the client's credentials belong to: the service root's; `nil` without one.
+    public let serviceOrigin: Origin?
+    /// Whether the call goes to an absolute URL outside the service root: it carries no credentials and no client headers.
+    public let isForeign: Bool
+    /// Where the library says what it has to say.
+    public let diagnostics: Diagnostics
+    /// The number of the attempt, from 1; retrying raises it.
+    public var attempt = 1
+    /// The number of redirects that were followed so far.
+    public var hop = 0
+
+    /// A context; the library makes one for each call, tests make their own.
+    public init(
+        identity: CallIdentity = CallIdentity(client: "Client", key: "call()", route: "/"),
+        attributes: EndpointAttributes = EndpointAttributes(), serviceOrigin: Origin? = nil, isForeign: Bool = false,
+        diagnostics: Diagnostics = Diagnostics()
+    ) {
+        self.identity = identity
+        self.attributes = attributes
+        self.serviceOrigin = serviceOrigin
+        self.isForeign = isForeign
+        self.diagnostics = diagnostics
+    }
+}

@@ -1,0 +1,95 @@
+extension HTTPFields {
+    /// The name of a header or trailer field (RFC 9110 §5.1), compared without regard to case and written as it was given.
+    public struct Name: Sendable {
+        /// The name as it is written on the wire.
+        public let rawName: String
+
+        /// The name in lower case, by which names are compared.
+        public let canonicalName: String
+
+        /// Takes any text as a name; whether it is a token is checked when the request is sent (see ``isValid``).
+        public init(_ rawName: String) {
+            self.rawName = rawName
+            canonicalName = rawName.lowercased()
+        }
+
+        /// Whether the name is a token of RFC 9110 §5.6.2: visible ASCII letters, digits and ``!#$%&'*+-.^_`|~``, and not empty.
+        public var isValid: Bool {
+            !rawName.isEmpty && rawName.utf8.allSatisfy(Self.isTokenByte)
+        }
+
+        private static func isTokenByte(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+                UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"),
+                UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+                true
+            default:
+                false
+            }
+        }
+    }
+}
+
+extension HTTPFields.Name: Hashable {
+    /// Names are equal when they differ in case only.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.canonicalName == right.canonicalName
+    }
+
+    /// Hashes the lower-case form.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(canonicalName)
+    }
+}
+
+extension HTTPFields.Name: ExpressibleByStringLiteral, CustomStringConvertible {
+    /// A name from a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// The name as it is written.
+    public var description: String { rawName }
+}
+
+extension HTTPFields.Name {
+    /// `Accept` (RFC 9110 §12.5.1).
+    public static let accept = Self("Accept")
+    /// `Accept-Encoding` (RFC 9110 §12.5.3).
+    public static let acceptEncoding = Self("Accept-Encoding")
+    /// `Authorization` (RFC 9110 §11.6.2).
+    public static let authorization = Self("Authorization")
+    /// `Authentication-Info` (RFC 9110 §11.6.3).
+    public static let authenticationInfo = Self("Authentication-Info")
+    /// `Content-Encoding` (RFC 9110 §8.4).
+    public static let contentEncoding = Self("Content-Encoding")
+    /// `Content-Length` (RFC 9110 §8.6).
+    public static let contentLength = Self("Content-Length")
+    /// `Content-Type` (RFC 9110 §8.3).
+    public static let contentType = Self("Content-Type")
+    /// `Cookie` (RFC 6265 §5.4).
+    public static let cookie = Self("Cookie")
+    /// `Date` (RFC 9110 §6.6.1).
+    public static let date = Self("Date")
+    /// `Host` (RFC 9110 §7.2).
+    public static let host = Self("Host")
+    /// `Location` (RFC 9110 §10.2.2).
+    public static let location = Self("Location")
+    /// `Proxy-Authenticate` (RFC 9110 §11.7.1).
+    public static let proxyAuthenticate = Self("Proxy-Authenticate")
+    /// `Proxy-Authentication-Info` (RFC 9110 §11.7.3).
+    public static let proxyAuthenticationInfo = Self("Proxy-Authentication-Info")
+    /// `Proxy-Authorization` (RFC 9110 §11.7.2).
+    public static let proxyAuthorization = Self("Proxy-Authorization")
+    /// `Retry-After` (RFC 9110 §10.2.3).
+    public static let retryAfter = Self("Retry-After")
+    /// `Set-Cookie` (RFC 6265 §4.1).
+    public static let setCookie = Self("Set-Cookie")
+    /// `User-Agent` (RFC 9110 §10.1.5).
+    public static let userAgent = Self("User-Agent")
+    /// `WWW-Authenticate` (RFC 9110 §11.6.1).
+    public static let wwwAuthenticate = Self("WWW-Authenticate")
+}

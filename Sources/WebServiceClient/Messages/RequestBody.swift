@@ -1,0 +1,131 @@
+public import Foundation
+
+/// The body of a request: bytes, files, a mixture of both, or a stream.
+public struct RequestBody: Sendable {
+    /// A piece of a body that can be read again at any time.
+    public enum Segment: Sendable {
+        /// Bytes in memory.
+        case data(Data)
+        /// A whole file; the length was taken when the body was made.
+        case file(URL, length: Int64)
+    }
+
+    /// Where the bytes come from.
+    public enum Source: Sendable {
+        /// Pieces that follow one another.
+        case segments([Segment])
+        /// A stream that is opened once for each sending.
+        case stream(@Sendable () -> AsyncThrowingStream<Data, any Error>)
+    }
+
+    /// Where the bytes come from.
+    public let source: Source
+    /// The number of bytes; `nil` when it isn't known beforehand.
+    public let length: Int64?
+    /// Whether the body can be sent again: after a redirect, a challenge, a failure.
+    public let isReplayable: Bool
+    /// The media type that the body itself asks for, such as `application/json`.
+    public var contentType: String?
+    /// Whether ``contentType`` wins over a header that the caller set, as a multipart body must because of its boundary.
+    public var contentTypeIsBinding = false
+
+    /// A body of bytes in memory.
+    public init(_ data: Data, contentType: String? = nil) {
+        source = .segments([.data(data)])
+        length = Int64(data.count)
+        isReplayable = true
+        self.contentType = contentType
+    }
+
+    /// A body of pieces that follow one another.
+    public init(segments: [Segment], contentType: String? = nil) {
+        source = .segments(segments)
+        length = segments.reduce(0) { total, segment in
+            switch segment {
+            case .data(let data): total + Int64(data.count)
+            case .file(_, let length): total + length
+            }
+        }
+        isReplayable = true
+        self.contentType = contentType
+    }
+
+    /// A body that is the content of a file.
+    ///
+    /// - Throws: ``RequestBodyError`` when the file isn't there, isn't readable, or is a folder.
+    public init(file: URL, contentType: String? = nil) throws {
+        self.init(segments: [.file(file, length: try Self.length(of: file))], contentType: contentType)
+    }
+
+    /// A body that is made while it is sent.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes, if it is known.
+    ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
+    ///   - open: makes the stream; called once for each sending.
+    public init(
+        length: Int64? = nil, isReplayable: Bool = false, contentType: String? = nil,
+        open: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
+    ) {
+        source = .stream(open)
+        self.length = length
+        self.isReplayable = isReplayable
+        self.contentType = contentType
+    }
+
+    /// The bytes, when all of them are in memory.
+    public var data: Data? {
+        guard case .segments(let segments) = source else { return nil }
+        if segments.count == 1, case .data(let data) = segments[0] { return data }
+        var whole = Data()
+        for segment in segments {
+            guard case .data(let data) = segment else { return nil }
+            whole.append(data)
+        }
+        return whole
+    }
+
+    /// The file, when the body is the whole of one.
+    public var file: URL? {
+        guard case .segments(let segments) = source, segments.count == 1, case .file(let url, _) = segments[0] else { return nil }
+        return url
+    }
+
+    package static func length(of file: URL) throws -> Int64 {
+        let attributes: [FileAttributeKey: Any]
+        do {
+            attributes = try FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))
+        } catch {
+            throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
+        }
+        guard let kind = attributes[.type] as? FileAttributeType, kind != .typeDirectory, let size = attributes[.size] as? NSNumber else {
+            throw RequestBodyError(message: "\(file.lastPathComponent) is a folder, not a file: archive it first, or name a file in it.")
+        }
+        return size.int64Value
+    }
+}
+
+extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Kind and length, never the content: it may hold secrets.
+    public var description: String {
+        let size = length.map { "\($0) bytes" } ?? "unknown length"
+        return "body of \(size)" + (contentType.map { ", \($0)" } ?? "")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
+
+/// Why a body can't be made or sent.
+public struct RequestBodyError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do.
+    public let message: String
+
+    /// An error with that message.
+    public init(message: String) {
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,145 @@
+public import Foundation
+
+/// The body of a response: an asynchronous sequence of pieces, read once, at the reader's pace.
+///
+/// Dropping the body without reading it to its end cancels the transfer behind it.
+public struct ResponseBody: AsyncSequence, Sendable {
+    /// A piece of the body.
+    public typealias Element = Data
+
+    fileprivate enum Storage: Sendable {
+        case data(Data)
+        case source(Source)
+    }
+
+    /// Owns the transfer: the last reference cancels it.
+    fileprivate final class Source: Sendable {
+        let next: @Sendable () async throws -> Data?
+        let cancel: @Sendable () -> Void
+
+        init(next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
+            self.next = next
+            self.cancel = cancel
+        }
+
+        deinit { cancel() }
+    }
+
+    private let storage: Storage
+    /// The number of bytes, when it is known before they are read. With a compressed body it isn't.
+    public let expectedLength: Int64?
+
+    /// A body that is in memory.
+    public init(_ data: Data = Data()) {
+        storage = .data(data)
+        expectedLength = Int64(data.count)
+    }
+
+    /// A body that is pulled from a transfer.
+    ///
+    /// - Parameters:
+    ///   - expectedLength: the number of bytes, if it is known.
+    ///   - next: gives the next piece, `nil` at the end; called by one reader at a time, again only after it has returned.
+    ///   - cancel: ends the transfer. Called at least once, also after the end: it must bear that.
+    public init(
+        expectedLength: Int64?, next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
+    ) {
+        storage = .source(Source(next: next, cancel: cancel))
+        self.expectedLength = expectedLength
+    }
+
+    /// The bytes, when they are in memory already.
+    public var data: Data? {
+        if case .data(let data) = storage { data } else { nil }
+    }
+
+    /// Ends the transfer without reading the rest.
+    public func cancel() {
+        if case .source(let source) = storage { source.cancel() }
+    }
+
+    /// Reads all of the body into memory.
+    ///
+    /// - Parameter limit: the most bytes to take.
+    /// - Throws: ``ResponseBodyTooLarge`` above the limit, and what the transfer throws when it breaks.
+    public func collect(upTo limit: Int) async throws -> Data {
+        switch storage {
+        case .data(let data):
+            guard data.count <= limit else { throw ResponseBodyTooLarge(limit: limit) }
+            return data
+        case .source(let source):
+            guard var whole = try await source.next() else { return Data() }
+            guard whole.count <= limit else { throw tooLarge(source, limit) }
+            while let chunk = try await source.next() {
+                guard chunk.count <= limit - whole.count else { throw tooLarge(source, limit) }
+                whole.append(chunk)
+            }
+            return whole
+        }
+    }
+
+    private func tooLarge(_ source: Source, _ limit: Int) -> ResponseBodyTooLarge {
+        source.cancel()
+        return ResponseBodyTooLarge(limit: limit)
+    }
+
+    /// The same body, with every piece passed through a closure as it is read.
+    ///
+    /// - Parameter expectedLength: the length of what comes out, if it is known.
+    public func map(expectedLength: Int64? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> ResponseBody {
+        let reader = Locked(makeAsyncIterator())
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: {
+                var iterator = reader.withLock { $0 }
+                let chunk = try await iterator.next()
+                let after = iterator
+                reader.withLock { $0 = after }
+                return try chunk.map(transform)
+            },
+            cancel: { self.cancel() })
+    }
+
+    /// An iterator over the pieces. A second one goes on where the first stands.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(storage: storage)
+    }
+
+    /// Reads the pieces.
+    public struct Iterator: AsyncIteratorProtocol, Sendable {
+        private var storage: Storage?
+
+        fileprivate init(storage: Storage) {
+            self.storage = storage
+        }
+
+        /// The next piece, `nil` at the end.
+        public mutating func next() async throws -> Data? {
+            switch storage {
+            case .data(let data):
+                storage = nil
+                return data.isEmpty ? nil : data
+            case .source(let source):
+                return try await source.next()
+            case nil:
+                return nil
+            }
+        }
+    }
+}
+
+/// A response body was larger than the bound that its reader set.
+public struct ResponseBodyTooLarge: Error, Sendable, CustomStringConvertible {
+    /// The bound in bytes.
+    public let limit: Int
+
+    /// An error for that bound.
+    public init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// What happened and what to do.
+    public var description: String {
+        "The response body is larger than the bound of \(limit) bytes: raise the client's bodyLimit, or read the body as a stream."
+    }
+}

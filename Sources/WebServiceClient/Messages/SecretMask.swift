@@ -1,0 +1,60 @@
+package import Foundation
+
+/// What must not be read in an error, a description or a log: one list for the whole library.
+package enum SecretMask {
+    /// What stands in place of a secret.
+    package static let mask = "<masked>"
+
+    /// Fields whose values are credentials by definition.
+    private static let secretNames: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "set-cookie", "authentication-info", "proxy-authentication-info",
+        "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token", "dd-api-key", "x-amz-security-token",
+    ]
+
+    /// Words that make a field or a query parameter a secret when its name contains one.
+    private static let secretWords = ["token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "signature", "credential"]
+
+    /// Whether the value of a field of this name is a secret.
+    package static func hides(_ name: HTTPFields.Name) -> Bool {
+        secretNames.contains(name.canonicalName) || hidesParameter(named: name.canonicalName)
+    }
+
+    /// Whether the value of a query or form parameter of this name is a secret.
+    package static func hidesParameter(named name: String) -> Bool {
+        let lowered = name.lowercased()
+        return lowered == "key" || lowered == "sig" || lowered == "code" || secretWords.contains(where: lowered.contains)
+    }
+
+    /// The field's value, or the mask. The scheme of an `Authorization` stays readable: it helps and tells nothing.
+    package static func text(of field: HTTPFields.Field) -> String {
+        guard hides(field.name) else { return field.value }
+        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.firstIndex(of: " ") {
+            return field.value[..<blank] + " " + mask
+        }
+        return mask
+    }
+
+    /// The text of a URL without user info and with the values of secret query parameters masked.
+    package static func text(of url: URL) -> String {
+        text(ofURL: url.absoluteString)
+    }
+
+    /// The same for a URL that is text already.
+    package static func text(ofURL url: String) -> String {
+        var text = url
+        if let scheme = text.range(of: "://") {
+            let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            if let at = authority.lastIndex(of: "@") {
+                text.replaceSubrange(scheme.upperBound..<at, with: mask)
+            }
+        }
+        guard let question = text.firstIndex(of: "?") else { return text }
+        let end = text[question...].firstIndex(of: "#") ?? text.endIndex
+        let pairs = text[text.index(after: question)..<end].split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+            let name = String(pair[..<equals])
+            return hidesParameter(named: name.removingPercentEncoding ?? name) ? name + "=" + mask : String(pair)
+        }
+        return text[...question] + pairs.joined(separator: "&") + text[end...]
+    }
+}

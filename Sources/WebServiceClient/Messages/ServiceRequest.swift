@@ -1,0 +1,56 @@
+public import Foundation
+
+/// A request as it goes through the chain and onto the wire: a value that interceptors change and pass on.
+public struct ServiceRequest: Sendable {
+    /// The method.
+    public var method: Method
+    /// The absolute URL, percent-encoded as it will be sent.
+    public var url: URL
+    /// The header fields. CR, LF or NUL in a value, or a name that is no token, is an error when the request is sent.
+    public var headers: HTTPFields
+    /// The body, if there is one.
+    public var body: RequestBody?
+    /// The deadlines of this request.
+    public var timeouts: ServiceTimeouts
+    /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
+    public var deadline: ContinuousClock.Instant?
+    /// Told of the body's way to the server, in order, on an executor of the transport's choice.
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Told of the response body's arrival, in order, while it is read.
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    /// Which call this request belongs to; `nil` for one made by hand.
+    public var identity: CallIdentity?
+
+    /// A request.
+    public init(
+        method: Method = .get, url: URL, headers: HTTPFields = [:], body: RequestBody? = nil, timeouts: ServiceTimeouts = ServiceTimeouts()
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeouts = timeouts
+    }
+
+    /// The origin of the URL; `nil` when it has none.
+    public var origin: Origin? { Origin(url) }
+
+    /// What stands in the request line: the percent-encoded path and query (RFC 9112 §3.2.1).
+    public var target: String {
+        let path = url.path(percentEncoded: true)
+        let start = path.isEmpty ? "/" : path
+        guard let query = url.query(percentEncoded: true) else { return start }
+        return start + "?" + query
+    }
+}
+
+extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Method, URL and fields, secrets masked.
+    public var description: String {
+        let head = "\(method) \(SecretMask.text(of: url))"
+        return headers.isEmpty ? head : head + "\n" + headers.description
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}

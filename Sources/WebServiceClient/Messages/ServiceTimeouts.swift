@@ -1,0 +1,18 @@
+/// The deadlines of a call. Each is measured by the transport on the monotonic clock; `nil` means no limit.
+public struct ServiceTimeouts: Sendable, Hashable {
+    /// From the start of an attempt to the head of its response: connecting, sending and waiting. Default 60 seconds.
+    public var firstByte: Duration?
+
+    /// The longest silence while a body is received. Default 60 seconds.
+    public var idle: Duration?
+
+    /// The whole call: every attempt, redirect and wait, up to the last byte of the body. Default none.
+    public var total: Duration?
+
+    /// The given deadlines.
+    public init(firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil) {
+        self.firstByte = firstByte
+        self.idle = idle
+        self.total = total
+    }
+}

@@ -1,0 +1,24 @@
+public import Foundation
+
+/// A response as a transport delivers it: the head is there, the body is still to be read.
+public struct TransportResponse: Sendable {
+    /// The status code (RFC 9110 §15).
+    public var status: Int
+    /// The header fields.
+    public var headers: HTTPFields
+    /// The URL of the request that was answered: after redirects, the last one's.
+    public var url: URL
+    /// The body.
+    public var body: ResponseBody
+    /// The protocol version, such as `HTTP/1.1`, where the transport knows it.
+    public var httpVersion: String?
+
+    /// A response.
+    public init(status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil) {
+        self.status = status
+        self.headers = headers
+        self.url = url
+        self.body = body
+        self.httpVersion = httpVersion
+    }
+}

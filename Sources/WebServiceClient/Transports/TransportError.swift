@@ -1,0 +1,61 @@
+/// What went wrong below HTTP, the same on every engine.
+public struct TransportError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, an open set.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The kind's name.
+        public let rawValue: String
+        /// A kind of that name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The kind's name.
+        public var description: String { rawValue }
+
+        /// The host's name has no address.
+        public static let hostNotFound = Self(rawValue: "hostNotFound")
+        /// Nobody listens there, or there is no way there.
+        public static let cannotConnect = Self(rawValue: "cannotConnect")
+        /// The connection ended before the head of the response was complete.
+        public static let connectionLost = Self(rawValue: "connectionLost")
+        /// The connection ended before the body was complete.
+        public static let truncated = Self(rawValue: "truncated")
+        /// No head of a response within the time to the first byte.
+        public static let timedOutWaiting = Self(rawValue: "timedOutWaiting")
+        /// The body paused for longer than the idle time.
+        public static let timedOutIdle = Self(rawValue: "timedOutIdle")
+        /// The call's whole time is over.
+        public static let timedOutTotal = Self(rawValue: "timedOutTotal")
+        /// The secure connection could not be made.
+        public static let tls = Self(rawValue: "tls")
+        /// What came back is no HTTP.
+        public static let unreadableResponse = Self(rawValue: "unreadableResponse")
+        /// The request can't be sent as it is.
+        public static let badRequest = Self(rawValue: "badRequest")
+        /// The transport can't do what was asked.
+        public static let unsupported = Self(rawValue: "unsupported")
+        /// The reader was too slow, and what waited for it exceeded the transport's bound.
+        public static let readerTooSlow = Self(rawValue: "readerTooSlow")
+        /// Anything else.
+        public static let other = Self(rawValue: "other")
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened and what to look at, as a sentence without secrets.
+    public let message: String
+    /// The engine's own error.
+    public let underlying: (any Error)?
+
+    /// An error of that kind.
+    public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    /// Whether a deadline passed.
+    public var isTimeout: Bool {
+        code == .timedOutWaiting || code == .timedOutIdle || code == .timedOutTotal
+    }
+
+    /// The message with its kind.
+    public var description: String { "\(message) (\(code))" }
+}
