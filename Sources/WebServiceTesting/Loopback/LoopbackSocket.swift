@@ -1,21 +1,21 @@
 #if canImport(Darwin)
-    import Darwin
-    private let streamKind = SOCK_STREAM
-    private let sendFlags: Int32 = 0
-    /// Darwin has no event for a peer that has closed; readability and a look at the queue stand in for it.
-    private let goneEvent = Int16(POLLIN)
+import Darwin
+private let streamKind = SOCK_STREAM
+private let sendFlags: Int32 = 0
+/// Darwin has no event for a peer that has closed; readability and a look at the queue stand in for it.
+private let goneEvent = Int16(POLLIN)
 #elseif canImport(Glibc)
-    import Glibc
-    private let streamKind = Int32(SOCK_STREAM.rawValue)
-    private let sendFlags = Int32(MSG_NOSIGNAL)
-    /// POLLRDHUP, which the C library shows only to programs that ask for GNU extensions.
-    private let goneEvent: Int16 = 0x2000
+import Glibc
+private let streamKind = Int32(SOCK_STREAM.rawValue)
+private let sendFlags = Int32(MSG_NOSIGNAL)
+/// POLLRDHUP, which the C library shows only to programs that ask for GNU extensions.
+private let goneEvent: Int16 = 0x2000
 #elseif canImport(Musl)
-    import Musl
-    private let streamKind = SOCK_STREAM
-    private let sendFlags = Int32(MSG_NOSIGNAL)
-    /// POLLRDHUP, as above.
-    private let goneEvent: Int16 = 0x2000
+import Musl
+private let streamKind = SOCK_STREAM
+private let sendFlags = Int32(MSG_NOSIGNAL)
+/// POLLRDHUP, as above.
+private let goneEvent: Int16 = 0x2000
 #endif
 
 /// Why a connection's thread goes no further: no error of anybody's, only the end.
@@ -77,18 +77,18 @@ struct LoopbackSocket: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         #if canImport(Darwin)
-            var yes: Int32 = 1
-            setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         #endif
     }
 
     func close() {
         #if canImport(Darwin)
-            _ = Darwin.close(descriptor)
+        _ = Darwin.close(descriptor)
         #elseif canImport(Glibc)
-            _ = Glibc.close(descriptor)
+        _ = Glibc.close(descriptor)
         #elseif canImport(Musl)
-            _ = Musl.close(descriptor)
+        _ = Musl.close(descriptor)
         #endif
     }
 
@@ -175,16 +175,16 @@ struct LoopbackSocket: Sendable {
     /// A client that closes its sending side counts as gone here, though it could still read.
     func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         #if canImport(Darwin)
-            let event = isDataQueued ? 0 : goneEvent
+        let event = isDataQueued ? 0 : goneEvent
         #else
-            let event = goneEvent
+        let event = goneEvent
         #endif
         switch wait(for: event, until: deadline) {
         case .timedOut: return
         case .stopped: throw .stopped
         case .ready:
             #if canImport(Darwin)
-                if isDataQueued { return try pause(until: deadline) }
+            if isDataQueued { return try pause(until: deadline) }
             #endif
             throw .clientGone
         }
@@ -201,10 +201,10 @@ struct LoopbackSocket: Sendable {
     }
 
     #if canImport(Darwin)
-        private var isDataQueued: Bool {
-            var byte: UInt8 = 0
-            return recv(descriptor, &byte, 1, MSG_PEEK) > 0
-        }
+    private var isDataQueued: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, MSG_PEEK) > 0
+    }
     #endif
 
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {

@@ -1,11 +1,11 @@
 import WebServiceClient
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Wakes every waiting thread of a server at once: a pipe that all of them poll, and whose writing end is closed to stop.

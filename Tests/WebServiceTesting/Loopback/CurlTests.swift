@@ -49,9 +49,9 @@ private let curl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/c
             routes.get("/from") { _ in .redirect(to: "/trailers") }
         }
         let text = try run("-i", "\(server.url)/trailers")
-        #expect(
-            text.contains("103 Early Hints") && text.contains("X-Early: 1") && text.hasSuffix("ab" + "X-End: yes\r\n")
-                || text.hasSuffix("ab"))
+        // Newer versions of curl print trailers behind the body.
+        #expect(text.contains("103 Early Hints") && text.contains("X-Early: 1"))
+        #expect(text.contains("\r\n\r\nab"))
         #expect(try run("\(server.url)/cut").contains("curl: (18)"))
         #expect(try run("\(server.url)/reset").contains("curl: (56)"))
         #expect(try run("\(server.url)/empty").contains("curl: (52)"))

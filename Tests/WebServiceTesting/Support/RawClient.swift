@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// A client that is nothing but a socket: it sends the bytes it is told to and shows the bytes that come back.
@@ -25,9 +25,9 @@ final class RawClient {
 
     init(port: UInt16, patience: Int = 20) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
-            descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
         var limit = timeval(tv_sec: patience, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -55,9 +55,9 @@ final class RawClient {
         var sent = 0
         while sent < bytes.count {
             #if canImport(Darwin)
-                let flags: Int32 = 0
+            let flags: Int32 = 0
             #else
-                let flags = Int32(MSG_NOSIGNAL)
+            let flags = Int32(MSG_NOSIGNAL)
             #endif
             let count = bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress.map { $0 + sent }, $0.count - sent, flags) }
             guard count > 0 else { throw Failure(description: "the server takes no more after \(sent) bytes: \(errno)") }
