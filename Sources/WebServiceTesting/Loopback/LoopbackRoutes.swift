@@ -64,7 +64,7 @@ public struct LoopbackRoutes: Sendable {
     /// Answers a method of a path with one response after the other; the last one repeats. The method `*` is any.
     public mutating func on(_ method: String, _ pattern: String, inTurn responses: [LoopbackResponse]) {
         let turns = Turns(responses)
-        add(method, pattern, .body, .sync { _ in turns.next() })
+        add(method, pattern, .body, .sync { _ in turns.next() ?? .text("The route's list of responses is empty\n", status: 500) })
     }
 
     /// Answers whatever fits no route.

@@ -40,7 +40,7 @@ public struct ReplayTransport: Transport {
         let recorded = RecordedRequest(request, body: nil)
         let signature = RecordedExchange.signature(
             key: recorded.key, method: request.method.rawValue, url: SecretMask.text(of: request.url))
-        guard let exchange = answers[signature]?.nextIfAny() else {
+        guard let exchange = answers[signature]?.next() else {
             let nearest = NearestName.of(signature, among: answers.keys.sorted()).map { "; the nearest is “\($0)”" } ?? ""
             throw TestingFailure("No recorded exchange fits “\(signature)”; there are \(answers.count) kinds\(nearest)")
         }

@@ -92,7 +92,7 @@ public struct StubAnswer: Sendable {
     public static func inTurn(_ answers: StubAnswer...) -> StubAnswer {
         let turns = Turns(answers)
         return StubAnswer { request, clock in
-            guard let answer = turns.nextIfAny() else { throw TestingFailure("The list of answers for “\(request.key)” is empty") }
+            guard let answer = turns.next() else { throw TestingFailure("The list of answers for “\(request.key)” is empty") }
             return try await answer.respond(request, clock)
         }
     }

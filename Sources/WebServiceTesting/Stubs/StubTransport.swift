@@ -114,21 +114,22 @@ public final class StubTransport: Transport {
         return bytes
     }
 
-    /// Keeps the request and finds its answer, in one step: what is counted was also answered in that order.
+    /// Keeps the request and finds its answer.
     private func answer(to request: inout RecordedRequest) throws(TestingFailure) -> StubAnswer {
-        let segments = request.pathSegments
-        let found: (answer: StubAnswer?, parameters: [String: String]) = state.withLock { [request] state in
+        let (byKey, routes, fallback) = state.withLock { [request] state in
             if state.requests.count < recordingLimit { state.requests.append(request) }
             state.counts[request.key, default: 0] += 1
-            if let answer = state.answers[request.key] { return (answer, [:]) }
-            for route in state.routes where route.method == request.request.method {
-                if let parameters = route.pattern.match(segments) { return (route.answer, parameters) }
-            }
-            return (state.fallback, [:])
+            return (state.answers[request.key], state.routes, state.fallback)
         }
-        guard let answer = found.answer else { throw missingAnswer(to: request) }
-        request.parameters = found.parameters
-        return answer
+        if let byKey { return byKey }
+        let segments = request.pathSegments
+        for route in routes where route.method == request.request.method {
+            guard let parameters = route.pattern.match(segments) else { continue }
+            request.parameters = parameters
+            return route.answer
+        }
+        guard let fallback else { throw missingAnswer(to: request) }
+        return fallback
     }
 
     private func missingAnswer(to request: RecordedRequest) -> TestingFailure {

@@ -10,16 +10,10 @@ final class Turns<Answer: Sendable>: Sendable {
     }
 
     /// The next answer; `nil` only when there is none at all.
-    func nextIfAny() -> Answer? {
+    func next() -> Answer? {
         given.withLock { given in
             defer { given = min(given + 1, answers.count) }
             return given < answers.count ? answers[given] : answers.last
         }
-    }
-}
-
-extension Turns where Answer == LoopbackResponse {
-    func next() -> LoopbackResponse {
-        nextIfAny() ?? .text("The route's list of responses is empty\n", status: 500)
     }
 }
