@@ -40,11 +40,8 @@ final class RawClient {
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
         }
-        guard status == 0 else {
-            let code = errno
-            close(descriptor)
-            throw Failure(description: "no connection to port \(port): \(code)")
-        }
+        // A throwing initialiser runs deinit, which closes the descriptor.
+        guard status == 0 else { throw Failure(description: "no connection to port \(port): \(errno)") }
     }
 
     deinit { close(descriptor) }
@@ -138,4 +135,11 @@ final class RawClient {
 
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
+}
+
+/// Runs what blocks on a thread of its own, for tests in which the other side needs the task pool.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
 }
