@@ -1,0 +1,121 @@
+import Foundation
+
+/// One connection of a ``LoopbackServer``: reads requests and answers them, one after the other, on a thread of its own.
+struct LoopbackConnection {
+    let socket: LoopbackSocket
+    let number: Int
+    let core: LoopbackCore
+
+    private var reader: ConnectionReader
+    private var writer: ResponseWriter
+
+    init(socket: LoopbackSocket, number: Int, core: LoopbackCore) {
+        self.socket = socket
+        self.number = number
+        self.core = core
+        reader = ConnectionReader(socket: socket)
+        writer = ResponseWriter(socket: socket)
+    }
+
+    /// Serves until one side ends.
+    mutating func serve() {
+        defer { socket.close() }
+        var count = 0
+        do {
+            while let head = try reader.nextHead() {
+                count += 1
+                guard try answer(head, count) else { break }
+            }
+        } catch let malformed as MalformedRequest {
+            core.note("Connection \(number): \(malformed.reason)")
+            _ = try? writer.send(.text(malformed.reason + "\n", status: malformed.status), to: nil, keepingConnection: false)
+            end()
+        } catch let error as ConnectionEnd {
+            _ = error
+        } catch {
+            core.note("Connection \(number): \(error)")
+        }
+    }
+
+    /// True when the connection lives on.
+    private mutating func answer(_ head: RequestHead, _ count: Int) throws -> Bool {
+        var request = LoopbackRequest(head: head, connection: number, numberOnConnection: count)
+        let (route, parameters) = core.routes.find(method: head.method, segments: request.pathSegments)
+        request.parameters = parameters
+        if route.reading == .body {
+            if head.expectsContinue { try writer.sendContinue() }
+            try readBody(of: &request, head)
+        }
+        core.record(request)
+
+        let response = respond(to: request, by: route)
+        // After an early answer, a client that was told to wait may send its body or not: nobody can tell what comes next.
+        let isUnsure = route.reading == .headOnly && head.expectsContinue
+        var goesOn = false
+        do {
+            goesOn = try writer.send(try response.get(), to: request, keepingConnection: request.keepsConnection && !isUnsure)
+        } catch ConnectionEnd.faultReached {
+            if case .reset? = try response.get().fault { socket.resetOnClose() } else { end() }
+            throw ConnectionEnd.faultReached
+        }
+        if try response.get().fault == .halfClose {
+            socket.finishSending()
+            try reader.drain(until: nil)
+            return false
+        }
+        guard goesOn else {
+            end()
+            return false
+        }
+        if route.reading == .headOnly { _ = try reader.nextBody(head.bodyLength) { _ in } }
+        return true
+    }
+
+    private mutating func readBody(of request: inout LoopbackRequest, _ head: RequestHead) throws {
+        var body = Data()
+        var length = 0
+        let limit = core.options.bodyLimit
+        let trailers = try reader.nextBody(head.bodyLength) { bytes in
+            length += bytes.count
+            let room = limit - body.count
+            if room > 0 { body.append(contentsOf: bytes.prefix(room)) }
+        }
+        request.body = body
+        request.bodyLength = length
+        request.trailers = trailers
+    }
+
+    /// The answer of the guards or the handler; a failure that ends the connection when nobody is left to be answered.
+    private func respond(to request: LoopbackRequest, by route: LoopbackRoutes.Route) -> Result<LoopbackResponse, ConnectionEnd> {
+        for check in route.guards {
+            if let refusal = check.check(request) { return .success(refusal) }
+        }
+        do {
+            switch route.action {
+            case .sync(let handler): return .success(try handler(request))
+            case .async(let handler): return .success(try HandlerCall(socket: socket).answer(to: request, by: handler))
+            }
+        } catch let end as ConnectionEnd {
+            return .failure(end)
+        } catch {
+            core.note("The handler of \(request.method) \(request.path) threw: \(error)")
+            return .success(.text("The handler threw: \(error)\n", status: 500))
+        }
+    }
+
+    /// Ends the sending side and takes what still comes for a while: a close with unread bytes would be a reset, which can
+    /// overtake the answer.
+    private mutating func end() {
+        socket.finishSending()
+        try? reader.drain(until: .now + .seconds(2))
+    }
+}
+
+extension LoopbackRequest {
+    init(head: RequestHead, connection: Int, numberOnConnection: Int) {
+        self.init(
+            method: head.method, targetBytes: head.target, fields: head.fields, body: Data(), bodyLength: 0, trailers: [:],
+            connection: connection, numberOnConnection: numberOnConnection, arrival: .now, parameters: [:],
+            keepsConnection: head.keepsConnection, isHTTP10: head.isHTTP10)
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+
+/// A request as a ``LoopbackServer`` received it.
+public struct LoopbackRequest: Sendable {
+    /// The method, as sent.
+    public let method: String
+    /// The request target exactly as it stood in the request line: path and query, still encoded.
+    public let targetBytes: [UInt8]
+    /// The fields of the head, in order.
+    public let fields: LoopbackFields
+    /// The body, decoded from its chunks, up to the server's ``LoopbackServer/Options/bodyLimit``.
+    public internal(set) var body: Data
+    /// The body's length in bytes, counted also beyond the limit of ``body``.
+    public internal(set) var bodyLength: Int
+    /// The fields that came after a chunked body.
+    public internal(set) var trailers: LoopbackFields
+    /// The connection's number: the server counts those it accepts from one.
+    public let connection: Int
+    /// The request's number on its connection, from one: above one, the connection was kept alive.
+    public let numberOnConnection: Int
+    /// When the head was complete.
+    public let arrival: ContinuousClock.Instant
+    /// The decoded values of the route's `:name` and `*name` segments.
+    public internal(set) var parameters: [String: String]
+
+    /// Whether ``body`` holds less than what was sent.
+    public var isBodyCut: Bool { body.count < bodyLength }
+    /// The request target as text; bytes that aren't UTF-8 show as U+FFFD.
+    public var target: String { String(decoding: targetBytes, as: UTF8.self) }
+    /// The path of the target, still encoded.
+    public var path: String { String(decoding: RequestTarget(targetBytes).path, as: UTF8.self) }
+    /// The query of the target without its question mark, still encoded; `nil` when there is none.
+    public var query: String? { RequestTarget(targetBytes).query.map { String(decoding: $0, as: UTF8.self) } }
+    /// The segments of the path, each percent-decoded after the split: `%2F` stays within its segment.
+    public var pathSegments: [String] { RequestTarget(targetBytes).segments }
+    /// The pairs of the query, percent-decoded; `+` stays a plus.
+    public var queryItems: [URLQueryItem] { RequestTarget.pairs(of: RequestTarget(targetBytes).query ?? [], plusIsBlank: false) }
+    /// The pairs of a body sent as `application/x-www-form-urlencoded`, decoded; `+` is a blank.
+    public var formItems: [URLQueryItem] { RequestTarget.pairs(of: body[...], plusIsBlank: true) }
+    /// The body as text; bytes that aren't UTF-8 show as U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// Decodes the body as JSON.
+    ///
+    /// - Throws: what `JSONDecoder` throws.
+    public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: body)
+    }
+
+    /// The first value of a query item, percent-decoded.
+    public func queryValue(_ name: String) -> String? {
+        queryItems.first { $0.name == name }?.value
+    }
+
+    /// The user and password of `Authorization: Basic`, if there are any.
+    public var basicCredentials: (user: String, password: String)? {
+        guard let value = fields["Authorization"], value.lowercased().hasPrefix("basic "),
+            let bytes = Data(base64Encoded: String(value.dropFirst(6)))
+        else { return nil }
+        let halves = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return nil }
+        return (String(decoding: halves[0], as: UTF8.self), String(decoding: halves[1], as: UTF8.self))
+    }
+
+    /// Whether the client lets the connection live on after the answer (RFC 9112, section 9.3).
+    let keepsConnection: Bool
+    /// Whether it speaks HTTP/1.0, which knows no chunks.
+    let isHTTP10: Bool
+}
+
+extension LoopbackRequest: CustomStringConvertible {
+    /// Method, target and body length; no field values, since they may hold secrets.
+    public var description: String {
+        "\(method) \(target) (\(bodyLength) bytes, connection \(connection))"
+    }
+}

@@ -1,0 +1,119 @@
+/// The routes of a ``LoopbackServer``: the first that fits a request answers it.
+///
+/// A pattern is a path whose segments are literal texts, compared with the decoded segments of the request, `:name` for any one
+/// segment, or `*name` at the end for all that are left; the values are in ``LoopbackRequest/parameters``.
+/// A `GET` route answers `HEAD` as well, without the body. A path that fits no route gets the fallback's answer, or a 404 that
+/// names the request; one that fits for other methods only gets a 405 with `Allow`.
+public struct LoopbackRoutes: Sendable {
+    /// A handler that answers on the connection's own thread: it may block, and needs no task to run.
+    public typealias Handler = @Sendable (LoopbackRequest) throws -> LoopbackResponse
+    /// A handler that runs as a task, which is cancelled when the client goes or the server stops.
+    public typealias AsyncHandler = @Sendable (LoopbackRequest) async throws -> LoopbackResponse
+
+    /// When a handler is called.
+    public enum Reading: Sendable, Hashable {
+        /// After the whole body was read, and `100 Continue` sent if it was expected.
+        case body
+        /// After the head. `100 Continue` is never sent; what the client sends of its body is read and dropped after the answer.
+        case headOnly
+    }
+
+    enum Action: Sendable {
+        case sync(Handler)
+        case async(AsyncHandler)
+    }
+
+    struct Route: Sendable {
+        let method: String
+        let pattern: RoutePattern
+        let reading: Reading
+        let guards: [LoopbackGuard]
+        let action: Action
+    }
+
+    private var routes: [Route] = []
+    private var fallbackRoute: Route?
+    private var guards: [LoopbackGuard] = []
+
+    init(_ build: (inout LoopbackRoutes) throws -> Void) rethrows {
+        try build(&self)
+    }
+
+    // MARK: Adding routes
+
+    /// Answers `GET` (and `HEAD`) of a path.
+    public mutating func get(_ pattern: String, handler: @escaping Handler) {
+        add("GET", pattern, .body, .sync(handler))
+    }
+
+    /// Answers `GET` (and `HEAD`) of a path, by a task.
+    public mutating func get(_ pattern: String, handler: @escaping AsyncHandler) {
+        add("GET", pattern, .body, .async(handler))
+    }
+
+    /// Answers a method of a path; the method `*` is any.
+    public mutating func on(_ method: String, _ pattern: String, reading: Reading = .body, handler: @escaping Handler) {
+        add(method, pattern, reading, .sync(handler))
+    }
+
+    /// Answers a method of a path, by a task; the method `*` is any.
+    public mutating func on(_ method: String, _ pattern: String, reading: Reading = .body, handler: @escaping AsyncHandler) {
+        add(method, pattern, reading, .async(handler))
+    }
+
+    /// Answers a method of a path with one response after the other; the last one repeats. The method `*` is any.
+    public mutating func on(_ method: String, _ pattern: String, inTurn responses: [LoopbackResponse]) {
+        let turns = Turns(responses)
+        add(method, pattern, .body, .sync { _ in turns.next() ?? .text("The route's list of responses is empty\n", status: 500) })
+    }
+
+    /// Answers whatever fits no route.
+    public mutating func fallback(reading: Reading = .body, handler: @escaping Handler) {
+        fallbackRoute = route("*", "/*", reading, .sync(handler))
+    }
+
+    /// Answers whatever fits no route, by a task.
+    public mutating func fallback(reading: Reading = .body, handler: @escaping AsyncHandler) {
+        fallbackRoute = route("*", "/*", reading, .async(handler))
+    }
+
+    /// Adds routes which a guard watches: its answer, if it has one, goes out in place of the handler's.
+    public mutating func guarded(by newGuard: LoopbackGuard, _ build: (inout LoopbackRoutes) throws -> Void) rethrows {
+        guards.append(newGuard)
+        defer { guards.removeLast() }
+        try build(&self)
+    }
+
+    private mutating func add(_ method: String, _ pattern: String, _ reading: Reading, _ action: Action) {
+        routes.append(route(method, pattern, reading, action))
+    }
+
+    private func route(_ method: String, _ pattern: String, _ reading: Reading, _ action: Action) -> Route {
+        Route(method: method, pattern: RoutePattern(pattern), reading: reading, guards: guards, action: action)
+    }
+
+    // MARK: Finding routes
+
+    /// The route for a request, with the values of its parameters.
+    func find(method: String, segments: [String]) -> (route: Route, parameters: [String: String]) {
+        var allowed: [String] = []
+        for route in routes {
+            guard let parameters = route.pattern.match(segments) else { continue }
+            if route.method == "*" || route.method == method || (route.method == "GET" && method == "HEAD") {
+                return (route, parameters)
+            }
+            allowed.append(route.method)
+        }
+        if let fallbackRoute { return (fallbackRoute, [:]) }
+        return (Self.refusal(allowing: allowed), [:])
+    }
+
+    private static func refusal(allowing methods: [String]) -> Route {
+        let answer: Handler = { request in
+            if methods.isEmpty { return .text("No route fits \(request.method) \(request.path)\n", status: 404) }
+            let allowed = methods.joined(separator: ", ")
+            return .text("\(request.path) has routes for \(allowed) only\n", status: 405).with("Allow", allowed)
+        }
+        return Route(method: "*", pattern: RoutePattern("/*"), reading: .body, guards: [], action: .sync(answer))
+    }
+}

@@ -1,0 +1,76 @@
+public import Foundation
+import WebServiceClient
+
+/// A request and its response, as ``RecordingTransport`` writes them to a file and ``ReplayTransport`` reads them.
+public struct RecordedExchange: Sendable, Hashable, Codable {
+    /// A field of a head.
+    public struct Field: Sendable, Hashable, Codable {
+        /// The field's name.
+        public var name: String
+        /// The field's value.
+        public var value: String
+    }
+
+    /// A body: text where it is UTF-8, else Base64. Absent for none.
+    public struct Body: Sendable, Hashable, Codable {
+        /// The body as text.
+        public var text: String?
+        /// The body in Base64.
+        public var base64: String?
+
+        init?(_ data: Data?) {
+            guard let data, !data.isEmpty else { return nil }
+            text = String(data: data, encoding: .utf8)
+            base64 = text == nil ? data.base64EncodedString() : nil
+        }
+
+        /// The bytes; `nil` when the Base64 isn't any.
+        public var data: Data? {
+            text.map { Data($0.utf8) } ?? base64.flatMap { Data(base64Encoded: $0) }
+        }
+    }
+
+    /// The key of the endpoint.
+    public var key: String
+    /// The method.
+    public var method: String
+    /// The absolute URL, user info and secret query items masked.
+    public var url: String
+    /// The fields of the request, secrets masked.
+    public var requestFields: [Field]
+    /// The body of the request, secret members masked.
+    public var requestBody: Body?
+    /// The status.
+    public var status: Int
+    /// The fields of the response, secrets masked.
+    public var responseFields: [Field]
+    /// The body of the response, secret members masked.
+    public var responseBody: Body?
+
+    init(_ recorded: RecordedRequest, status: Int, headers: HTTPFields, body: Data) {
+        key = recorded.key
+        method = recorded.request.method.rawValue
+        url = SecretMask.text(of: recorded.request.url)
+        let fields = recorded.examinedFields
+        requestFields = Self.masked(fields)
+        requestBody = Body(recorded.body.map { BodyMask.masked($0, type: fields[.contentType]) })
+        self.status = status
+        responseFields = Self.masked(headers)
+        responseBody = Body(BodyMask.masked(body, type: headers[.contentType]))
+    }
+
+    private static func masked(_ fields: HTTPFields) -> [Field] {
+        fields.map { Field(name: $0.name.rawName, value: SecretMask.text(of: $0)) }
+    }
+
+    /// What a replayed request must have in common with this one: key, method, path and query.
+    var signature: String {
+        Self.signature(key: key, method: method, url: url)
+    }
+
+    static func signature(key: String, method: String, url: String) -> String {
+        let target = RequestTarget(Array(url.utf8))
+        let query = target.query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? ""
+        return "\(key) \(method) \(String(decoding: target.path, as: UTF8.self))\(query)"
+    }
+}

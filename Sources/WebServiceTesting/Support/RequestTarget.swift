@@ -1,0 +1,65 @@
+import Foundation
+
+/// The target of a request line, taken apart as bytes (RFC 9112, section 3.2), so that hostile ones survive as they are.
+struct RequestTarget {
+    let path: ArraySlice<UInt8>
+    let query: ArraySlice<UInt8>?
+
+    init(_ bytes: [UInt8]) {
+        let afterOrigin = Self.skippingOrigin(of: bytes[...])
+        let mark = afterOrigin.firstIndex(of: UInt8(ascii: "?"))
+        path = afterOrigin[..<(mark ?? afterOrigin.endIndex)]
+        query = mark.map { afterOrigin[($0 + 1)...] }
+    }
+
+    /// The decoded segments; `/` has none, and `/a/` has `a` and an empty one.
+    var segments: [String] {
+        let rooted = path.first == UInt8(ascii: "/") ? path.dropFirst() : path
+        guard !rooted.isEmpty else { return [] }
+        return rooted.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(decoding: Self.percentDecoded($0), as: UTF8.self)
+        }
+    }
+
+    /// The pairs of a query or form.
+    static func pairs(of bytes: some Collection<UInt8>, plusIsBlank: Bool) -> [URLQueryItem] {
+        bytes.split(separator: UInt8(ascii: "&")).map { pair in
+            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = halves.map { half in
+                let spaced = plusIsBlank ? half.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 } : Array(half)
+                return String(decoding: percentDecoded(spaced), as: UTF8.self)
+            }
+            return URLQueryItem(name: texts.first ?? "", value: texts.count > 1 ? texts[1] : nil)
+        }
+    }
+
+    /// Replaces each `%` with two hexadecimal digits; a lone `%` stays what it is.
+    static func percentDecoded(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), let pair = hexadecimal(rest.prefix(2)) else {
+                decoded.append(byte)
+                continue
+            }
+            decoded.append(pair)
+            rest.removeFirst(2)
+        }
+        return decoded
+    }
+
+    private static func hexadecimal(_ digits: some Collection<UInt8>) -> UInt8? {
+        let values = digits.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        return values.count == 2 ? UInt8(truncatingIfNeeded: values[0] * 16 + values[1]) : nil
+    }
+
+    /// The absolute form, as sent to proxies, begins with scheme and authority.
+    private static func skippingOrigin(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard bytes.first != UInt8(ascii: "/"), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: Array("://".utf8))
+        else { return bytes }
+        let authority = bytes[(colon + 3)...]
+        return authority[(authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? authority.endIndex)...]
+    }
+}

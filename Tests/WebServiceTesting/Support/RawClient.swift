@@ -1,0 +1,145 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A client that is nothing but a socket: it sends the bytes it is told to and shows the bytes that come back.
+final class RawClient {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How the server's bytes ended.
+    enum Ending {
+        case closed
+        case reset
+    }
+
+    private let descriptor: Int32
+    private var pending: [UInt8] = []
+
+    init(port: UInt16, patience: Int = 20) throws {
+        #if canImport(Glibc)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+        // A throwing initialiser runs deinit, which closes the descriptor.
+        guard status == 0 else { throw Failure(description: "no connection to port \(port): \(errno)") }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            #if canImport(Darwin)
+            let flags: Int32 = 0
+            #else
+            let flags = Int32(MSG_NOSIGNAL)
+            #endif
+            let count = bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress.map { $0 + sent }, $0.count - sent, flags) }
+            guard count > 0 else { throw Failure(description: "the server takes no more after \(sent) bytes: \(errno)") }
+            sent += count
+        }
+    }
+
+    func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Reads up to and with a text.
+    func read(through mark: String) throws -> String {
+        let wanted = Array(mark.utf8)
+        while true {
+            if let range = Data(pending).range(of: Data(wanted)) {
+                defer { pending.removeFirst(range.upperBound) }
+                return String(decoding: pending[..<range.upperBound], as: UTF8.self)
+            }
+            guard try more() == nil else {
+                throw Failure(description: "“\(mark)” never came, only “\(String(decoding: pending, as: UTF8.self))”")
+            }
+        }
+    }
+
+    /// Reads so many bytes.
+    func read(count: Int) throws -> [UInt8] {
+        while pending.count < count {
+            guard try more() == nil else { throw Failure(description: "\(count) bytes expected, \(pending.count) came") }
+        }
+        defer { pending.removeFirst(count) }
+        return Array(pending[..<count])
+    }
+
+    /// Reads a response whose length its head gives.
+    func readResponse() throws -> (head: String, body: String) {
+        let head = try read(through: "\r\n\r\n")
+        let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first.map {
+            Int($0.prefix { $0.isNumber }) ?? 0
+        }
+        return (head, String(decoding: try read(count: length ?? 0), as: UTF8.self))
+    }
+
+    /// Reads to the end.
+    func readAll() throws -> (bytes: [UInt8], ending: Ending) {
+        while true {
+            if let ending = try more() {
+                defer { pending = [] }
+                return (pending, ending)
+            }
+        }
+    }
+
+    /// Reads to the end and gives the text.
+    func readText() throws -> String { String(decoding: try readAll().bytes, as: UTF8.self) }
+
+    /// Hands on all bytes to the end without keeping them.
+    func readThrough(_ take: (UnsafeRawBufferPointer) -> Void) throws {
+        pending.withUnsafeBytes(take)
+        pending = []
+        while try more() == nil {
+            pending.withUnsafeBytes(take)
+            pending.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private var room = [UInt8](repeating: 0, count: 256 << 10)
+
+    private func more() throws -> Ending? {
+        let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count > 0 {
+            pending += room[..<count]
+            return nil
+        }
+        if count == 0 { return .closed }
+        guard errno == ECONNRESET else { throw Failure(description: "nothing came in time (\(errno)) after \(pending.count) bytes") }
+        return .reset
+    }
+}
+
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
+    send(descriptor, bytes, count, flags)
+}
+
+/// Runs what blocks on a thread of its own, for tests in which the other side needs the task pool.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
