@@ -3,7 +3,8 @@ import WebServiceClient
 /// Which values of a record's metadata are masked, by their names. It happens before any sink sees the record, on by default.
 ///
 /// The standard names are those that the whole library masks: `authorization`, `cookie`, `password`, everything that contains
-/// `token` or `secret`, and so on, in any case, also inside dictionaries and arrays.
+/// `token` or `secret`, and so on, in any case, also inside dictionaries and arrays. Just `code`, `key` and `sig` are among them, since
+/// they carry secrets in sign-in flows; where they don't, show them: `LogRedaction(exceptFor: ["code"])`.
 ///
 /// - Note: In this version names decide; what a message or another value contains isn't searched.
 public struct LogRedaction: Sendable {
