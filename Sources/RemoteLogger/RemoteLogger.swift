@@ -1,6 +1,6 @@
 /// A logger: a value that knows its name, its context and its level, and gives its records to a ``LogPipeline``.
 ///
-///     let shipper = try LogShipper(to: collector, format: OTLPFormat(resource: ["service.name": "shop"]), transport: transport)
+///     let shipper = try LogShipper(to: collector, format: OTLPFormat(resource: ["service.name": "shop"]))
 ///     let logger = RemoteLogger(label: "shop.orders", sinks: [shipper, ConsoleSink(minimumLevel: .warning)])
 ///
 ///     let request = logger.with(["user": user.id])                    // a child: `logger` itself stays as it is

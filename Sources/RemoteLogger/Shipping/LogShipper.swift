@@ -4,7 +4,7 @@ public import WebServiceClient
 /// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time, and repeats it until the receiver has
 /// acknowledged it.
 ///
-///     let shipper = try LogShipper(to: URL(string: "http://localhost:4318/v1/logs")!, format: OTLPFormat(), transport: transport) {
+///     let shipper = try LogShipper(to: URL(string: "http://localhost:4318/v1/logs")!, format: OTLPFormat()) {
 ///         $0.headers["X-Scope-OrgID"] = "shop"
 ///         $0.batch.interval = .seconds(2)
 ///     }
@@ -30,11 +30,12 @@ public final class LogShipper: LogSink {
     /// - Parameters:
     ///   - endpoint: the absolute `http` or `https` URL that takes the records, without user name and password in it.
     ///   - format: how the records are written and what answers mean.
-    ///   - transport: sends the requests. It is used directly, without a client's interceptors.
+    ///   - transport: sends the requests, the one that clients use unless given. It is used directly, without a client's interceptors.
     ///   - configure: changes the settings.
     /// - Throws: ``LogShipperError`` when the endpoint or a header field can't be used.
     public convenience init(
-        to endpoint: URL, format: any LogFormat, transport: any Transport, configure: (inout ShippingSettings) -> Void = { _ in }
+        to endpoint: URL, format: any LogFormat, transport: any Transport = DefaultTransport.shared,
+        configure: (inout ShippingSettings) -> Void = { _ in }
     ) throws {
         var settings = ShippingSettings()
         configure(&settings)
