@@ -1,3 +1,8 @@
 #ifndef CSYSTEMLIBRARIES_H
 #define CSYSTEMLIBRARIES_H
+
+// Libraries of the system that are opened at run time: nothing here is needed to build or to start the package.
+// Each has a header of its own with typed functions; none of their symbols is linked.
+#include "SystemZlib.h"
+
 #endif

@@ -1,0 +1,135 @@
+public import Foundation
+
+/// One JSON object a line, with everything that a record knows:
+///
+///     {"time":"2026-03-01T09:30:00.123456789Z","level":"info","label":"shop","message":"Order placed","metadata":{"order":7},
+///      "id":"0e5f…","sequence":12,"trace":"4bf9…","span":"00f0…","file":"Shop/Orders.swift","function":"place()","line":42}
+///
+/// (in one line; `label`, `metadata`, `error`, `trace`, `span` and the source are left out where a record has none). Whole numbers have
+/// all their digits, dates are RFC 3339, bytes are Base64, NaN and the infinities are strings.
+///
+/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 401, 403, 407 and redirects pause;
+/// the rest is final.
+public struct NDJSONFormat: LogFormat {
+    /// `application/x-ndjson` unless set.
+    public var contentType = "application/x-ndjson"
+    /// The most bytes of a body: 4 MiB unless set.
+    public var maximumBodyBytes = 4 << 20
+
+    /// The format.
+    public init() {}
+
+    /// One line for each record, each with a newline at its end.
+    public func encode(_ records: [LogRecord]) throws -> Data {
+        var text = JSONText()
+        text.reserve(records.count * 320)
+        for record in records { write(record, into: &text) }
+        return Data(text.bytes)
+    }
+
+    /// Judges by the status alone.
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        switch answer.status {
+        case 200..<300: .delivered()
+        case 413: .split
+        case 408, 429: .retry
+        case 501: .reject(reason: answer.excerpt)
+        case 500..<600: .retry
+        case _ where answer.asksForOtherSettings: .pause(reason: answer.excerpt)
+        default: .reject(reason: answer.excerpt)
+        }
+    }
+
+    private func write(_ record: LogRecord, into text: inout JSONText) {
+        text.raw("{\"time\":\"")
+        TimestampText.write(nanoseconds: record.time, into: &text)
+        text.raw("\",\"level\":")
+        text.string(record.level.description)
+        if !record.label.isEmpty {
+            text.raw(",\"label\":")
+            text.string(record.label)
+        }
+        text.raw(",\"message\":")
+        text.string(record.message)
+        if !record.metadata.isEmpty {
+            text.raw(",\"metadata\":")
+            write(record.metadata, into: &text, depth: 0)
+        }
+        if let error = record.error {
+            text.raw(",\"error\":")
+            text.string(error)
+        }
+        text.raw(",\"id\":\"")
+        text.hexadecimal(record.id.high)
+        text.hexadecimal(record.id.low)
+        text.raw("\",\"sequence\":")
+        text.integer(record.sequence)
+        if let trace = record.trace { write(trace, into: &text) }
+        if let source = record.source {
+            text.raw(",\"file\":")
+            text.string(source.file)
+            text.raw(",\"function\":")
+            text.string(source.function)
+            text.raw(",\"line\":")
+            text.integer(UInt64(source.line))
+        }
+        text.raw("}\n")
+    }
+
+    private func write(_ trace: TraceContext, into text: inout JSONText) {
+        text.raw(",\"trace\":\"")
+        text.hexadecimal(trace.traceHigh)
+        text.hexadecimal(trace.traceLow)
+        text.byte("\"")
+        guard let span = trace.span else { return }
+        text.raw(",\"span\":\"")
+        text.hexadecimal(span)
+        text.byte("\"")
+    }
+
+    private func write(_ metadata: LogMetadata, into text: inout JSONText, depth: Int) {
+        text.byte("{")
+        for pair in metadata {
+            text.string(pair.key)
+            text.byte(":")
+            write(pair.value, into: &text, depth: depth)
+            text.byte(",")
+        }
+        text.dropComma()
+        text.byte("}")
+    }
+
+    private func write(_ value: LogValue, into text: inout JSONText, depth: Int) {
+        switch value {
+        case .null: text.raw("null")
+        case .string(let value): text.string(value)
+        case .int(let value): text.integer(value)
+        case .double(let value): text.double(value)
+        case .bool(let value): text.bool(value)
+        case .data(let value): text.base64(value)
+        case .date(let value):
+            text.byte("\"")
+            TimestampText.write(value, into: &text)
+            text.byte("\"")
+        case .array, .dictionary: writeContainer(value, into: &text, depth: depth)
+        }
+    }
+
+    private func writeContainer(_ value: LogValue, into text: inout JSONText, depth: Int) {
+        guard depth < LogValue.maximumDepth else { return text.string(LogValue.tooDeep) }
+        switch value {
+        case .dictionary(let values):
+            write(values, into: &text, depth: depth + 1)
+        case .array(let values):
+            text.byte("[")
+            for value in values {
+                write(value, into: &text, depth: depth + 1)
+                text.byte(",")
+            }
+            text.dropComma()
+            text.byte("]")
+        default:
+            text.raw("null")
+        }
+    }
+}

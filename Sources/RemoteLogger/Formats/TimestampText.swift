@@ -1,0 +1,66 @@
+import Foundation
+
+/// Writes points in time as RFC 3339 says, in UTC: `2026-03-01T09:30:00.123456789Z`.
+enum TimestampText {
+    /// Writes nanoseconds since 1970, with nine digits of fraction.
+    static func write(nanoseconds: UInt64, into text: inout JSONText) {
+        let (seconds, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        write(seconds: Int64(seconds), into: &text)
+        text.byte(".")
+        text.padded(Int(fraction), digits: 9)
+        text.byte("Z")
+    }
+
+    /// Writes a date with microseconds, which is what a `Date` of our days holds. One outside of the years 1 to 9999, which RFC 3339
+    /// can't write, becomes its seconds since 1970.
+    static func write(_ date: Date, into text: inout JSONText) {
+        let whole = date.timeIntervalSince1970.rounded(.down)
+        guard whole >= -62_135_596_800, whole < 253_402_300_799 else {
+            for byte in date.timeIntervalSince1970.description.unicodeScalars { text.byte(byte) }
+            return
+        }
+        let fraction = ((date.timeIntervalSince1970 - whole) * 1_000_000).rounded()
+        let carries = fraction >= 1_000_000
+        write(seconds: Int64(whole) + (carries ? 1 : 0), into: &text)
+        text.byte(".")
+        text.padded(carries ? 0 : Int(fraction), digits: 6)
+        text.byte("Z")
+    }
+
+    /// A date as text of its own.
+    static func text(of date: Date) -> String {
+        var text = JSONText()
+        write(date, into: &text)
+        return text.string
+    }
+
+    private static func write(seconds: Int64, into text: inout JSONText) {
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let time = Int(seconds - days * 86_400)
+        let (year, month, day) = civil(days: Int(days))
+        text.padded(year, digits: 4)
+        text.byte("-")
+        text.padded(month, digits: 2)
+        text.byte("-")
+        text.padded(day, digits: 2)
+        text.byte("T")
+        text.padded(time / 3_600, digits: 2)
+        text.byte(":")
+        text.padded(time / 60 % 60, digits: 2)
+        text.byte(":")
+        text.padded(time % 60, digits: 2)
+    }
+
+    /// The Gregorian date of a number of days since 1970. Years are counted from March here, so that the leap day is a year's last.
+    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

@@ -1,0 +1,57 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The clock of loggers and shippers. Tests give their own, whose time moves when they say so.
+public protocol LogClock: Sendable {
+    /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z.
+    var time: UInt64 { get }
+
+    /// The monotonic time in nanoseconds since an arbitrary moment. It never goes back.
+    var uptime: UInt64 { get }
+
+    /// Waits on the monotonic clock; not at all for a duration of zero or less.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(for duration: Duration) async throws
+}
+
+/// The system's clocks.
+public struct SystemLogClock: LogClock {
+    /// The system's clocks.
+    public init() {}
+
+    /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z; 0 before that.
+    public var time: UInt64 { Self.nanoseconds(of: CLOCK_REALTIME) }
+
+    /// The monotonic time in nanoseconds.
+    public var uptime: UInt64 { Self.nanoseconds(of: CLOCK_MONOTONIC) }
+
+    /// Waits on the monotonic clock.
+    public func sleep(for duration: Duration) async throws {
+        guard duration > .zero else { return try Task.checkCancellation() }
+        try await Task.sleep(for: duration)
+    }
+
+    private static func nanoseconds(of clock: clockid_t) -> UInt64 {
+        var now = timespec()
+        guard clock_gettime(clock, &now) == 0, now.tv_sec >= 0 else { return 0 }
+        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: now.tv_nsec)
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds, brought into the range from 0 to 2^63 - 1 (292 years).
+    var wholeNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (product, overflows) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        let limit = UInt64(Int64.max)
+        guard !overflows, product < limit else { return limit }
+        return min(limit, product + UInt64(attoseconds) / 1_000_000_000)
+    }
+}

@@ -1,0 +1,77 @@
+import WebServiceClient
+
+/// What stands between loggers and sinks: it numbers the records of a session, stamps their time, and hands each to every sink.
+///
+/// All loggers that share a pipeline share its order: a sink sees the sequence numbers rise. The records of one session are those of
+/// one pipeline.
+public final class LogPipeline: Sendable {
+    /// Where the records go.
+    public let sinks: [any LogSink]
+    /// What is masked in the records' metadata.
+    public let redaction: LogRedaction
+
+    let clock: any LogClock
+    private let ids: LogRecordIDSource
+    private let sequence = Locked<UInt64>(0)
+    private let refusals = Locked<UInt64>(0)
+
+    /// A pipeline to sinks.
+    ///
+    /// - Parameter clock: stamps the records; tests give their own.
+    public init(sinks: [any LogSink], redaction: LogRedaction = .standard, clock: any LogClock = SystemLogClock()) {
+        self.sinks = sinks
+        self.redaction = redaction
+        self.clock = clock
+        var generator = SystemRandomNumberGenerator()
+        ids = LogRecordIDSource(using: &generator)
+    }
+
+    /// How many records were made so far.
+    public var emitted: UInt64 { sequence.withLock { $0 } }
+
+    /// How many calls were refused since the logger's own machinery made them: while it ships records, or in a sink's `write`. They
+    /// made no record, or each failed request would cause the next one.
+    public var suppressed: UInt64 { refusals.withLock { $0 } }
+
+    /// Waits until every sink has delivered what was logged before, or the time is over.
+    ///
+    /// - Returns: whether every sink says that everything was delivered.
+    @discardableResult public func flush(within limit: Duration) async -> Bool {
+        await all { await $0.flush(within: limit) }
+    }
+
+    /// Delivers what can be delivered within the time, then closes every sink.
+    ///
+    /// - Returns: whether every sink says that everything was delivered.
+    @discardableResult public func shutdown(within limit: Duration) async -> Bool {
+        await all { await $0.shutdown(within: limit) }
+    }
+
+    private func all(_ body: @escaping @Sendable (any LogSink) async -> Bool) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for sink in sinks { group.addTask { await body(sink) } }
+            var everything = true
+            for await delivered in group where !delivered { everything = false }
+            return everything
+        }
+    }
+
+    /// Makes a record and hands it to the sinks. Number, time and hand-over are one step under the lock: that is what keeps the order.
+    func accept(
+        level: LogLevel, label: String, message: String, metadata: LogMetadata, error: String?, trace: TraceContext?,
+        source: LogSource?
+    ) {
+        guard !OwnWork.isShipping, let mark = SinkMark() else {
+            refusals.withLock { $0 += 1 }
+            return
+        }
+        sequence.withLock { sequence in
+            sequence += 1
+            let record = LogRecord(
+                id: ids.id(of: sequence), sequence: sequence, time: clock.time, uptime: clock.uptime, level: level, label: label,
+                message: message, metadata: metadata, error: error, trace: trace, source: source)
+            for sink in sinks where level >= sink.minimumLevel { sink.write(record) }
+        }
+        mark.remove()
+    }
+}

@@ -1,0 +1,48 @@
+/// What became of a shipper's records, as one consistent picture: ``emitted`` is always ``delivered`` + ``dropped`` + ``buffered``.
+public struct LogStatistics: Sendable, Hashable {
+    /// The records that the shipper was given.
+    public var emitted: UInt64 = 0
+    /// Those that the receiver has acknowledged.
+    public var delivered: UInt64 = 0
+    /// Those that are lost, by reason.
+    public var dropped: [DropReason: UInt64] = [:]
+    /// Those that wait in memory, the ones on their way included.
+    public var buffered: UInt64 = 0
+    /// The bytes that these take in memory, about.
+    public var bufferedBytes = 0
+    /// The requests that were sent.
+    public var requests: UInt64 = 0
+    /// How many of them repeated one that had failed.
+    public var repeats: UInt64 = 0
+    /// The status of the receiver's last answer; `nil` before the first.
+    public var lastStatus: Int?
+    /// How long it is until the next attempt, when the last one has failed.
+    public var nextAttempt: Duration?
+
+    /// Nothing happened yet.
+    public init() {}
+
+    /// The lost records of every reason.
+    public var droppedInAll: UInt64 { dropped.values.reduce(0, +) }
+}
+
+/// Why a record was lost, an open set.
+public struct DropReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The reason's name.
+    public let rawValue: String
+    /// A reason of that name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    /// The reason's name.
+    public var description: String { rawValue }
+
+    /// The buffer was full, and this was of the lowest level in it, the oldest of those.
+    public static let overflow = Self(rawValue: "overflow")
+    /// By itself it is larger than the buffer, than the format's bound, or than the receiver takes (413).
+    public static let oversize = Self(rawValue: "oversize")
+    /// The receiver refused it for good.
+    public static let rejected = Self(rawValue: "rejected")
+    /// The format could not write it.
+    public static let unencodable = Self(rawValue: "unencodable")
+    /// The shipper was shut down before it was acknowledged, or before it was logged.
+    public static let shutdown = Self(rawValue: "shutdown")
+}

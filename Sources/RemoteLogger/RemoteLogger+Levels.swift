@@ -1,0 +1,79 @@
+extension RemoteLogger {
+    /// Logs at a level.
+    ///
+    /// - Parameters:
+    ///   - message: what happened; evaluated only when the level is enabled.
+    ///   - metadata: the values beside it; evaluated only when the level is enabled.
+    ///   - error: the error that the record reports, if there is one.
+    @inlinable public func log(
+        _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(),
+        error: (any Error)? = nil, file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        guard level >= minimumLevel else { return }
+        record(level, message(), metadata(), error: error, source: LogSource(file: file, function: function, line: line))
+    }
+
+    /// Logs at ``LogLevel/trace``: every step, for someone who hunts a fault.
+    @inlinable public func trace(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.trace, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/debug``: of use while developing.
+    @inlinable public func debug(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.debug, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/info``: what the program does.
+    @inlinable public func info(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.info, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/notice``: nothing is wrong, but somebody may want to know.
+    @inlinable public func notice(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.notice, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/warning``: something is odd and may become an error.
+    @inlinable public func warning(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.warning, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/error``: something failed.
+    @inlinable public func error(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.error, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// Logs at ``LogLevel/critical``: the program, or a part of it, can't go on.
+    @inlinable public func critical(
+        _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(.critical, message(), metadata(), error: error, file: file, function: function, line: line)
+    }
+
+    /// The part behind the check of the level, kept out of the callers' code.
+    @inline(never) @usableFromInline
+    func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
+        pipeline.accept(
+            level: level, label: label, message: message, metadata: context.merging(pipeline.redaction.masked(metadata)),
+            error: error.map { String(describing: $0) }, trace: traceContext, source: source)
+    }
+}

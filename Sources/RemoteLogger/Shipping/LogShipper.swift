@@ -1,0 +1,86 @@
+public import Foundation
+public import WebServiceClient
+
+/// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time, and repeats it until the receiver has
+/// acknowledged it.
+///
+///     let shipper = try LogShipper(to: URL(string: "http://localhost:4318/v1/logs")!, format: OTLPFormat()) {
+///         $0.headers["X-Scope-OrgID"] = "shop"
+///         $0.batch.interval = .seconds(2)
+///     }
+///
+/// | when | the record survives |
+/// |---|---|
+/// | ``write(_:)`` has returned | everything but the process's death: it is in bounded memory, or counted as dropped with a reason |
+/// | acknowledged by the receiver | it is the receiver's |
+///
+/// - Important: In this version the records that aren't acknowledged yet are in memory only. They are gone when the process ends:
+///   call ``shutdown(within:)`` before. A spool on disk will come between.
+///
+/// Delivery is *at least once*: when a connection breaks before the answer, nobody knows whether the receiver has the batch, and the
+/// same bytes are sent again. Each record's id tells duplicates. ``statistics`` accounts for every record.
+public final class LogShipper: LogSink {
+    /// Records below this level aren't shipped.
+    public let minimumLevel: LogLevel
+
+    private let core: ShippingCore
+
+    /// A shipper to an endpoint. It starts at once.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the absolute `http` or `https` URL that takes the records, without user name and password in it.
+    ///   - format: how the records are written and what answers mean.
+    ///   - transport: sends the requests, the one that clients use unless given. It is used directly, without a client's interceptors.
+    ///   - configure: changes the settings.
+    /// - Throws: ``LogShipperError`` when the endpoint or a header field can't be used.
+    public convenience init(
+        to endpoint: URL, format: any LogFormat, transport: any Transport = DefaultTransport.shared,
+        configure: (inout ShippingSettings) -> Void = { _ in }
+    ) throws {
+        var settings = ShippingSettings()
+        configure(&settings)
+        try self.init(
+            to: endpoint, format: format, transport: transport, settings: settings, store: MemoryStore(limits: settings.buffer))
+    }
+
+    package init(
+        to endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings, store: any RecordStore
+    ) throws {
+        try LogShipperError.check(endpoint)
+        try LogShipperError.check(settings.headers)
+        minimumLevel = settings.minimumLevel
+        core = ShippingCore(endpoint: endpoint, format: format, transport: transport, settings: settings, store: store)
+        core.start()
+    }
+
+    deinit {
+        core.close()
+    }
+
+    /// What became of the records so far.
+    public var statistics: LogStatistics { core.statistics }
+
+    /// Takes a record into the buffer, or counts it, or another one, as dropped. Never waits.
+    public func write(_ record: LogRecord) {
+        guard record.level >= minimumLevel else { return }
+        core.write(record)
+    }
+
+    /// Sends what was written before without waiting for more, and waits until the receiver has it or the time is over. It also ends,
+    /// once, a wait after a failure, unless the receiver has asked for that wait.
+    ///
+    /// - Returns: whether everything that was written before is delivered: nothing is left, nothing was dropped while waiting.
+    @discardableResult public func flush(within limit: Duration) async -> Bool {
+        await core.flush(within: limit)
+    }
+
+    /// Takes no more records, delivers what it can within the time, and ends. What is left then is counted as dropped.
+    ///
+    /// - Returns: whether everything was delivered.
+    @discardableResult public func shutdown(within limit: Duration) async -> Bool {
+        core.refuse()
+        let delivered = await core.flush(within: limit)
+        core.close()
+        return delivered
+    }
+}

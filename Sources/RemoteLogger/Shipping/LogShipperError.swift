@@ -1,0 +1,32 @@
+import Foundation
+import WebServiceClient
+
+/// Why a shipper can't be made.
+public struct LogShipperError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong and what to do, as a sentence without secrets.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+
+    static func check(_ endpoint: URL) throws(LogShipperError) {
+        let text = SecretMask.text(of: endpoint)
+        guard let origin = Origin(endpoint), origin.scheme == "http" || origin.scheme == "https" else {
+            throw LogShipperError(message: "\(text) can't take log records: give an absolute http or https URL.")
+        }
+        guard endpoint.user(percentEncoded: true) == nil, endpoint.password(percentEncoded: true) == nil else {
+            throw LogShipperError(message: "\(text) has a user name or password in it: give credentials by `headers` or `authorize`.")
+        }
+    }
+
+    static func check(_ headers: HTTPFields) throws(LogShipperError) {
+        for field in headers {
+            guard field.name.isValid else {
+                throw LogShipperError(message: "\"\(field.name)\" is no name of a header field: it must be a token, such as X-Team.")
+            }
+            guard !field.value.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
+                throw LogShipperError(message: "The value of the header field \(field.name) has a line break or NUL in it: remove it.")
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// The accounts of a shipper: what became of the records, and who waits for which. Everything in it changes under one lock together
+/// with the store, so that the sums are right at any moment.
+struct ShippingLedger: Sendable {
+    /// Someone who waits for the records up to a place.
+    private struct Waiter: Sendable {
+        let target: RecordPosition
+        var hasLosses = false
+        var result: Bool?
+        var continuation: CheckedContinuation<Bool, Never>?
+    }
+
+    /// The counts; what is buffered is filled in from the store.
+    var counts = LogStatistics()
+    /// No more records are taken.
+    var isRefusing = false
+    /// Everything is settled for good; a request that is still on its way counts for nothing.
+    var isClosed = false
+    /// The place of the last record.
+    var last: RecordPosition = 0
+    /// Records up to here are sent without waiting for more.
+    private(set) var flushThrough: RecordPosition = 0
+    /// How often somebody asked to flush.
+    private(set) var flushes: UInt64 = 0
+    /// When the next attempt is made, on the monotonic clock, after one has failed.
+    var nextAttempt: UInt64?
+
+    private var waiters: [UInt64: Waiter] = [:]
+
+    // MARK: Records
+
+    /// Counts a lost record.
+    mutating func drop(_ position: RecordPosition, _ reason: DropReason) {
+        counts.dropped[reason, default: 0] += 1
+        noteLoss(from: position)
+    }
+
+    /// Counts lost records, the first of which stands at a place.
+    mutating func drop(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
+        guard count > 0 else { return }
+        counts.dropped[reason, default: 0] += UInt64(count)
+        noteLoss(from: position)
+    }
+
+    private mutating func noteLoss(from position: RecordPosition) {
+        for (ticket, waiter) in waiters where waiter.target >= position {
+            waiters[ticket]?.hasLosses = true
+        }
+    }
+
+    /// Ends the waits for records of which none is held any more.
+    ///
+    /// - Parameter first: the place of the oldest record that is still held.
+    mutating func settleWaiters(first: RecordPosition?) {
+        for (ticket, waiter) in waiters where waiter.target < first ?? .max {
+            end(ticket, delivered: !waiter.hasLosses)
+        }
+    }
+
+    var hasWaiters: Bool { !waiters.isEmpty }
+
+    // MARK: Waiters
+
+    /// Registers someone who waits for everything up to now.
+    mutating func beginFlush(first: RecordPosition?) -> UInt64 {
+        flushes += 1
+        flushThrough = last
+        waiters[flushes] = Waiter(target: last)
+        settleWaiters(first: first)
+        return flushes
+    }
+
+    /// Connects who waits; the answer may be there already.
+    mutating func attach(_ continuation: CheckedContinuation<Bool, Never>, to ticket: UInt64) {
+        guard let waiter = waiters[ticket], waiter.result == nil else {
+            let result = waiters.removeValue(forKey: ticket)?.result
+            return continuation.resume(returning: result ?? false)
+        }
+        waiters[ticket]?.continuation = continuation
+    }
+
+    /// Ends a wait, if it hasn't ended. To resume a continuation only schedules its task, which may be done under the lock.
+    mutating func end(_ ticket: UInt64, delivered: Bool) {
+        guard let waiter = waiters[ticket], waiter.result == nil else { return }
+        guard let continuation = waiter.continuation else {
+            waiters[ticket]?.result = delivered
+            return
+        }
+        waiters[ticket] = nil
+        continuation.resume(returning: delivered)
+    }
+}

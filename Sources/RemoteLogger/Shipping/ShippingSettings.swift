@@ -1,0 +1,47 @@
+import Foundation
+public import WebServiceClient
+
+/// How a ``LogShipper`` ships. Every setting has a default that suits most receivers.
+public struct ShippingSettings: Sendable {
+    /// Header fields of every request, such as a tenant's name or an API key. They go to the endpoint and nowhere else: redirects are
+    /// not followed. Default none but `User-Agent`.
+    public var headers: HTTPFields = ["User-Agent": "RemoteLogger (Swift)"]
+    /// Adds credentials to the fields of each attempt, such as a token that has to be renewed; an error counts as a failed attempt.
+    public var authorize: (@Sendable (inout HTTPFields) async throws -> Void)?
+    /// Records below this level aren't shipped. Default `trace`: the loggers decide.
+    public var minimumLevel = LogLevel.trace
+    /// When records are sent, and how many at once.
+    public var batch = BatchLimits()
+    /// How much is kept in memory while the receiver is slow or away.
+    public var buffer = BufferLimits()
+    /// How bodies are compressed. Default gzip, level 1.
+    public var compression = Compression.gzip(level: 1)
+    /// The waits after failures, which go on until the receiver answers. Default from 1 to 30 seconds, doubling, with full jitter.
+    public var backoff = Backoff(base: .seconds(1), cap: .seconds(30))
+    /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour.
+    public var longestRetryAfter = Duration.seconds(3_600)
+    /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.
+    public var pause = Duration.seconds(300)
+    /// How long a request may take. Default 10 seconds.
+    public var timeout = Duration.seconds(10)
+    /// Where the shipper says what it has to say: outages, losses, refusals. What a logger is told there is not logged: it would feed
+    /// itself.
+    public var diagnostics = Diagnostics()
+    /// The clock of batches and waits; tests give their own.
+    public var clock: any LogClock = SystemLogClock()
+
+    /// Takes the place of zlib in tests.
+    var compressor: @Sendable (Data, Int) -> Gzip.Result = { Gzip.compress($0, level: $1) }
+
+    /// The defaults.
+    public init() {}
+
+    /// How bodies are compressed.
+    public enum Compression: Sendable, Hashable {
+        /// Not at all, for receivers that answer 415.
+        case none
+        /// With gzip (RFC 1952) by the system's zlib, from level 1 (quick) to 9 (small). A body that doesn't get smaller, and every
+        /// body where there is no zlib, is sent as it is.
+        case gzip(level: Int)
+    }
+}

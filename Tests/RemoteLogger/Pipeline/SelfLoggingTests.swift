@@ -1,0 +1,71 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// The logger never logs itself, whatever is wired to what.
+@Suite struct SelfLoggingTests {
+    /// A transport that fails and, as an HTTP client with logging does, logs about each request: on the same task, through a call
+    /// logger, and on a thread of its own.
+    private struct LoggingTransport: Transport {
+        let logger: Locked<RemoteLogger?>
+        let sent: Locked<Int>
+        var capabilities: TransportCapabilities { [] }
+
+        func send(_ request: ServiceRequest) async throws -> TransportResponse {
+            sent.withLock { $0 += 1 }
+            guard let logger = logger.withLock({ $0 }) else { throw CancellationError() }
+            logger.trace("about to send")
+            async let child: Void = logger.critical("from a child task")
+            await child
+            let calls = CallLogger(logger, level: .trace)
+            // The hop leaves the shipping task and all that it inherits; only the request still tells whose it is.
+            return try await Task.detached {
+                try await calls.intercept(request, context: CallContext()) { _, _ in throw TransportError(.cannotConnect, "Nobody there.") }
+            }.value
+        }
+    }
+
+    @Test func `a failing receiver behind a client that logs at trace causes no record`() async throws {
+        let clock = ManualLogClock()
+        let transport = LoggingTransport(logger: Locked(nil), sent: Locked(0))
+        let holder = transport.logger
+        let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: transport) { settings in
+            settings.clock = clock
+            settings.batch.interval = .milliseconds(100)
+            settings.diagnostics = Diagnostics { event in holder.withLock { $0 }?.warning("\(event)") }
+        }
+        let logger = RemoteLogger(label: "own", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
+        holder.withLock { $0 = logger }
+        logger.info("the only record")
+        #expect(await clock.run { transport.sent.withLock { $0 } >= 20 })
+        #expect(logger.pipeline.emitted == 1)
+        #expect(logger.pipeline.suppressed >= 40)
+        #expect(shipper.statistics.emitted == 1)
+        #expect(shipper.statistics.buffered == 1)
+        #expect(await shipper.shutdown(within: .zero) == false)
+        #expect(shipper.statistics.dropped == [.shutdown: 1])
+        #expect(logger.pipeline.emitted == 1)
+        holder.withLock { $0 = nil }
+    }
+
+    /// A sink that logs about what it gets.
+    private final class ChattySink: LogSink {
+        let minimumLevel = LogLevel.trace
+        let logger = Locked<RemoteLogger?>(nil)
+
+        func write(_ record: LogRecord) { logger.withLock { $0 }?.info("I got \(record.message)") }
+        func flush(within limit: Duration) async -> Bool { true }
+        func shutdown(within limit: Duration) async -> Bool { true }
+    }
+
+    @Test func `a sink that logs neither dead-locks nor feeds itself`() {
+        let sink = ChattySink()
+        let logger = RemoteLogger(label: "own", sinks: [sink])
+        sink.logger.withLock { $0 = logger }
+        for _ in 0..<3 { logger.info("m") }
+        #expect(logger.pipeline.emitted == 3)
+        #expect(logger.pipeline.suppressed == 3)
+        sink.logger.withLock { $0 = nil }
+    }
+}

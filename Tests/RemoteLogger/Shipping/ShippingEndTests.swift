@@ -1,0 +1,149 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// Flushing, shutting down, and what happens when much happens at once.
+@Suite struct ShippingEndTests {
+    @Test func `a flush with nothing to do returns at once`() async throws {
+        let harness = try Harness()
+        #expect(await harness.shipper.flush(within: .zero))
+        #expect(await harness.logger.flush(within: .seconds(5)))
+        #expect(harness.receiver.requests.isEmpty)
+    }
+
+    @Test func `a flush of a receiver that hangs ends in time`() async throws {
+        let harness = try Harness(StubReceiver([.hangs]))
+        harness.logger.info("m")
+        async let flushed = harness.logger.flush(within: .seconds(5))
+        #expect(await eventually { harness.clock.nextWake == .seconds(5) })
+        harness.clock.advance(by: .seconds(5))
+        #expect(await flushed == false)
+        #expect(await harness.shipper.flush(within: .zero) == false)
+        #expect(harness.shipper.statistics.buffered == 1)
+        harness.expectConservation()
+        async let ended = harness.logger.shutdown(within: .seconds(1))
+        #expect(await harness.clock.run { harness.shipper.statistics.buffered == 0 })
+        #expect(await ended == false)
+        #expect(harness.shipper.statistics.dropped == [.shutdown: 1])
+        harness.receiver.release()
+        await settle()
+        harness.expectConservation()
+        #expect(harness.shipper.statistics.delivered == 0)
+    }
+
+    @Test func `a cancelled flush ends`() async throws {
+        let harness = try Harness(StubReceiver([.hangs]))
+        harness.logger.info("m")
+        let flush = Task { await harness.logger.flush(within: .seconds(3_600)) }
+        await settle()
+        flush.cancel()
+        #expect(await flush.value == false)
+        harness.receiver.release()
+    }
+
+    @Test func `a shutdown delivers what there is and takes no more`() async throws {
+        let harness = try Harness()
+        for _ in 0..<2_500 { harness.logger.info("m") }
+        async let second = harness.shipper.shutdown(within: .seconds(5))
+        #expect(await harness.shipper.shutdown(within: .seconds(5)))
+        _ = await second
+        #expect(harness.shipper.statistics.delivered == 2_500)
+        harness.logger.info("late")
+        #expect(harness.shipper.statistics.dropped == [.shutdown: 1])
+        #expect(await harness.shipper.flush(within: .zero))
+        harness.expectConservation()
+    }
+
+    @Test func `a shipper that is let go says what it took with it, and its loop ends`() async throws {
+        let events = Locked<[Diagnostics.Event]>([])
+        let receiver = StubReceiver()
+        weak var gone: LogShipper?
+        do {
+            let clock = ManualLogClock()
+            let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: receiver) { settings in
+                settings.clock = clock
+                settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event) } }
+            }
+            shipper.write(.sample())
+            gone = shipper
+        }
+        #expect(gone == nil)
+        #expect(events.withLock { $0.map(\.message) } == ["1 log records were not delivered before the shutdown."])
+    }
+
+    @Test func `10,000 records of many loggers arrive once, in order, and are accounted for`() async throws {
+        let harness = try Harness { $0.batch = BatchLimits(records: 512, interval: .milliseconds(100)) }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    let child = harness.logger.with(["task": task])
+                    for number in 0..<1_250 {
+                        child.info("m", ["n": number])
+                        if number % 100 == 0 { harness.expectConservation() }
+                    }
+                }
+            }
+        }
+        #expect(await harness.logger.flush(within: .seconds(60)))
+        let lines = Array(harness.receiver.lines.joined())
+        #expect(lines.map(\.sequence) == Array(1...10_000))
+        #expect(Set(lines.map(\.id)).count == 10_000)
+        for task in 0..<8 {
+            let own = lines.filter { $0.metadata?["task"] == .int(Int64(task)) }
+            #expect(own.map { $0.metadata?["n"] } == (0..<1_250).map { .int(Int64($0)) })
+        }
+        #expect(harness.shipper.statistics.delivered == 10_000)
+        harness.expectConservation()
+    }
+
+    /// An oracle: the receiver knows what it has stored, and the shipper's accounts must agree with it whatever happens on the way.
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    func `conservation holds under any faults`(seed: UInt64) async throws {
+        let random = Locked(SeededGenerator(seed: seed))
+        let stored = Locked<[NDJSONLine]>([])
+        let refused = Locked(0)
+        let receiver = StubReceiver { _, request in
+            let lines = NDJSONLine.lines(of: request.body?.data ?? Data())
+            switch random.withLock({ Int.random(in: 0..<12, using: &$0) }) {
+            case 0: return .status(503, headers: ["Retry-After": "2"])
+            case 1: return .status(429)
+            case 2: return .broken
+            case 3:
+                stored.withLock { $0 += lines }
+                return .broken
+            case 4: return .status(413)
+            case 5:
+                refused.withLock { $0 += lines.count }
+                return .status(400)
+            case 6: return .status(401)
+            default:
+                stored.withLock { $0 += lines }
+                return .status(200)
+            }
+        }
+        let harness = try Harness(receiver) { settings in
+            settings.buffer = BufferLimits(records: 120, bytes: 60_000)
+            settings.batch = BatchLimits(records: 30, interval: .milliseconds(500))
+        }
+        for number in 0..<600 {
+            harness.logger.log(LogLevel.allCases[number % 7], "m\(number)")
+            harness.expectConservation()
+            if number % 20 == 0 { harness.clock.advance(by: .milliseconds(300)) }
+            if number % 50 == 0 { await settle() }
+        }
+        #expect(await harness.clock.run(step: .seconds(5)) { harness.shipper.statistics.buffered == 0 })
+        harness.expectConservation()
+        let counts = harness.shipper.statistics
+        #expect(counts.emitted == 600)
+        let ids = stored.withLock { Set($0.map(\.id)) }
+        let sequences = stored.withLock { $0.map(\.sequence) }
+        #expect(counts.delivered <= UInt64(ids.count), "what counts as delivered is with the receiver")
+        #expect(counts.dropped[.rejected] ?? 0 == UInt64(refused.withLock { $0 }))
+        // What was stored twice was sent twice in one piece; apart from that the order never goes back.
+        var seen: Set<UInt64> = []
+        let firsts = sequences.filter { seen.insert($0).inserted }
+        #expect(firsts == firsts.sorted())
+        #expect(await harness.logger.shutdown(within: .seconds(1)))
+    }
+}

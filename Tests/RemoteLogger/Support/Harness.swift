@@ -1,0 +1,56 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// A shipper with its receiver, a clock that stands, and a logger in front.
+struct Harness {
+    let clock = ManualLogClock()
+    let receiver: StubReceiver
+    let shipper: LogShipper
+    let logger: RemoteLogger
+    let events = Locked<[Diagnostics.Event]>([])
+
+    static func endpoint() throws -> URL {
+        try #require(URL(string: "http://receiver.test:4318/v1/logs"))
+    }
+
+    init(
+        _ receiver: StubReceiver = StubReceiver(), format: any LogFormat = NDJSONFormat(),
+        configure: (inout ShippingSettings) -> Void = { _ in }
+    ) throws {
+        self.receiver = receiver
+        let events = events
+        let clock = clock
+        shipper = try LogShipper(to: Self.endpoint(), format: format, transport: receiver) { settings in
+            settings.compression = .none
+            settings.clock = clock
+            settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event) } }
+            configure(&settings)
+        }
+        logger = RemoteLogger(label: "test", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
+    }
+
+    /// The law that every test ends with: nothing is lost without being counted.
+    func expectConservation(_ location: SourceLocation = #_sourceLocation) {
+        let counts = shipper.statistics
+        #expect(counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered, "\(counts)", sourceLocation: location)
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,100 @@
+import RemoteLogger
+import WebServiceClient
+
+/// A clock that stands until it is told to move.
+final class ManualLogClock: LogClock {
+    private struct Sleeper {
+        let id: UInt64
+        let end: UInt64
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var elapsed: UInt64 = 1_000_000_000
+        var lastID: UInt64 = 0
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<UInt64> = []
+    }
+
+    /// 2026-03-01T09:30:00.123456789Z, less the second at which the clock starts.
+    private let origin: UInt64 = 1_772_357_399_123_456_789
+    private let state = Locked(State())
+
+    var time: UInt64 { origin + uptime }
+    var uptime: UInt64 { state.withLock { $0.elapsed } }
+
+    /// How long it is until the first sleeper wakes.
+    var nextWake: Duration? {
+        state.withLock { state in
+            state.sleepers.map(\.end).min().map { .nanoseconds(Int64($0 - state.elapsed)) }
+        }
+    }
+
+    func advance(by duration: Duration) {
+        let step = UInt64(duration.components.seconds) * 1_000_000_000 + UInt64(duration.components.attoseconds / 1_000_000_000)
+        let due = state.withLock { state in
+            state.elapsed += step
+            defer { state.sleepers.removeAll { $0.end <= state.elapsed } }
+            return state.sleepers.filter { $0.end <= state.elapsed }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    func sleep(for duration: Duration) async throws {
+        try Task.checkCancellation()
+        guard duration > .zero else { return }
+        let step = UInt64(duration.components.seconds) * 1_000_000_000 + UInt64(duration.components.attoseconds / 1_000_000_000)
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isCancelled = state.withLock { state in
+                    guard state.cancelled.remove(id) == nil else { return true }
+                    state.sleepers.append(Sleeper(id: id, end: state.elapsed + step, continuation: continuation))
+                    return false
+                }
+                if isCancelled { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil as Sleeper?
+                }
+                return state.sleepers.remove(at: index)
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Moves on in small steps until something has become true.
+    func run(step: Duration = .milliseconds(250), until condition: () -> Bool) async -> Bool {
+        await eventually {
+            if condition() { return true }
+            advance(by: step)
+            return false
+        }
+    }
+}
+
+/// Lets other tasks work until something has become true. The bound of 20 seconds is met by failing tests only.
+func eventually(_ condition: () -> Bool) async -> Bool {
+    let end = ContinuousClock.now + .seconds(20)
+    var turns = 0
+    while ContinuousClock.now < end {
+        if condition() { return true }
+        turns += 1
+        if turns % 100 == 0 { try? await Task.sleep(for: .milliseconds(1)) } else { await Task.yield() }
+    }
+    return condition()
+}
+
+/// Gives other tasks the time to do what they would do.
+func settle() async {
+    for _ in 0..<20 {
+        for _ in 0..<50 { await Task.yield() }
+        try? await Task.sleep(for: .microseconds(200))
+    }
+}

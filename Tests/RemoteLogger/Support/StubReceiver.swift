@@ -1,0 +1,93 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+
+/// A transport that answers by a script and keeps what it was sent.
+final class StubReceiver: Transport {
+    /// What it does with a request.
+    enum Reply: Sendable {
+        case status(Int, headers: HTTPFields = [:], body: String = "")
+        /// The connection breaks; nobody knows whether the request arrived.
+        case broken
+        /// Nothing ever comes, and cancelling doesn't help.
+        case hangs
+    }
+
+    let capabilities: TransportCapabilities = []
+    private let script: @Sendable (_ number: Int, _ request: ServiceRequest) -> Reply
+    private let log = Locked<[ServiceRequest]>([])
+    private let stuck = Locked<[CheckedContinuation<Void, Never>]>([])
+
+    /// - Parameter script: gets the number of the request, from 0.
+    init(script: @escaping @Sendable (_ number: Int, _ request: ServiceRequest) -> Reply = { _, _ in .status(200) }) {
+        self.script = script
+    }
+
+    /// Answers by the list, and the last of it for ever.
+    convenience init(_ replies: [Reply]) {
+        self.init { number, _ in replies[min(number, replies.count - 1)] }
+    }
+
+    deinit {
+        for continuation in stuck.withLock({ $0 }) { continuation.resume() }
+    }
+
+    var requests: [ServiceRequest] { log.withLock { $0 } }
+    var bodies: [Data] { requests.map { $0.body?.data ?? Data() } }
+    /// The lines of every NDJSON body, body by body.
+    var lines: [[NDJSONLine]] { bodies.map(NDJSONLine.lines) }
+
+    /// Lets those go that hang.
+    func release() {
+        let waiting = stuck.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func send(_ request: ServiceRequest) async throws -> TransportResponse {
+        let number = log.withLock { log in
+            log.append(request)
+            return log.count - 1
+        }
+        switch script(number, request) {
+        case .status(let status, let headers, let body):
+            return TransportResponse(status: status, headers: headers, url: request.url, body: ResponseBody(Data(body.utf8)))
+        case .broken:
+            throw TransportError(.connectionLost, "The connection to the receiver broke.")
+        case .hangs:
+            await withCheckedContinuation { continuation in stuck.withLock { $0.append(continuation) } }
+            throw TransportError(.timedOutWaiting, "No answer.")
+        }
+    }
+}
+
+/// A line of an NDJSON body, as somebody else's parser reads it.
+struct NDJSONLine: Decodable, Sendable, Equatable {
+    enum Value: Decodable, Sendable, Equatable {
+        case int(Int64), text(String), other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Int64.self) {
+                self = .int(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .text(value)
+            } else {
+                self = .other
+            }
+        }
+    }
+
+    let id: String
+    let sequence: UInt64
+    let level: String
+    let message: String
+    let label: String?
+    let metadata: [String: Value]?
+
+    static func lines(of body: Data) -> [NDJSONLine] {
+        body.split(separator: UInt8(ascii: "\n")).compactMap { try? JSONDecoder().decode(NDJSONLine.self, from: $0) }
+    }
+}
