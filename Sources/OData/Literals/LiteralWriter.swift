@@ -108,7 +108,8 @@ struct LiteralWriter: Sendable {
         let seconds = date.timeIntervalSince1970
         // The years -9999 to 9999.
         guard seconds.isFinite, seconds >= -377_705_116_800, seconds < 253_402_300_800 else {
-            throw .unsupportedLiteral("The date \(date.timeIntervalSinceReferenceDate)", reason: "it lies outside of the years -9999 to 9999")
+            throw .unsupportedLiteral(
+                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it lies outside of the years -9999 to 9999")
         }
         var whole = seconds.rounded(.down)
         var micros = ((seconds - whole) * 1_000_000).rounded()

@@ -44,7 +44,9 @@ enum ProbeComparison {
     private static func isSameStructure(_ left: Any, _ right: Any) -> Bool {
         let (leftMirror, rightMirror) = (Mirror(reflecting: left), Mirror(reflecting: right))
         guard !leftMirror.children.isEmpty else {
-            return leftMirror.displayStyle == .enum && String(describing: left) == String(describing: right)
+            // Empty collections say nothing, but don't contradict either; `differs` sees to it that something else speaks.
+            guard rightMirror.children.isEmpty else { return false }
+            return leftMirror.displayStyle != .enum || String(describing: left) == String(describing: right)
         }
         guard leftMirror.children.count == rightMirror.children.count else { return false }
         return zip(leftMirror.children, rightMirror.children).allSatisfy { pair in

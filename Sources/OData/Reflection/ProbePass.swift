@@ -92,8 +92,9 @@ final class ProbePass {
     }
 
     private func bit(_ path: [String]) -> Bool {
-        guard number > 1 else { return number == 1 }
+        // The index is taken in every pass: the first one counts them.
         let code = indices.index(of: path) + 1
+        guard number > 1 else { return number == 1 }
         let position = (number - 2) % (2 * bits)
         return position < bits ? code >> position & 1 == 1 : code >> (position - bits) & 1 == 0
     }

@@ -111,14 +111,18 @@ extension QueryBuilding {
     }
 
     /// With the related entity, if there is one.
+    ///
+    /// Disfavoured, as an optional collection would fit here as well, and the nested closure hides from the compiler which one is meant.
+    @_disfavoredOverload
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, Target?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With the related entity.
-    public func expand<Target: Decodable & Sendable>(
+    /// With the related entity, which is always there. (Optionals and arrays are no ``EntityType``, which tells the overloads apart; for
+    /// other types there is ``expand(_:_:)`` by name.)
+    public func expand<Target: EntityType>(
         _ relation: KeyPath<Entity, Target>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
