@@ -123,3 +123,25 @@ extension ODataValue: Codable {
         }
     }
 }
+
+extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral {
+    /// Text.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// A whole number.
+    public init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self = .boolean(value)
+    }
+
+    /// A collection.
+    public init(arrayLiteral elements: ODataValue...) {
+        self = .array(elements)
+    }
+}
