@@ -12,7 +12,7 @@ public enum EnumerationSpelling: String, Sendable, Hashable, CaseIterable {
 struct LiteralWriter: Sendable {
     var enumerations: EnumerationSpelling
 
-    func write(_ value: EdmValue, to text: inout URLText) throws(ODataQueryError) {
+    func write(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) {
         switch value {
         case .null: text.syntax("null")
         case .boolean(let value): text.syntax(value ? "true" : "false")
@@ -32,7 +32,7 @@ struct LiteralWriter: Sendable {
         }
     }
 
-    private func quoted(_ value: String, to text: inout URLText) {
+    private func quoted(_ value: String, to text: inout QueryText) {
         text.syntax("'")
         // Replaced by scalar: a combining mark after an apostrophe makes a Character of both, which a replacement by
         // Character would pass over.
@@ -41,18 +41,18 @@ struct LiteralWriter: Sendable {
             doubled.append(scalar)
             if scalar == "'" { doubled.append(scalar) }
         }
-        text.value(String(doubled), keeping: URLText.apostrophe)
+        text.value(String(doubled), keeping: QueryText.apostrophe)
         text.syntax("'")
     }
 
-    private func prefixed(_ prefix: String, _ value: String, to text: inout URLText) {
+    private func prefixed(_ prefix: String, _ value: String, to text: inout QueryText) {
         text.syntax(prefix)
         text.syntax("'")
         text.value(value)
         text.syntax("'")
     }
 
-    private func enumeration(_ type: String?, _ member: String, to text: inout URLText) throws(ODataQueryError) {
+    private func enumeration(_ type: String?, _ member: String, to text: inout QueryText) throws(ODataQueryError) {
         if let type, enumerations == .qualified {
             guard ODataName.isQualified(type) else { throw .invalidName(type, role: "the name of an enumeration's type") }
             text.value(type)

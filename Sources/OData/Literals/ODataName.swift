@@ -2,6 +2,21 @@
 enum ODataName {
     /// Letters, digits and `_`, no digit first, at most 128 characters.
     static func isIdentifier(_ name: some StringProtocol) -> Bool {
+        var bytes = 0
+        for byte in name.utf8 {
+            bytes += 1
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): continue
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where bytes > 1: continue
+            case 128...: return isWideIdentifier(name)
+            default: return false
+            }
+        }
+        return (1...128).contains(bytes)
+    }
+
+    /// The same for names with characters beyond ASCII.
+    private static func isWideIdentifier(_ name: some StringProtocol) -> Bool {
         var count = 0
         for scalar in name.unicodeScalars {
             count += 1
@@ -17,12 +32,13 @@ enum ODataName {
 
     /// Identifiers with dots between them.
     static func isQualified(_ name: some StringProtocol) -> Bool {
-        name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
+        guard name.utf8.contains(UInt8(ascii: ".")) else { return isIdentifier(name) }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
     }
 
     /// What a property may be called in a path: an identifier, or an annotation such as `@Core.Messages`.
     static func isProperty(_ name: String) -> Bool {
-        name.hasPrefix("@") ? isQualified(name.dropFirst()) : isIdentifier(name)
+        name.utf8.first == UInt8(ascii: "@") ? isQualified(name.dropFirst()) : isIdentifier(name)
     }
 
     private static func isWordPart(_ scalar: Unicode.Scalar, first: Bool) -> Bool {

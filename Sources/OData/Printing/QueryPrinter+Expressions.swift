@@ -34,7 +34,7 @@ extension QueryPrinter {
     }
 
     private func write(
-        _ expression: QueryExpression, atLeast rank: Rank, in scope: inout PrintingScope, to text: inout URLText
+        _ expression: QueryExpression, atLeast rank: Rank, in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
         let needsParentheses = self.rank(of: expression) < rank
         if needsParentheses { text.syntax("(") }
@@ -42,7 +42,7 @@ extension QueryPrinter {
         if needsParentheses { text.syntax(")") }
     }
 
-    func write(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout URLText) throws(ODataQueryError) {
+    func write(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
         guard scope.depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         scope.depth += 1
         defer { scope.depth -= 1 }
@@ -77,7 +77,7 @@ extension QueryPrinter {
     }
 
     private func write(
-        _ operation: UnaryOperator, _ operand: QueryExpression, in scope: inout PrintingScope, to text: inout URLText
+        _ operation: UnaryOperator, _ operand: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
         text.syntax(operation == .not ? "not " : "-")
         // `-5` would be a literal and `-INF` one too, not the negation of what follows.
@@ -90,7 +90,7 @@ extension QueryPrinter {
 
     private func write(
         _ operation: BinaryOperator, _ left: QueryExpression, _ right: QueryExpression, in scope: inout PrintingScope,
-        to text: inout URLText
+        to text: inout QueryText
     ) throws(ODataQueryError) {
         if operation == .divideBy, version < .v401 { throw .unsupported(operation.rawValue, version: version) }
         // Chains lean to the left and may be long, so they are walked, not descended.
@@ -109,7 +109,9 @@ extension QueryPrinter {
         default: try write(first, atLeast: rank == .or && isChain ? .and : .prefix, in: &scope, to: &text)
         }
         for operand in operands.reversed() {
-            text.syntax(" " + operation.rawValue + " ")
+            text.syntax(" ")
+            text.syntax(operation.rawValue)
+            text.syntax(" ")
             try write(operand, atLeast: operation == .has ? .primary : stronger, in: &scope, to: &text)
         }
     }
@@ -126,7 +128,7 @@ extension QueryPrinter {
     }
 
     private func writeMembership(
-        _ operand: QueryExpression, _ values: [EdmValue], in scope: inout PrintingScope, to text: inout URLText
+        _ operand: QueryExpression, _ values: [EdmValue], in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
         guard !values.isEmpty else {
             text.syntax("false")
@@ -152,7 +154,7 @@ extension QueryPrinter {
 
     private func writeLambda(
         _ quantifier: LambdaQuantifier, _ path: QueryPath, _ variable: LambdaVariable, _ predicate: QueryExpression?,
-        in scope: inout PrintingScope, to text: inout URLText
+        in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
         try write(path, in: scope, to: &text)
         text.syntax("/\(quantifier.rawValue)(")

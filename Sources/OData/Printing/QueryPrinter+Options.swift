@@ -3,12 +3,12 @@ extension QueryPrinter {
     ///
     /// - Throws: ``ODataQueryError`` where an option can't be said.
     public func text(of options: QueryOptions) throws(ODataQueryError) -> String {
-        var text = URLText()
+        var text = QueryText()
         try write(options, separator: "&", to: &text)
         return text.text
     }
 
-    private func write(_ options: QueryOptions, separator: String, to text: inout URLText) throws(ODataQueryError) {
+    private func write(_ options: QueryOptions, separator: String, to text: inout QueryText) throws(ODataQueryError) {
         var isFirst = true
         func begin(_ name: String) {
             if !isFirst { text.syntax(separator) }
@@ -73,23 +73,26 @@ extension QueryPrinter {
         }
     }
 
-    private func writeExpansions(_ expansions: [QueryOptions.Expansion], to text: inout URLText) throws(ODataQueryError) {
+    private func writeExpansions(_ expansions: [QueryOptions.Expansion], to text: inout QueryText) throws(ODataQueryError) {
         var seen: Set<QueryPath> = []
         try writeList(expansions, to: &text) { expansion, text throws(ODataQueryError) in
-            let start = text.text.endIndex
-            try writePlain(expansion.path, to: &text)
+            var path = QueryText()
+            try writePlain(expansion.path, to: &path)
             guard seen.insert(expansion.path).inserted else {
-                throw .invalidOption("$expand", reason: "'\(text.text[start...])' is expanded twice; give all its options in one expand")
+                throw .invalidOption("$expand", reason: "'\(path.text)' is expanded twice; give all its options in one expand")
             }
-            var nested = URLText()
+            text.append(path)
+            var nested = QueryText()
             try write(expansion.options, separator: ";", to: &nested)
-            guard !nested.text.isEmpty else { return }
-            text.syntax("(" + nested.text + ")")
+            guard !nested.isEmpty else { return }
+            text.syntax("(")
+            text.append(nested)
+            text.syntax(")")
         }
     }
 
     private func writeList<Item>(
-        _ items: [Item], to text: inout URLText, _ write: (Item, inout URLText) throws(ODataQueryError) -> Void
+        _ items: [Item], to text: inout QueryText, _ write: (Item, inout QueryText) throws(ODataQueryError) -> Void
     ) throws(ODataQueryError) {
         for (index, item) in items.enumerated() {
             if index > 0 { text.syntax(",") }

@@ -1,8 +1,9 @@
 extension QueryPrinter {
+    private static let annotation = QueryText.Kept(others: [0x40])
     /// Words that stand for something else where they begin an expression; a property called so is reached from `$it`.
     private static let taken: Set<String> = ["null", "true", "false", "INF", "NaN", "not"]
 
-    func write(_ path: QueryPath, in scope: PrintingScope, to text: inout URLText) throws(ODataQueryError) {
+    func write(_ path: QueryPath, in scope: PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
         switch path.root {
         case .variable(let variable):
             text.syntax(try scope.name(of: variable))
@@ -18,20 +19,20 @@ extension QueryPrinter {
     }
 
     /// The path as `$select` and `$expand` take it, where no expression is.
-    func writePlain(_ path: QueryPath, to text: inout URLText) throws(ODataQueryError) {
+    func writePlain(_ path: QueryPath, to text: inout QueryText) throws(ODataQueryError) {
         guard path.root == .entity, !path.segments.isEmpty else {
             throw .invalidOption("$select or $expand", reason: "a property is needed")
         }
         try writeSegments(path.segments, to: &text)
     }
 
-    private func writeSegments(_ segments: [QueryPath.Segment], to text: inout URLText) throws(ODataQueryError) {
+    private func writeSegments(_ segments: [QueryPath.Segment], to text: inout QueryText) throws(ODataQueryError) {
         for (index, segment) in segments.enumerated() {
             if index > 0 { text.syntax("/") }
             switch segment {
             case .property(let name):
                 guard ODataName.isProperty(name) else { throw .invalidName(name, role: "the name of a property") }
-                text.value(name, keeping: name.hasPrefix("@") ? [0x40] : [])
+                text.value(name, keeping: name.utf8.first == 0x40 ? Self.annotation : nil)
             case .cast(let name):
                 guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type") }
                 text.value(name)

@@ -20,7 +20,7 @@ public struct QueryPrinter: Sendable, Hashable {
     ///
     /// - Throws: ``ODataQueryError`` where the expression can't be said.
     public func text(of expression: QueryExpression) throws(ODataQueryError) -> String {
-        var text = URLText()
+        var text = QueryText()
         try write(expression, to: &text)
         return text.text
     }
@@ -29,7 +29,7 @@ public struct QueryPrinter: Sendable, Hashable {
     ///
     /// - Throws: ``ODataQueryError`` where the value has no literal.
     public func text(of value: EdmValue) throws(ODataQueryError) -> String {
-        var text = URLText()
+        var text = QueryText()
         try literals.write(value, to: &text)
         return text.text
     }
@@ -38,7 +38,7 @@ public struct QueryPrinter: Sendable, Hashable {
         LiteralWriter(enumerations: enumerations)
     }
 
-    func write(_ expression: QueryExpression, to text: inout URLText) throws(ODataQueryError) {
+    func write(_ expression: QueryExpression, to text: inout QueryText) throws(ODataQueryError) {
         var scope = PrintingScope(prefix: PrintingScope.prefix(for: expression))
         try write(expression, in: &scope, to: &text)
     }
@@ -60,10 +60,11 @@ struct PrintingScope {
 
     /// A prefix that no property has which a path begins with: a property called `x1` would be taken for the variable.
     static func prefix(for expression: QueryExpression) -> String {
-        var names: Set<String> = []
+        var names: [String] = []
         var hasLambda = false
         func collect(_ path: QueryPath) {
-            if path.root == .entity, case .property(let name)? = path.segments.first { names.insert(name) }
+            guard path.root == .entity, case .property(let name)? = path.segments.first else { return }
+            if name.utf8.first == UInt8(ascii: "x") { names.append(name) }
         }
         var rest = [expression]
         while let next = rest.popLast() {

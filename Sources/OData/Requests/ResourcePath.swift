@@ -51,7 +51,7 @@ extension QueryPrinter {
     ///
     /// - Throws: ``ODataQueryError`` where a part can't be said.
     public func text(of resource: ResourcePath) throws(ODataQueryError) -> String {
-        var text = URLText()
+        var text = QueryText()
         for segment in resource.segments {
             switch segment {
             case .raw(let raw):
@@ -68,7 +68,7 @@ extension QueryPrinter {
         return text.text
     }
 
-    private func write(_ key: [ResourcePath.KeyPart], to text: inout URLText) throws(ODataQueryError) {
+    private func write(_ key: [ResourcePath.KeyPart], to text: inout QueryText) throws(ODataQueryError) {
         guard !key.isEmpty else { throw .invalidOption("key", reason: "it has no value") }
         for (index, part) in key.enumerated() {
             if index > 0 { text.syntax(",") }

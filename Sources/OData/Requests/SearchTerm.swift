@@ -9,7 +9,7 @@ public enum SearchTerm: Sendable, Hashable {
 extension QueryPrinter {
     /// Words of ASCII letters and digits stand as they are; everything else is quoted, since services disagree on what else a
     /// word may hold, and `AND`, `OR` and `NOT` would be operators.
-    func write(_ search: [SearchTerm], to text: inout URLText) throws(ODataQueryError) {
+    func write(_ search: [SearchTerm], to text: inout QueryText) throws(ODataQueryError) {
         for (index, term) in search.enumerated() {
             if index > 0 { text.syntax(" AND ") }
             switch term {
@@ -32,7 +32,7 @@ extension QueryPrinter {
         }
     }
 
-    private func writeQuoted(_ phrase: String, to text: inout URLText) throws(ODataQueryError) {
+    private func writeQuoted(_ phrase: String, to text: inout QueryText) throws(ODataQueryError) {
         guard !phrase.unicodeScalars.contains("\"") else {
             throw .invalidSearch(phrase, reason: "OData can't search for a double quote; leave it out")
         }
