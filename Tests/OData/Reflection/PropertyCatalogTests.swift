@@ -93,6 +93,22 @@ import Testing
         #expect(try FetchRequest<Sampled>(from: "S").relativeURL() == "S?$select=Email,Id")
     }
 
+    @Test func namesAreFoundFromManyTasksAtOnce() async throws {
+        struct Fresh: Decodable, Sendable {
+            let first: Int
+            let second: String
+        }
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    let request = FetchRequest<Fresh>(from: "F").select(number % 2 == 0 ? \.first : \.second)
+                    return try request.filter { $0.first > 1 && $0.second == "x" }.relativeURL()
+                }
+            }
+            for try await url in group { #expect(url.contains("first%20gt%201%20and%20second%20eq%20'x'")) }
+        }
+    }
+
     @Test func controlInformationIsNotSelected() throws {
         #expect(try FetchRequest<Tagged>(from: "S").relativeURL() == "S?$select=Id")
     }
