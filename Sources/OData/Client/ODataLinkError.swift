@@ -1,0 +1,30 @@
+/// Why a link that the service sent isn't followed.
+public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The link isn't a URL.
+    case malformed(String)
+    /// The link leads to another origin than the service's.
+    case foreignOrigin(String, service: String)
+    /// The link leads to a page that was read before.
+    case loop(String)
+
+    /// A sentence for people. Query and credentials of links are left out, as they may hold secrets.
+    public var description: String {
+        switch self {
+        case .malformed(let link):
+            "The service's next link '\(link)' isn't a URL."
+        case .foreignOrigin(let origin, let service):
+            "The service's next link leads to \(origin), not to \(service): it isn't followed, since the other server would learn of the "
+                + "query. Set foreignLinks to followWithoutCredentials if it is to be trusted."
+        case .loop(let link):
+            "The service's next link \(link) leads to a page that was read before: following it would never end."
+        }
+    }
+}
+
+/// What to do with links of the service that lead to another origin.
+public enum ForeignLinkPolicy: String, Sendable, Hashable, CaseIterable {
+    /// Fail with ``ODataLinkError/foreignOrigin(_:service:)``.
+    case refuse
+    /// Follow them, without the client's credentials and headers.
+    case followWithoutCredentials
+}

@@ -1,0 +1,46 @@
+/// Why a query can't be written as a URL: what is at fault, and what to do about it.
+public enum ODataQueryError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The wire name of a Swift property isn't known; the texts are the property, its type and the reason.
+    case unknownProperty(String, type: String, reason: String)
+    /// A name isn't an OData identifier (JSON, URL and CSDL names: letters, digits and `_`, no digit first).
+    case invalidName(String, role: String)
+    /// An entity set's path isn't usable as the path of a URL.
+    case invalidPath(String, reason: String)
+    /// The variable of an `any` or `all` is used outside of it.
+    case variableOutOfScope
+    /// A value has no literal.
+    case unsupportedLiteral(String, reason: String)
+    /// An operator needs a later version of the protocol than the one that is printed.
+    case unsupported(String, version: ODataVersion)
+    /// A `$search` can't be said.
+    case invalidSearch(String, reason: String)
+    /// An option is missing something, contradicts another one, or is out of its range.
+    case invalidOption(String, reason: String)
+    /// Expressions nest more deeply than the printer goes.
+    case tooDeep(limit: Int)
+
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .unknownProperty(let property, let type, let reason):
+            "The OData name of \(property) isn't known: \(reason). Let \(type) conform to PropertyNaming and list it in propertyNames, "
+                + "or use the property's name as a string."
+        case .invalidName(let name, let role):
+            "'\(name)' can't be \(role): OData names are made of letters, digits and '_' and don't begin with a digit."
+        case .invalidPath(let path, let reason):
+            "'\(path)' can't be the path of a resource: \(reason)."
+        case .variableOutOfScope:
+            "A query uses the element of an any or all outside of its closure: move the condition into the closure."
+        case .unsupportedLiteral(let value, let reason):
+            "\(value) can't be written as an OData literal: \(reason)."
+        case .unsupported(let what, let version):
+            "OData \(version.rawValue) has no '\(what)': use a service and a client of a later version, or say it otherwise."
+        case .invalidSearch(let text, let reason):
+            "The search text '\(text)' can't be sent: \(reason)."
+        case .invalidOption(let option, let reason):
+            "The query option \(option) can't be sent: \(reason)."
+        case .tooDeep(let limit):
+            "A query nests its expressions more than \(limit) deep: split it, or use isIn(_:) for long lists of values."
+        }
+    }
+}

@@ -1,0 +1,129 @@
+public import Foundation
+
+/// Marks the types whose terms can be calculated with.
+public protocol ODataNumber {}
+
+extension Int: ODataNumber {}
+extension Int8: ODataNumber {}
+extension Int16: ODataNumber {}
+extension Int32: ODataNumber {}
+extension Int64: ODataNumber {}
+extension UInt8: ODataNumber {}
+extension UInt16: ODataNumber {}
+extension UInt32: ODataNumber {}
+extension UInt64: ODataNumber {}
+extension UInt: ODataNumber {}
+extension Double: ODataNumber {}
+extension Float: ODataNumber {}
+extension Decimal: ODataNumber {}
+extension Optional: ODataNumber where Wrapped: ODataNumber {}
+
+/// Where a number is rounded to.
+public enum QueryRounding: String, Sendable, Hashable, CaseIterable {
+    /// `round`: the nearest whole number, halves away from zero.
+    case toNearest = "round"
+    /// `floor`.
+    case down = "floor"
+    /// `ceiling`.
+    case up = "ceiling"
+}
+
+extension QueryTerm {
+    fileprivate func arithmetic(_ operation: BinaryOperator, _ right: any QueryOperand) -> QueryTerm {
+        QueryTerm(.binary(operation, queryExpression, right.queryExpression))
+    }
+}
+
+extension QueryTerm where Value: ODataNumber & EdmConvertible {
+    /// `add`.
+    public static func + (left: QueryTerm, right: Value) -> QueryTerm {
+        left.arithmetic(.add, right)
+    }
+
+    /// `add` of two terms.
+    public static func + (left: QueryTerm, right: QueryTerm) -> QueryTerm {
+        left.arithmetic(.add, right)
+    }
+
+    /// `sub`.
+    public static func - (left: QueryTerm, right: Value) -> QueryTerm {
+        left.arithmetic(.subtract, right)
+    }
+
+    /// `sub` of two terms.
+    public static func - (left: QueryTerm, right: QueryTerm) -> QueryTerm {
+        left.arithmetic(.subtract, right)
+    }
+
+    /// `mul`.
+    public static func * (left: QueryTerm, right: Value) -> QueryTerm {
+        left.arithmetic(.multiply, right)
+    }
+
+    /// `mul` of two terms.
+    public static func * (left: QueryTerm, right: QueryTerm) -> QueryTerm {
+        left.arithmetic(.multiply, right)
+    }
+
+    /// `div`: of integers, integer division.
+    public static func / (left: QueryTerm, right: Value) -> QueryTerm {
+        left.arithmetic(.divide, right)
+    }
+
+    /// `div` of two terms: of integers, integer division.
+    public static func / (left: QueryTerm, right: QueryTerm) -> QueryTerm {
+        left.arithmetic(.divide, right)
+    }
+
+    /// `mod`.
+    public static func % (left: QueryTerm, right: Value) -> QueryTerm {
+        left.arithmetic(.modulo, right)
+    }
+
+    /// `mod` of two terms.
+    public static func % (left: QueryTerm, right: QueryTerm) -> QueryTerm {
+        left.arithmetic(.modulo, right)
+    }
+
+    /// Arithmetic negation.
+    public static prefix func - (operand: QueryTerm) -> QueryTerm {
+        QueryTerm(.unary(.negate, operand.queryExpression))
+    }
+
+    /// `round`, `floor` or `ceiling`.
+    public func rounded(_ rule: QueryRounding = .toNearest) -> QueryTerm {
+        QueryTerm(calling(rule.rawValue))
+    }
+}
+
+extension QueryTerm where Value == AnyEdm {
+    /// `add`.
+    public func adding(_ other: some QueryOperand) -> QueryTerm {
+        arithmetic(.add, other)
+    }
+
+    /// `sub`.
+    public func subtracting(_ other: some QueryOperand) -> QueryTerm {
+        arithmetic(.subtract, other)
+    }
+
+    /// `mul`.
+    public func multiplied(by other: some QueryOperand) -> QueryTerm {
+        arithmetic(.multiply, other)
+    }
+
+    /// `div`.
+    public func divided(by other: some QueryOperand) -> QueryTerm {
+        arithmetic(.divide, other)
+    }
+
+    /// `mod`.
+    public func modulo(_ other: some QueryOperand) -> QueryTerm {
+        arithmetic(.modulo, other)
+    }
+
+    /// `round`, `floor` or `ceiling`.
+    public func rounded(_ rule: QueryRounding = .toNearest) -> QueryTerm {
+        QueryTerm(calling(rule.rawValue))
+    }
+}

@@ -1,0 +1,75 @@
+/// Marks the types whose terms have the text functions.
+public protocol ODataText {}
+
+extension String: ODataText {}
+extension AnyEdm: ODataText {}
+extension Optional: ODataText where Wrapped: ODataText {}
+
+extension QueryTerm where Value: ODataText {
+    /// `contains`.
+    public func contains(_ other: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("contains", other))
+    }
+
+    /// `startswith`.
+    public func hasPrefix(_ prefix: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("startswith", prefix))
+    }
+
+    /// `endswith`.
+    public func hasSuffix(_ suffix: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("endswith", suffix))
+    }
+
+    /// `tolower`.
+    public func lowercased() -> QueryTerm {
+        QueryTerm(calling("tolower"))
+    }
+
+    /// `toupper`.
+    public func uppercased() -> QueryTerm {
+        QueryTerm(calling("toupper"))
+    }
+
+    /// `trim`: without blanks at both ends.
+    public func trimmed() -> QueryTerm {
+        QueryTerm(calling("trim"))
+    }
+
+    /// `length`, in characters as the service counts them.
+    public var length: QueryTerm<Int> {
+        QueryTerm<Int>(calling("length"))
+    }
+
+    /// `indexof`: the zero-based position of the first occurrence, or -1.
+    public func index(of other: some QueryTextOperand) -> QueryTerm<Int> {
+        QueryTerm<Int>(calling("indexof", other))
+    }
+
+    /// `substring` from a zero-based position to the end.
+    public func substring(from start: some QueryNumberOperand) -> QueryTerm {
+        QueryTerm(calling("substring", start))
+    }
+
+    /// `substring` of at most so many characters from a zero-based position.
+    public func substring(from start: some QueryNumberOperand, length: some QueryNumberOperand) -> QueryTerm {
+        QueryTerm(calling("substring", start, length))
+    }
+
+    /// `concat`.
+    public static func + (left: QueryTerm, right: some QueryTextOperand) -> QueryTerm {
+        QueryTerm(left.calling("concat", right))
+    }
+
+    /// `concat`.
+    public static func + (left: String, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.call("concat", [left.queryExpression, right.queryExpression]))
+    }
+}
+
+extension QueryTerm where Value == String {
+    /// `length`, in characters as the service counts them.
+    public var count: QueryTerm<Int> {
+        length
+    }
+}

@@ -1,0 +1,81 @@
+/// A time of day without date or time zone: `Edm.TimeOfDay`, with up to twelve fraction digits.
+///
+/// It is decoded from and encoded as text such as `07:59:59.999`; seconds may be missing in what is read.
+public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
+    /// The hour, 0 to 23.
+    public let hour: Int
+    /// The minute, 0 to 59.
+    public let minute: Int
+    /// The second, 0 to 59.
+    public let second: Int
+    /// The fraction of the second, in picoseconds.
+    public let picosecond: Int64
+
+    /// A time of day, or `nil` where a part is out of its range.
+    public init?(hour: Int, minute: Int, second: Int = 0, picosecond: Int64 = 0) {
+        guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
+        guard (0..<1_000_000_000_000).contains(picosecond) else { return nil }
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+        self.picosecond = picosecond
+    }
+
+    /// Reads `07:59`, `07:59:59` or `07:59:59.999`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, parts[0].count == 2, parts[1].count == 2 else { return nil }
+        guard let hour = CivilCalendar.number(parts[0]), let minute = CivilCalendar.number(parts[1]) else { return nil }
+        guard parts.count == 3 else {
+            self.init(hour: hour, minute: minute)
+            return
+        }
+        let seconds = parts[2].split(separator: ".", omittingEmptySubsequences: false)
+        guard seconds.count <= 2, seconds[0].count == 2, let second = CivilCalendar.number(seconds[0]) else { return nil }
+        var picosecond: Int64 = 0
+        if seconds.count == 2 {
+            let digits = seconds[1]
+            guard (1...12).contains(digits.count), let number = CivilCalendar.number(digits) else { return nil }
+            picosecond = (digits.count..<12).reduce(Int64(number)) { value, _ in value * 10 }
+        }
+        self.init(hour: hour, minute: minute, second: second, picosecond: picosecond)
+    }
+
+    /// Whether the left time is the earlier one.
+    public static func < (left: EdmTimeOfDay, right: EdmTimeOfDay) -> Bool {
+        (left.hour, left.minute, left.second, left.picosecond) < (right.hour, right.minute, right.second, right.picosecond)
+    }
+}
+
+extension EdmTimeOfDay: CustomStringConvertible {
+    /// `07:59:59.999`, without a fraction where it is zero.
+    public var description: String {
+        [hour, minute, second].map { CivilCalendar.padded($0, 2) }.joined(separator: ":")
+            + CivilCalendar.fraction(UInt64(picosecond), digits: 12)
+    }
+}
+
+extension EdmTimeOfDay: Codable {
+    /// Reads the time's text.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let time = EdmTimeOfDay(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' isn't a time of day such as 07:59:59.")
+        }
+        self = time
+    }
+
+    /// Writes the time's text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension EdmTimeOfDay: PropertySample {
+    /// A time that differs for each number.
+    public static func propertySample(_ number: Int) -> EdmTimeOfDay? {
+        EdmTimeOfDay(hour: number / 3600 % 24, minute: number / 60 % 60, second: number % 60, picosecond: Int64(number))
+    }
+}

@@ -1,0 +1,35 @@
+public import Foundation
+
+/// A primitive value of the Entity Data Model (CSDL, section 3.3), as it stands in URLs.
+public enum EdmValue: Sendable, Hashable {
+    /// Null.
+    case null
+    /// `Edm.Boolean`.
+    case boolean(Bool)
+    /// `Edm.SByte`, `Edm.Byte`, `Edm.Int16`, `Edm.Int32` and `Edm.Int64`: their literals don't differ.
+    case integer(Int64)
+    /// `Edm.Decimal`.
+    case decimal(Decimal)
+    /// A number as its digits, for what no Swift type holds: `-12345678901234567890.123`.
+    case number(String)
+    /// `Edm.Double`, with `INF`, `-INF` and `NaN`.
+    case double(Double)
+    /// `Edm.Single`, with `INF`, `-INF` and `NaN`.
+    case single(Float)
+    /// `Edm.String`.
+    case string(String)
+    /// `Edm.Guid`.
+    case guid(UUID)
+    /// `Edm.DateTimeOffset` as an instant; written in UTC, to the microsecond.
+    case dateTimeOffset(Date)
+    /// `Edm.Date`.
+    case date(EdmDate)
+    /// `Edm.TimeOfDay`.
+    case timeOfDay(EdmTimeOfDay)
+    /// `Edm.Duration`.
+    case duration(Duration)
+    /// `Edm.Binary`.
+    case binary(Data)
+    /// A member of an enumeration, or several separated by commas; the type's qualified name may be unknown.
+    case enumeration(type: String?, member: String)
+}

@@ -1,0 +1,51 @@
+/// The rules for names (ABNF, "Names and identifiers").
+enum ODataName {
+    /// Letters, digits and `_`, no digit first, at most 128 characters.
+    static func isIdentifier(_ name: some StringProtocol) -> Bool {
+        var bytes = 0
+        for byte in name.utf8 {
+            bytes += 1
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): continue
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where bytes > 1: continue
+            case 128...: return isWideIdentifier(name)
+            default: return false
+            }
+        }
+        return (1...128).contains(bytes)
+    }
+
+    /// The same for names with characters beyond ASCII.
+    private static func isWideIdentifier(_ name: some StringProtocol) -> Bool {
+        var count = 0
+        for scalar in name.unicodeScalars {
+            count += 1
+            let isFirst = count == 1
+            switch scalar {
+            case "a"..."z", "A"..."Z", "_": continue
+            case "0"..."9" where !isFirst: continue
+            default: guard scalar.value > 127, isWordPart(scalar, first: isFirst) else { return false }
+            }
+        }
+        return (1...128).contains(count)
+    }
+
+    /// Identifiers with dots between them.
+    static func isQualified(_ name: some StringProtocol) -> Bool {
+        guard name.utf8.contains(UInt8(ascii: ".")) else { return isIdentifier(name) }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
+    }
+
+    /// What a property may be called in a path: an identifier, or an annotation such as `@Core.Messages`.
+    static func isProperty(_ name: String) -> Bool {
+        name.utf8.first == UInt8(ascii: "@") ? isQualified(name.dropFirst()) : isIdentifier(name)
+    }
+
+    private static func isWordPart(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber: true
+        case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation, .format: !first
+        default: false
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/// How strongly an expression holds together where it is an operand, weakest first (URL Conventions, section 5.1.1.14).
+///
+/// Where the specification's table and its grammar differ (`has`, `in`, `not` and `-` beside other operators), the rank is low enough
+/// that parentheses leave no doubt.
+private enum Rank: Int, Comparable {
+    case or, and, prefix, comparison, additive, multiplicative, primary
+
+    static func < (left: Rank, right: Rank) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension BinaryOperator {
+    fileprivate var rank: Rank {
+        switch self {
+        case .or: .or
+        case .and: .and
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .has: .comparison
+        case .add, .subtract: .additive
+        case .multiply, .divide, .divideBy, .modulo: .multiplicative
+        }
+    }
+}
+
+extension QueryPrinter {
+    private func rank(of expression: QueryExpression) -> Rank {
+        switch expression {
+        case .literal, .path, .call, .lambda, .invalid: .primary
+        case .unary: .prefix
+        case .binary(let operation, _, _): operation.rank
+        case .membership(_, let values): usesIn(values) ? .comparison : values.count > 1 ? .or : values.isEmpty ? .primary : .comparison
+        case .raw: .or
+        }
+    }
+
+    private func write(
+        _ expression: QueryExpression, atLeast rank: Rank, in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        let needsParentheses = self.rank(of: expression) < rank
+        if needsParentheses { text.syntax("(") }
+        try write(expression, in: &scope, to: &text)
+        if needsParentheses { text.syntax(")") }
+    }
+
+    func write(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
+        guard scope.depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
+        scope.depth += 1
+        defer { scope.depth -= 1 }
+        switch expression {
+        case .literal(let value):
+            try literals.write(value, to: &text)
+        case .path(let path):
+            try write(path, in: scope, to: &text)
+        case .unary(let operation, let operand):
+            try write(operation, operand, in: &scope, to: &text)
+        case .binary(let operation, let left, let right):
+            try write(operation, left, right, in: &scope, to: &text)
+        case .membership(let operand, let values):
+            try writeMembership(operand, values, in: &scope, to: &text)
+        case .call(let name, let arguments):
+            guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a function") }
+            text.value(name)
+            text.syntax("(")
+            for (index, argument) in arguments.enumerated() {
+                if index > 0 { text.syntax(",") }
+                try write(argument, in: &scope, to: &text)
+            }
+            text.syntax(")")
+        case .lambda(let quantifier, let path, let variable, let predicate):
+            try writeLambda(quantifier, path, variable, predicate, in: &scope, to: &text)
+        case .raw(let raw):
+            guard !raw.isEmpty else { throw .invalidOption("expression", reason: "raw text is empty") }
+            text.raw(raw)
+        case .invalid(let error):
+            throw error
+        }
+    }
+
+    private func write(
+        _ operation: UnaryOperator, _ operand: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        text.syntax(operation == .not ? "not " : "-")
+        // `-5` would be a literal and `-INF` one too, not the negation of what follows.
+        var needsParentheses = rank(of: operand) < .primary
+        if operation == .negate, case .literal = operand { needsParentheses = true }
+        if needsParentheses { text.syntax("(") }
+        try write(operand, in: &scope, to: &text)
+        if needsParentheses { text.syntax(")") }
+    }
+
+    private func write(
+        _ operation: BinaryOperator, _ left: QueryExpression, _ right: QueryExpression, in scope: inout PrintingScope,
+        to text: inout QueryText
+    ) throws(ODataQueryError) {
+        if operation == .divideBy, version < .v401 { throw .unsupported(operation.rawValue, version: version) }
+        // Chains lean to the left and may be long, so they are walked, not descended.
+        var operands = [right]
+        var first = left
+        let isChain = operation == .and || operation == .or
+        while isChain, case .binary(operation, let next, let operand) = first {
+            operands.append(operand)
+            first = next
+        }
+        let rank = operation.rank
+        let stronger = Rank(rawValue: rank.rawValue + 1) ?? .primary
+        switch rank {
+        case .comparison: try write(first, atLeast: .additive, in: &scope, to: &text)
+        case .multiplicative, .additive: try write(first, atLeast: rank, in: &scope, to: &text)
+        default: try write(first, atLeast: rank == .or && isChain ? .and : .prefix, in: &scope, to: &text)
+        }
+        for operand in operands.reversed() {
+            text.syntax(" ")
+            text.syntax(operation.rawValue)
+            text.syntax(" ")
+            try write(operand, atLeast: operation == .has ? .primary : stronger, in: &scope, to: &text)
+        }
+    }
+
+    private func usesIn(_ values: [EdmValue]) -> Bool {
+        // Services are at odds over null and over enumeration members in a list, so these take the long way round.
+        version >= .v401 && !values.isEmpty
+            && values.allSatisfy { value in
+                switch value {
+                case .null, .enumeration: false
+                default: true
+                }
+            }
+    }
+
+    private func writeMembership(
+        _ operand: QueryExpression, _ values: [EdmValue], in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        guard !values.isEmpty else {
+            text.syntax("false")
+            return
+        }
+        guard usesIn(values) else {
+            for (index, value) in values.enumerated() {
+                if index > 0 { text.syntax(" or ") }
+                try write(operand, atLeast: .additive, in: &scope, to: &text)
+                text.syntax(" eq ")
+                try literals.write(value, to: &text)
+            }
+            return
+        }
+        try write(operand, atLeast: .primary, in: &scope, to: &text)
+        text.syntax(" in (")
+        for (index, value) in values.enumerated() {
+            if index > 0 { text.syntax(",") }
+            try literals.write(value, to: &text)
+        }
+        text.syntax(")")
+    }
+
+    private func writeLambda(
+        _ quantifier: LambdaQuantifier, _ path: QueryPath, _ variable: LambdaVariable, _ predicate: QueryExpression?,
+        in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        try write(path, in: scope, to: &text)
+        text.syntax("/\(quantifier.rawValue)(")
+        if let predicate {
+            scope.variables.append(variable)
+            text.syntax("\(try scope.name(of: variable)):")
+            try write(predicate, in: &scope, to: &text)
+            scope.variables.removeLast()
+        } else if quantifier == .all {
+            throw .invalidOption("expression", reason: "all needs a predicate")
+        }
+        text.syntax(")")
+    }
+}

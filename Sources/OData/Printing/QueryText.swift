@@ -1,0 +1,86 @@
+/// Text of a URL under construction: what is appended is either syntax, which is ours and legal, or a value, which is encoded.
+///
+/// The one place of this module that percent-encodes. It goes by a list of what may stand raw, not of what may not: in a value only
+/// the unreserved characters of RFC 3986, so that no value can end an option, a literal or a path segment, whoever decodes it.
+struct QueryText: Sendable {
+    private var bytes: [UInt8] = []
+
+    static let apostrophe = Kept(others: [0x27])
+    private static let unreserved = Kept(others: [])
+    /// What raw text in OData's spelling may hold outside of its quotes.
+    private static let rawSyntax = Kept(others: Array("!$'()*,/:;=@".utf8))
+    private static let hexadecimal = Array("0123456789ABCDEF".utf8)
+
+    init() {
+        bytes.reserveCapacity(256)
+    }
+
+    /// What was written so far.
+    var text: String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+
+    var isEmpty: Bool {
+        bytes.isEmpty
+    }
+
+    /// Appends our own text: ASCII that is legal where it stands; blanks are written `%20`.
+    mutating func syntax(_ syntax: String) {
+        for byte in syntax.utf8 {
+            if byte == 0x20 { encode(byte) } else { bytes.append(byte) }
+        }
+    }
+
+    /// Appends text that was written by another of these.
+    mutating func append(_ other: QueryText) {
+        bytes += other.bytes
+    }
+
+    /// Appends a value: everything is percent-encoded but unreserved characters and those to be kept.
+    mutating func value(_ value: String, keeping kept: Kept? = nil) {
+        let kept = kept ?? Self.unreserved
+        for byte in value.utf8 { append(byte, keeping: kept) }
+    }
+
+    /// Appends text in OData's own spelling: inside of quotes as a value, outside with its punctuation.
+    mutating func raw(_ raw: String) {
+        var isQuoted = false
+        for byte in raw.utf8 {
+            if byte == 0x27 { isQuoted.toggle() }
+            append(byte, keeping: isQuoted ? Self.apostrophe : Self.rawSyntax)
+        }
+    }
+
+    private mutating func append(_ byte: UInt8, keeping kept: Kept) {
+        if kept.contains(byte) { bytes.append(byte) } else { encode(byte) }
+    }
+
+    private mutating func encode(_ byte: UInt8) {
+        bytes.append(0x25)
+        bytes.append(Self.hexadecimal[Int(byte >> 4)])
+        bytes.append(Self.hexadecimal[Int(byte & 15)])
+    }
+}
+
+extension QueryText {
+    /// The list of what stands raw, as a table of bits for the ASCII characters.
+    struct Kept: Sendable {
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+
+        /// The unreserved characters and others.
+        init(others: [UInt8]) {
+            for byte in Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8) + others {
+                if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
+            }
+        }
+
+        func contains(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 0..<64: low >> UInt64(byte) & 1 == 1
+            case 64..<128: high >> UInt64(byte & 63) & 1 == 1
+            default: false
+            }
+        }
+    }
+}

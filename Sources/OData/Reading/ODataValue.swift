@@ -1,0 +1,147 @@
+public import Foundation
+
+/// Any value of a JSON payload, for what no Swift type was declared for.
+public enum ODataValue: Sendable, Hashable {
+    /// Null.
+    case null
+    /// `true` or `false`.
+    case boolean(Bool)
+    /// A whole number that fits.
+    case integer(Int64)
+    /// Any other number, as exactly as `Decimal` holds it: 38 digits.
+    case decimal(Decimal)
+    /// A number too large or too small for `Decimal`.
+    case double(Double)
+    /// Text; dates, Guids and so on are texts in JSON.
+    case string(String)
+    /// A collection.
+    case array([ODataValue])
+    /// An entity or complex value.
+    case object(DynamicEntity)
+
+    /// The text, if it is one.
+    public var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// The Boolean, if it is one.
+    public var boolean: Bool? {
+        if case .boolean(let value) = self { value } else { nil }
+    }
+
+    /// The number, if it is whole and fits, or a text of such a number, which is how some services send `Int64`.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .string(let text): Int64(text)
+        default: nil
+        }
+    }
+
+    /// The number, if it is one, or a text of a number, which is how some services send `Decimal`.
+    public var decimal: Decimal? {
+        switch self {
+        case .integer(let value): Decimal(value)
+        case .decimal(let value): value
+        case .string(let text): Decimal(string: text)
+        default: nil
+        }
+    }
+
+    /// The number as a `Double`, if it is one.
+    public var double: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .decimal(let value): Double(value.description)
+        case .double(let value): value
+        default: nil
+        }
+    }
+
+    /// The elements, if it is a collection.
+    public var array: [ODataValue]? {
+        if case .array(let value) = self { value } else { nil }
+    }
+
+    /// The properties, if it is an entity or complex value.
+    public var object: DynamicEntity? {
+        if case .object(let value) = self { value } else { nil }
+    }
+
+    /// Whether it is null.
+    public var isNull: Bool {
+        self == .null
+    }
+
+    /// The property of an entity or complex value; `nil` for all else.
+    public subscript(_ name: String) -> ODataValue? {
+        object?[name]
+    }
+}
+
+extension ODataValue: Codable {
+    /// Reads any value.
+    public init(from decoder: any Decoder) throws {
+        if let object = try? decoder.container(keyedBy: DynamicEntity.PropertyKey.self) {
+            self = .object(try DynamicEntity(from: object))
+            return
+        }
+        if var array = try? decoder.unkeyedContainer() {
+            var values: [ODataValue] = []
+            while !array.isAtEnd { values.append(try array.decode(ODataValue.self)) }
+            self = .array(values)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Decimal.self), !value.isNaN {
+            self = .decimal(value)
+        } else {
+            self = .double(try container.decode(Double.self))
+        }
+    }
+
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .decimal(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral {
+    /// Text.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// A whole number.
+    public init(integerLiteral value: Int64) {
+        self = .integer(value)
+    }
+
+    /// `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self = .boolean(value)
+    }
+
+    /// A collection.
+    public init(arrayLiteral elements: ODataValue...) {
+        self = .array(elements)
+    }
+}

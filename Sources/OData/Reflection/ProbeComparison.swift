@@ -1,0 +1,60 @@
+/// Whether what a key path reads from a sample is what the decoder handed out.
+enum ProbeComparison {
+    static func isSame(_ read: Any, _ given: Any) -> Bool {
+        guard let read = unwrapped(read), let given = unwrapped(given) else { return false }
+        if let equal = equality(read, given) { return equal }
+        guard type(of: read) == type(of: given) else { return isSameText(read, given) }
+        if type(of: read) is AnyClass { return (read as AnyObject) === (given as AnyObject) }
+        return isSameStructure(read, given)
+    }
+
+    /// Whether a value changes between two samples, so that it says something about where it came from.
+    static func differs(_ first: Any, _ second: Any) -> Bool {
+        guard let first = unwrapped(first), let second = unwrapped(second) else { return false }
+        if let equal = equality(first, second) { return !equal }
+        if type(of: first) is AnyClass { return true }
+        return !isSameStructure(first, second)
+    }
+
+    private static func unwrapped(_ value: Any) -> Any? {
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { return value }
+        return mirror.children.first.flatMap { unwrapped($0.value) }
+    }
+
+    /// `nil` where the types differ or have no equality.
+    private static func equality(_ left: Any, _ right: Any) -> Bool? {
+        func compare<Value: Equatable>(_ left: Value) -> Bool? {
+            (right as? Value).map { left == $0 }
+        }
+        return (left as? any Equatable).flatMap { compare($0) }
+    }
+
+    /// A number or text that a type converted: samples are numbers no two properties share, whatever type holds them.
+    private static func isSameText(_ left: Any, _ right: Any) -> Bool {
+        guard isPlain(left), isPlain(right) else { return false }
+        let text = String(describing: left)
+        return text.utf8.count >= 5 && text == String(describing: right)
+    }
+
+    private static func isPlain(_ value: Any) -> Bool {
+        value is String || value is any BinaryInteger
+    }
+
+    private static func isSameStructure(_ left: Any, _ right: Any) -> Bool {
+        let (leftMirror, rightMirror) = (Mirror(reflecting: left), Mirror(reflecting: right))
+        guard !leftMirror.children.isEmpty else {
+            // Empty collections say nothing, but don't contradict either; `differs` sees to it that something else speaks.
+            guard rightMirror.children.isEmpty else { return false }
+            return leftMirror.displayStyle != .enum || String(describing: left) == String(describing: right)
+        }
+        guard leftMirror.children.count == rightMirror.children.count else { return false }
+        return zip(leftMirror.children, rightMirror.children).allSatisfy { pair in
+            guard let left = unwrapped(pair.0.value), let right = unwrapped(pair.1.value) else {
+                return unwrapped(pair.0.value) == nil && unwrapped(pair.1.value) == nil
+            }
+            if let equal = equality(left, right) { return equal }
+            return type(of: left) == type(of: right) && isSameStructure(left, right)
+        }
+    }
+}

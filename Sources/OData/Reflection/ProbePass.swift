@@ -1,0 +1,206 @@
+import Foundation
+
+/// One decoding of a sample: it hands every property a value by which it can be recognised, and keeps what was handed out.
+///
+/// Numbers, texts, dates and so on differ for every property within a pass. Booleans and enumerations have too few values for
+/// that, so a property is recognised by the series of its values over all passes: the first pass has all at their lowest, the second
+/// all at their highest (so constants and negations don't match anything), later ones spell the property's index bit by bit, and
+/// then its complement.
+final class ProbePass {
+    /// Indices by path, the same in all passes.
+    final class Indices {
+        private(set) var paths: [[String]] = []
+        private var byPath: [[String]: Int] = [:]
+
+        func index(of path: [String]) -> Int {
+            if let index = byPath[path] { return index }
+            byPath[path] = paths.count
+            paths.append(path)
+            return paths.count - 1
+        }
+
+        /// How many bits tell all indices apart.
+        var bits: Int {
+            max(1, Int.bitWidth - (paths.count + 1).leadingZeroBitCount)
+        }
+    }
+
+    /// A step into a collection's element, which no property path can name.
+    static let elementStep = "#"
+    /// How deep relations are filled: enough for a property of a complex property of a relation.
+    static let relationDepth = 2
+    /// How deep types may nest that can't be left empty.
+    static let depthLimit = 8
+    /// How many values one sample may hold.
+    static let valueLimit = 20_000
+
+    let number: Int
+    let bits: Int
+    let indices: Indices
+    private(set) var values: [[String]: [Any]] = [:]
+    private(set) var topNames: [String] = []
+    var readsAllNames = false
+    /// Why a property had to be left empty, by path.
+    private(set) var refusals: [(path: [String], reason: String)] = []
+    /// Paths of optionals that must be nil, and of collections that must be empty, as their contents can't be made.
+    var emptied: Set<[String]> = []
+    private var depth = 0
+
+    init(number: Int, bits: Int, indices: Indices) {
+        self.number = number
+        self.bits = bits
+        self.indices = indices
+    }
+
+    func saw(_ path: [String]) {
+        guard path.count == 1, let name = path.first, !topNames.contains(name) else { return }
+        topNames.append(name)
+    }
+
+    private func record(_ value: Any, at path: [String]) {
+        values[path, default: []].append(value)
+    }
+
+    // MARK: Values
+
+    func text(at path: [String]) -> String {
+        let text = String(wide(path))
+        record(text, at: path)
+        return text
+    }
+
+    func boolean(at path: [String]) -> Bool {
+        let value = bit(path)
+        record(value, at: path)
+        return value
+    }
+
+    func floating<Value: BinaryFloatingPoint>(_ type: Value.Type, at path: [String]) -> Value {
+        let value = Value(wide(path))
+        record(value, at: path)
+        return value
+    }
+
+    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at path: [String]) -> Value {
+        let value = Value(exactly: wide(path)) ?? Value(truncatingIfNeeded: narrow(path))
+        record(value, at: path)
+        return value
+    }
+
+    private func wide(_ path: [String]) -> Int {
+        10_000 + indices.index(of: path) * 64 + number % 64
+    }
+
+    private func bit(_ path: [String]) -> Bool {
+        // The index is taken in every pass: the first one counts them.
+        let code = indices.index(of: path) + 1
+        guard number > 1 else { return number == 1 }
+        let position = (number - 2) % (2 * bits)
+        return position < bits ? code >> position & 1 == 1 : code >> (position - bits) & 1 == 0
+    }
+
+    private func narrow(_ path: [String]) -> Int {
+        guard number > 1 else { return number == 1 ? 127 : 0 }
+        return 1 + (indices.index(of: path) + 1) >> ((number - 2) % bits) & 63
+    }
+
+    /// A value of any type: one of ours where we know how to make it, else what the type decodes from our values.
+    func value<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+        if let made = sample(type, at: path) {
+            record(made, at: path)
+            return made
+        }
+        guard depth < Self.depthLimit, indices.paths.count < Self.valueLimit else {
+            throw ProbeRefusal(reason: "\(type) nests too deeply")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        do {
+            let decoded = try Value(from: ProbeDecoder(path: path, pass: self))
+            record(decoded, at: path)
+            return decoded
+        } catch {
+            // Once more with nothing inside: an optional or a collection can do without what couldn't be made.
+            let isNew = emptied.insert(path).inserted
+            guard isNew, isEmptiable(type) else { throw error }
+            refuse(path, error)
+            return try Value(from: ProbeDecoder(path: path, pass: self))
+        }
+    }
+
+    func refuse(_ path: [String], _ error: any Error) {
+        refusals.append((path, Self.reason(error)))
+    }
+
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let refusal as ProbeRefusal: refusal.reason
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
+            context.debugDescription
+        default: "\(error)"
+        }
+    }
+
+    /// Whether relations at this place are left empty, as an entity's relations lead to ever more entities.
+    var leavesRelationsEmpty: Bool {
+        depth > Self.relationDepth
+    }
+
+    private func isEmptiable(_ type: Any.Type) -> Bool {
+        type is any ProbeEmptiable.Type
+    }
+
+    // MARK: Samples
+
+    private func sample<Value>(_ type: Value.Type, at path: [String]) -> Value? {
+        let number = wide(path)
+        let made: Any? =
+            switch type {
+            case is Date.Type: Date(timeIntervalSince1970: Double(number) * 86_400)
+            case is Decimal.Type: Decimal(number)
+            case is Data.Type: Data(String(number).utf8)
+            case is URL.Type: URL(string: "https://sample.invalid/\(number)")
+            case is UUID.Type: UUID(uuidString: "00000000-0000-4000-8000-" + CivilCalendar.padded(number, 12))
+            case let type as any PropertySample.Type: type.propertySample(number) ?? type.propertySample(bit(path) ? 1 : 0)
+            case let type as any RawRepresentable.Type: caseOf(type, high: bit(path))
+            default: nil
+            }
+        return made as? Value
+    }
+
+    /// The first or second case of an enumeration that lists its cases or has small numbers as raw values.
+    private func caseOf(_ type: any RawRepresentable.Type, high: Bool) -> Any? {
+        if let iterable = type as? any CaseIterable.Type {
+            func cases<Cases: CaseIterable>(_: Cases.Type) -> [Any] { Array(Cases.allCases.prefix(2)) }
+            let found = cases(iterable)
+            return high ? found.last : found.first
+        }
+        func numbered<Type: RawRepresentable>(_: Type.Type) -> [Any] {
+            guard let raw = Type.RawValue.self as? any FixedWidthInteger.Type else { return [] }
+            let found = (0...64).lazy.compactMap { number -> Any? in
+                guard let value = Self.raw(raw, number) as? Type.RawValue else { return nil }
+                return Type(rawValue: value)
+            }
+            return Array(found.prefix(2))
+        }
+        let found = numbered(type)
+        return high ? found.last : found.first
+    }
+
+    private static func raw<Raw: FixedWidthInteger>(_: Raw.Type, _ number: Int) -> Any {
+        Raw(truncatingIfNeeded: number)
+    }
+}
+
+/// Why a sample can't be made.
+struct ProbeRefusal: Error {
+    let reason: String
+}
+
+/// Types that decode from nothing: null, or no elements.
+private protocol ProbeEmptiable {}
+extension Optional: ProbeEmptiable {}
+extension Array: ProbeEmptiable {}
+extension Set: ProbeEmptiable {}
+extension Dictionary: ProbeEmptiable {}

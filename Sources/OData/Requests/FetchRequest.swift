@@ -1,0 +1,67 @@
+/// A query for entities, as a value: where they are, which, in what order, with what.
+///
+///     let request = FetchRequest<Person>(from: "People")
+///         .filter { $0.age > 21 && $0.name.hasPrefix("O'") || $0.trips.any { $0.budget >= 1_000 } }
+///         .expand(\.trips) { $0.order(by: .descending(\.startsAt)).top(3) }
+///         .order(by: .ascending(\.lastName)).top(20)
+///
+/// Key paths are turned into wire names at once; one that has no name makes printing throw, not building.
+public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
+    /// Where the entities are.
+    public let resource: ResourcePath
+    /// The options so far.
+    public var options: QueryOptions
+
+    /// All entities of a set, or of another collection by its path from the service's root, such as `People('ada')/Trips`.
+    ///
+    /// The path is text in OData's own spelling, not percent-encoded.
+    public init(from path: String) {
+        self.init(resource: ResourcePath(path))
+    }
+
+    /// All entities of a collection.
+    public init(resource: ResourcePath) {
+        self.resource = resource
+        options = QueryOptions(decoding: Entity.self)
+    }
+
+    /// With an option of the service's own. The name must not begin with `$` or `@`.
+    public func option(_ name: String, _ value: String) -> FetchRequest {
+        changed { $0.custom.append(QueryOptions.Custom(name: name, value: value)) }
+    }
+
+    /// Why no `$select` is sent although none was asked for, or `nil`: then what ``Entity`` decodes is selected.
+    public var selectionNote: String? {
+        guard options.selection == .decoded, options.decodedNames == nil else { return nil }
+        return "All properties of \(resource) are fetched, as \(Entity.self) doesn't tell which it needs: \(options.decodedReason ?? "")."
+    }
+
+    /// The URL relative to the service's root, percent-encoded as it goes over the wire.
+    ///
+    /// - Throws: ``ODataQueryError`` where a part can't be said.
+    public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
+        let path = try printer.text(of: resource)
+        let query = try printer.text(of: options)
+        return query.isEmpty ? path : path + "?" + query
+    }
+}
+
+extension FetchRequest where Entity: EntityType {
+    /// All entities of the type's own set.
+    public init() {
+        self.init(from: Entity.entitySetName)
+    }
+}
+
+extension FetchRequest {
+    /// One entity of the collection by its key.
+    public func key(_ key: some EdmConvertible) -> EntityRequest<Entity> {
+        EntityRequest(resource: resource.appending(.key([ResourcePath.KeyPart(name: nil, value: key.edmValue)])), options: options)
+    }
+
+    /// One entity of the collection by a key of several properties: `.key(["OrderID": 1, "ProductID": 7])`.
+    public func key(_ parts: KeyValuePairs<String, any EdmConvertible>) -> EntityRequest<Entity> {
+        let key = parts.map { ResourcePath.KeyPart(name: $0.key, value: $0.value.edmValue) }
+        return EntityRequest(resource: resource.appending(.key(key)), options: options)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import OData
+
+@Suite struct ODataPageTests {
+    private struct Item: Decodable, Sendable, Equatable {
+        let id: Int
+    }
+
+    private func page<Entity>(_ json: String, of type: Entity.Type = DynamicEntity.self) throws -> ODataPage<Entity> {
+        try ODataJSON.decoder().decode(ODataPage<Entity>.self, from: Data(json.utf8))
+    }
+
+    @Test func bothShapesOfControlInformation() throws {
+        let old = try page(
+            #"{"@odata.context":"$metadata#A","@odata.count":"12","@odata.nextLink":"A?x","@odata.deltaLink":"A?d","value":[{"id":1}]}"#,
+            of: Item.self)
+        #expect(old.entities == [Item(id: 1)])
+        #expect(old.count == 12 && old.nextLink == "A?x" && old.deltaLink == "A?d" && old.context == "$metadata#A")
+        let new = try page(#"{"@context":"c","@count":3,"@nextLink":"B","value":[]}"#, of: Item.self)
+        #expect(new.entities.isEmpty && new.count == 3 && new.nextLink == "B" && new.context == "c")
+    }
+
+    @Test func whatIsNoPageIsAnErrorThatSaysSo() {
+        for (json, hint) in [("{}", "'value'"), (#"{"d":{"results":[]}}"#, "OData 2"), (#"{"value":[],"@odata.count":"x"}"#, "count")] {
+            let error = #expect(throws: DecodingError.self) { try page(json) }
+            #expect("\(String(describing: error))".contains(hint))
+        }
+        #expect(throws: (any Error).self) { try page(#"{"value":[{"id":1},"#) }
+    }
+
+    @Test func anErrorInsteadOfOrBehindThePageIsThrown() {
+        let error = #expect(throws: ODataErrorBody.self) {
+            try page(#"{"value":[{"id":1}],"error":{"code":"E1","message":"cut short"}}"#)
+        }
+        #expect(error?.code == "E1")
+    }
+
+    @Test func valuesAreReadAsODataSpellsThem() throws {
+        struct Values: Decodable, Sendable {
+            let date: Date
+            let binary: Data
+            let double: Double
+            let decimal: Decimal
+            let day: EdmDate
+            let time: EdmTimeOfDay
+        }
+        let json = #"""
+            {"value":[{"date":"2012-12-03T07:16:23.5+02:00","binary":"-_8BAg","double":"-INF","decimal":12345678901234567890.123456789,
+            "day":"2012-12-03","time":"07:59"}]}
+            """#
+        let values = try #require(try page(json, of: Values.self).entities.first)
+        #expect(values.date == Date(timeIntervalSince1970: 1_354_511_783.5))
+        #expect(values.binary == Data([0xFB, 0xFF, 1, 2]))
+        #expect(values.double == -.infinity)
+        #expect(values.decimal.description == "12345678901234567890.123456789")
+        #expect(values.day.description == "2012-12-03" && values.time.description == "07:59:00")
+    }
+
+    @Test func dateTimeTextsAreReadAndWrittenAlike() throws {
+        var generator = SeededGenerator(seed: 5)
+        for _ in 0..<2_000 {
+            let date = Date(timeIntervalSince1970: Double(Int64.random(in: -300_000_000_000...250_000_000_000, using: &generator)))
+            #expect(DateTimeOffsetText.date(try LiteralWriter.instant(date)) == date)
+        }
+        #expect(DateTimeOffsetText.date("1970-01-01T00:00Z") == Date(timeIntervalSince1970: 0))
+        for wrong in ["", "T", "1970-01-01", "1970-01-01T00:00", "1970-01-01T25:00Z", "1970-01-01T00:00+2:00", "1970-01-01T00:00+24:00"] {
+            #expect(DateTimeOffsetText.date(wrong) == nil)
+        }
+    }
+
+    @Test func dynamicEntitiesKeepNullAbsentAndValueApart() throws {
+        let json = #"{"value":[{"b":null,"a":1,"c":[true,"x",1.5,{"d":{}}],"big":9223372036854775807,"huge":1e300}]}"#
+        var entity = try #require(try page(json).entities.first)
+        #expect(entity["b"] == .null && entity["x"] == nil && entity["a"]?.integer == 1)
+        #expect(entity["c"]?.array?.count == 4 && entity["c"]?.array?[2].decimal == Decimal(string: "1.5"))
+        #expect(entity["big"]?.integer == .max && entity["huge"]?.double == 1e300)
+        entity["a"] = nil
+        entity["z"] = "text"
+        #expect(entity.properties.map(\.name) == ["b", "big", "c", "huge", "z"])
+        let data = try JSONEncoder().encode(entity)
+        #expect(try JSONDecoder().decode(DynamicEntity.self, from: data) == entity)
+    }
+}
