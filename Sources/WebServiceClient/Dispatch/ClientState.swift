@@ -92,8 +92,7 @@ final class ClientState: Sendable {
         stages.append(Retry(policy: configuration.retry))
         if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
             stages.append(
-                AuthenticationInterceptor(
-                    provider: configuration.authenticationProvider, proxyProvider: configuration.proxyAuthenticationProvider))
+                AuthenticationInterceptor(configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider))
         }
         let end = TransportStage(transport: configuration.transport)
         var chain: NextInterceptor = { request, context in try await end.send(request, context) }

@@ -75,6 +75,23 @@ struct Dispatcher: Sendable {
         }
     }
 
+    /// The request of a call to an absolute URL: query items, headers and body are bound as ever, the URL is taken as it is.
+    func bind(_ arguments: [(any Sendable)?], to url: URL, isForeign: Bool) throws -> BoundRequest {
+        do {
+            guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
+                throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
+            }
+            guard isForeign || origin == state.root?.origin else {
+                throw InvalidRequest(
+                    message: "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials.")
+            }
+            let request = try RequestBinder(endpoint, arguments).request(absolute: url, isForeign: isForeign)
+            return BoundRequest(request: request, origin: state.root?.origin, isForeign: isForeign)
+        } catch {
+            throw wrap(error, stage: .binding, request: nil)
+        }
+    }
+
     /// Sends a request through the chain.
     func send(_ bound: BoundRequest) async throws -> Exchange {
         var request = bound.request

@@ -24,12 +24,31 @@ struct RequestBinder {
         guard let root = try fixedRoot ?? boundRoot() else {
             throw InvalidRequest(message: "The client has no service root: give it one, such as \"https://api.example.com/v1\".")
         }
-        let url = try url(root)
-        var request = ServiceRequest(method: plan.method, url: url, headers: endpoint.headers, timeouts: endpoint.settings.timeouts ?? .init())
+        return (try request(url: url(root), headers: endpoint.headers), root.origin)
+    }
+
+    /// The request of a call to an absolute URL. Its query gets the endpoint's items; a foreign one gets none of the client's headers.
+    func request(absolute url: URL, isForeign: Bool) throws -> ServiceRequest {
+        var target = url
+        if !plan.query.isEmpty {
+            var items = ""
+            for part in plan.query { append(try text(of: part), to: &items) }
+            let text = url.absoluteString
+            let separator = text.contains("?") ? "&" : "?"
+            guard let extended = items.isEmpty ? url : URL(string: text + separator + items) else {
+                throw InvalidRequest(message: "The query items don't fit \"\(SecretMask.text(of: url))\".")
+            }
+            target = extended
+        }
+        return try request(url: target, headers: isForeign ? ["Accept": endpoint.serializer.contentType] : endpoint.headers)
+    }
+
+    private func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
+        var request = ServiceRequest(method: plan.method, url: url, headers: headers, timeouts: endpoint.settings.timeouts ?? .init())
         request.identity = endpoint.identity
         try bindHeaders(&request.headers)
         try bindBody(&request)
-        return (request, root.origin)
+        return request
     }
 
     // MARK: Values
@@ -230,19 +249,13 @@ struct RequestBinder {
     }
 
     private func fields(_ position: Int, in place: String, name: String?) throws -> String {
-        try reflect(position, in: place, name: name)
-            .map { field in
-                let name = URLEncoding.queryName(field.name)
-                return field.value.map { name + "=" + URLEncoding.queryValue($0) } ?? name
-            }
-            .joined(separator: "&")
+        URLEncoding.query(of: try reflect(position, in: place, name: name))
     }
 
     private func reflect(_ position: Int, in place: String, name: String?) throws -> [ReflectedField] {
         guard let argument = arguments[position] else { return [] }
         do {
-            let reflection = FieldReflection(arrays: endpoint.settings.arrays ?? .repeated)
-            return try name.map { try reflection.fields(named: $0, of: argument) } ?? reflection.fields(of: argument)
+            return try FieldReflection(arrays: endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
         } catch {
             throw self.error(position, place, String(describing: error))
         }

@@ -17,7 +17,7 @@ final class ResolvedEndpoint: Sendable {
         self.plan = plan
         let settings = lower.overlaid(by: plan.settings)
         self.settings = settings
-        identity = CallIdentity(client: clientName, key: plan.key.description, route: plan.route)
+        identity = CallIdentity(client: clientName, key: plan.label ?? plan.key.description, route: plan.route)
         serializer = settings.serializer ?? configuration.serializer
         var headers = headers
         if let own = plan.settings.serializer { headers[.accept] = own.contentType }

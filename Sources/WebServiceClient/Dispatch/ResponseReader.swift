@@ -92,7 +92,8 @@ struct ResponseReader: Sendable {
             return try endpoint.decoder.value(
                 type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot)
         } catch {
-            let kind: ServiceError.Kind = error is DecodingError ? .decoding : .format
+            let isOtherFormat = (error as? SerializationError)?.kind == .format || error is RawEndpointError
+            let kind: ServiceError.Kind = isOtherFormat ? .format : .decoding
             let text = DecodingErrorText.text(of: error)
             throw self.error(kind, stage: .decoding, "The body can't be read as \(type): \(text)", body: body, cause: error)
         }

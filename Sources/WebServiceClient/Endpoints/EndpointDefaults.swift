@@ -24,7 +24,7 @@ public struct EndpointDefaults: Sendable {
     public init(
         serviceRoot: String = "", headers: HTTPFields = [:], errorHandler: (any ErrorHandler)? = nil, statuses: StatusSet? = nil,
         serializer: (any SerializationDelegate)? = nil, timeouts: ServiceTimeouts? = nil, redirects: RedirectPolicy? = nil,
-        retry: RetryPolicy? = nil, arrays: ArrayStrategy? = nil, urlBuilder: (any URLBuilder)? = nil, bodyLimit: Int? = nil,
+        retry: RetryPolicy? = nil, arrays: FieldReflection.ArrayStrategy? = nil, urlBuilder: (any URLBuilder)? = nil, bodyLimit: Int? = nil,
         requiring: TransportCapabilities = []
     ) {
         self.serviceRoot = serviceRoot

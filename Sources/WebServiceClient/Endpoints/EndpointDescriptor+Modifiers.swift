@@ -54,7 +54,7 @@ extension EndpointDescriptor {
     }
 
     /// How an array in a query or a form is written.
-    public func arrays(_ strategy: ArrayStrategy) -> EndpointDescriptor {
+    public func arrays(_ strategy: FieldReflection.ArrayStrategy) -> EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }
 

@@ -30,7 +30,9 @@ struct EndpointPlan: Sendable {
 
     let key: MethodName
     let method: ServiceRequest.Method
-    let route: String
+    var route: String
+    /// What names the endpoint in errors and metrics, where the key doesn't.
+    var label: String?
     let names: ArgumentNames
     /// The service root, when it has placeholders of this method's arguments.
     var root: Template?

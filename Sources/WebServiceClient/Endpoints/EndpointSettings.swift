@@ -17,7 +17,7 @@ struct EndpointSettings: Sendable {
     var serializer: (any SerializationDelegate)?
     var parsing: Parsing?
     var timeouts: ServiceTimeouts?
-    var arrays: ArrayStrategy?
+    var arrays: FieldReflection.ArrayStrategy?
     var urlBuilder: (any URLBuilder)?
     var bodyLimit: Int?
     var capabilities: TransportCapabilities = []

@@ -21,7 +21,7 @@ public struct URLParts: Sendable, Hashable {
 
     /// The URL by the book: exactly one slash between root and path, the query behind.
     public func standardURL() throws -> URL {
-        let joined = URLText.join(root, path)
+        let joined = URLText.joined(root, path)
         guard let url = URL(string: query.isEmpty ? joined : joined + "?" + query) else {
             throw InvalidRequest(message: "\"\(SecretMask.text(ofURL: joined))\" is no URL: check the service root and the template.")
         }

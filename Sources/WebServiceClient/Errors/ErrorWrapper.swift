@@ -28,7 +28,7 @@ struct ErrorWrapper {
         case is InvalidRequest: (.request, stage)
         case is RequestBodyError: (.encoding, .transport)
         case is ResponseBodyTooLarge: (.bodyTooLarge, .body)
-        case is any AuthenticationFailure: (.authentication, .chain)
+        case is AuthenticationError: (.authentication, .chain)
         default: (stage == .binding ? .request : .interceptor, stage)
         }
     }

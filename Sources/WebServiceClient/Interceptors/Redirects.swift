@@ -84,7 +84,7 @@ struct Redirects: Interceptor {
     }
 
     private static func resolve(_ location: String, against base: URL) -> URL? {
-        guard var text = URLText.resolve(URLText.repaired(location), against: base.absoluteString) else { return nil }
+        var text = URLText.resolve(URLText.repaired(location), against: base.absoluteString)
         if let hash = text.firstIndex(of: "#") { text.removeSubrange(hash...) }
         return URL(string: text)
     }

@@ -1,0 +1,165 @@
+import Foundation
+
+/// A call that stands in no table: a value, changed by modifiers, sent through the same chain by asking for its result.
+///
+///     let user: User = try await client.get("/users/%%0%%", id).value()
+///     try await client.post("/users").body(user).accepting(.created).send()
+///     let found: [User] = try await client.get("/users").query("name", "Ada").timeout(.seconds(5)).value()
+public struct ServiceCall: Sendable {
+    enum Target: Sendable {
+        /// A route beneath the service root.
+        case route
+        /// A URL that the service itself gave, on the service root's origin.
+        case link(URL)
+        /// A URL of anybody: without credentials and without the client's headers.
+        case outside(URL)
+    }
+
+    let client: WebServiceClient
+    var descriptor: EndpointDescriptor
+    var arguments: [(any Sendable)?]
+    var target = Target.route
+    var options = CallOptions.none
+    /// What names the call in errors and metrics, where method and route would say little.
+    var key: String?
+    var route: String?
+
+    init(client: WebServiceClient, descriptor: EndpointDescriptor, arguments: [(any Sendable)?] = []) {
+        self.client = client
+        self.descriptor = descriptor
+        self.arguments = arguments
+    }
+
+    // MARK: Modifiers
+
+    private func with(_ change: (inout ServiceCall) -> Void) -> ServiceCall {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// Adds a query item; an array gives several by the array strategy, `nil` none.
+    public func query(_ name: String, _ value: (any Sendable)?) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.query(name, .argument($0.arguments.count - 1))
+        }
+    }
+
+    /// Adds the fields of a value as query items: a struct's properties, a dictionary's entries.
+    public func query(_ value: any Sendable) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.query(.argument($0.arguments.count - 1))
+        }
+    }
+
+    /// Sets a header; `nil` sets none.
+    public func header(_ name: HTTPFields.Name, _ value: String?) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.header(name, "%%\($0.arguments.count - 1)%%")
+        }
+    }
+
+    /// Sets the body: `Data`, a `RequestBody` or a `MultipartForm` as they are, anything `Encodable` through the serializer.
+    public func body(_ value: any Sendable) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.body(.argument($0.arguments.count - 1))
+        }
+    }
+
+    /// The deadline of the whole call.
+    public func timeout(_ total: Duration) -> ServiceCall {
+        with { $0.options.timeout = total }
+    }
+
+    /// Changes the request, after the client's preparers.
+    public func prepare(_ prepare: @escaping @Sendable (inout ServiceRequest) async throws -> Void) -> ServiceCall {
+        with { $0.options.prepare = prepare }
+    }
+
+    /// Says of the call whatever can be said of an endpoint.
+    ///
+    ///     client.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
+    public func describing(_ change: (EndpointDescriptor) -> EndpointDescriptor) -> ServiceCall {
+        with { $0.descriptor = change($0.descriptor) }
+    }
+
+    /// The statuses that count as success.
+    public func accepting(_ statuses: StatusSet) -> ServiceCall {
+        describing { $0.accepting(statuses) }
+    }
+
+    /// Reads the value at a place inside the payload.
+    public func decoding(at root: String) -> ServiceCall {
+        describing { $0.decoding(at: root) }
+    }
+
+    /// Reads nothing: the result is the bytes, or the text, of the body as it is.
+    public func raw() -> ServiceCall {
+        describing { $0.raw() }
+    }
+
+    /// Names the call in errors, logs and metrics.
+    package func named(_ key: String, route: String) -> ServiceCall {
+        with {
+            $0.key = key
+            $0.route = route
+        }
+    }
+
+    // MARK: Results
+
+    /// Sends the call and gives its value.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func value<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> Value {
+        try await response(type).value
+    }
+
+    /// Sends the call and gives the value with its response.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func response<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> ServiceResponse<Value> {
+        let dispatcher = try dispatcher()
+        return try await dispatcher.response(to: try bound(dispatcher))
+    }
+
+    /// Sends the call for its effect: the body is read and left.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    @discardableResult
+    public func send() async throws -> ServiceResponse<NoContent> {
+        try await response(NoContent.self)
+    }
+
+    /// Sends the call and gives the body as it arrives.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func stream() async throws -> ServiceResponse<ResponseBody> {
+        let dispatcher = try dispatcher()
+        return try await dispatcher.stream(to: try bound(dispatcher))
+    }
+
+    private func dispatcher() throws -> Dispatcher {
+        let state = client.state
+        if !state.faults.isEmpty { throw state.tableError() }
+        let labels = Array(repeating: "_", count: arguments.count)
+        let name = MethodName(baseName: "call", labels: labels)
+        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: nil)
+        plan.label = key ?? "\(descriptor.method) \(descriptor.route.text)"
+        if let route { plan.route = route }
+        guard faults.isEmpty else { throw state.tableError(faults) }
+        return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
+    }
+
+    private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {
+        switch target {
+        case .route: try dispatcher.bind(arguments)
+        case .link(let url): try dispatcher.bind(arguments, to: url, isForeign: false)
+        case .outside(let url): try dispatcher.bind(arguments, to: url, isForeign: true)
+        }
+    }
+}

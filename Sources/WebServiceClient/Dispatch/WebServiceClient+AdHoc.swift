@@ -1,0 +1,56 @@
+public import Foundation
+
+extension WebServiceClient {
+    /// A call of any method to a route beneath the service root; `%%N%%` in it stands for the arguments that follow.
+    public func request(_ method: ServiceRequest.Method, _ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .endpoint(method, route), arguments: arguments)
+    }
+
+    /// A GET call: `client.get("/users/%%0%%", id).value(User.self)`.
+    public func get(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .get(route), arguments: arguments)
+    }
+
+    /// A HEAD call.
+    public func head(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .head(route), arguments: arguments)
+    }
+
+    /// A POST call.
+    public func post(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .post(route), arguments: arguments)
+    }
+
+    /// A PUT call.
+    public func put(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .put(route), arguments: arguments)
+    }
+
+    /// A PATCH call.
+    public func patch(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .patch(route), arguments: arguments)
+    }
+
+    /// A DELETE call.
+    public func delete(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .delete(route), arguments: arguments)
+    }
+
+    /// A call to a URL that the service itself gave: a next page, a location. It must be of the service root's origin, and then has the
+    /// client's headers and credentials; another origin is an error, since a response must not decide where credentials go.
+    public func request(_ method: ServiceRequest.Method = .get, link: URL) -> ServiceCall {
+        var call = ServiceCall(client: self, descriptor: .endpoint(method, ""))
+        call.target = .link(link)
+        call.key = "\(method) link"
+        return call
+    }
+
+    /// A call to an absolute URL outside the service: without credentials and without the client's and the class's headers, but through
+    /// the same chain.
+    public func request(_ method: ServiceRequest.Method = .get, outside url: URL) -> ServiceCall {
+        var call = ServiceCall(client: self, descriptor: .endpoint(method, ""))
+        call.target = .outside(url)
+        call.key = "\(method) outside"
+        return call
+    }
+}

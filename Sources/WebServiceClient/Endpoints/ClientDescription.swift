@@ -1,0 +1,69 @@
+/// What a client's table says, as a value: stored, compared with what it was, shown to a person.
+public struct ClientDescription: Codable, Hashable, Sendable {
+    /// The form of this description; a later form has a higher number.
+    public var version = 1
+    /// The client's type.
+    public var client: String
+    /// The endpoints in the table's order.
+    public var endpoints: [Endpoint]
+
+    /// One endpoint.
+    public struct Endpoint: Codable, Hashable, Sendable {
+        /// The key.
+        public var key: String
+        /// The method.
+        public var method: String
+        /// The route as declared.
+        public var route: String
+        /// The names of the query items that the descriptor adds; `…` for the fields of an argument.
+        public var query: [String]
+        /// The names of the headers that the descriptor sets.
+        public var headers: [String]
+        /// Where the body comes from: an argument, `implicit` or `none`.
+        public var body: String
+        /// The statuses that count as success, where the descriptor says so.
+        public var success: String?
+        /// The root inside the payload.
+        public var root: String?
+        /// What the transport must be able to do.
+        public var requires: [String]
+        /// The attributes, by type and content.
+        public var attributes: [String]
+    }
+
+    init(client: String, table: EndpointTable) {
+        self.client = client
+        endpoints = table.entries.map { Endpoint(key: $0.key, $0.descriptor) }
+    }
+}
+
+extension ClientDescription.Endpoint {
+    fileprivate init(key: String, _ descriptor: EndpointDescriptor) {
+        self.key = key
+        method = descriptor.method.rawValue
+        route = descriptor.route.text
+        query = descriptor.query.map { part in
+            switch part {
+            case .template(let name, _), .named(let name, _): name
+            case .reflected: "…"
+            }
+        }
+        headers = descriptor.headers.map { part in
+            switch part {
+            case .template(let name, _): name.rawName
+            case .reflected: "…"
+            }
+        }
+        body =
+            switch descriptor.body {
+            case .implicit: "implicit"
+            case .none: "none"
+            case .argument(let argument): "\(argument)"
+            }
+        let settings = descriptor.settings
+        success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
+        root = descriptor.root.isEmpty ? nil : descriptor.root
+        requires = settings.capabilities.descriptions
+        attributes = settings.attributes.all.map { String(describing: $0) }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+/// Reads a profile and notes every fault on the way.
+struct ServiceProfileReader {
+    private(set) var baseURL = ""
+    private(set) var entries: [EndpointTable.Entry] = []
+    private(set) var faults: [String] = []
+    private(set) var notes: [String] = []
+
+    init(_ data: Data) {
+        guard let root = Self.parse(data) as? [String: Any] else {
+            faults.append("the data is neither a property list nor JSON with a dictionary at its root")
+            return
+        }
+        for key in root.keys.sorted() where key != "BaseURL" && key != "Resources" {
+            notes.append("the key \"\(key)\" means nothing here; there are BaseURL and Resources")
+        }
+        readBaseURL(root["BaseURL"])
+        guard let resources = root["Resources"] else {
+            faults.append("\"Resources\" is missing: an array of dictionaries with Name, URITemplate and Method")
+            return
+        }
+        guard let list = resources as? [Any] else {
+            faults.append("\"Resources\" is no array")
+            return
+        }
+        if list.isEmpty { faults.append("\"Resources\" is empty") }
+        var seen: [String: Int] = [:]
+        for (position, item) in list.enumerated() { readResource(item, position, &seen) }
+    }
+
+    private static func parse(_ data: Data) -> Any? {
+        if let list = try? PropertyListSerialization.propertyList(from: data, format: nil), list is [String: Any] { return list }
+        return try? JSONSerialization.jsonObject(with: data)
+    }
+
+    private mutating func readBaseURL(_ value: Any?) {
+        guard let value else { return }
+        guard let text = value as? String else {
+            faults.append("\"BaseURL\" is no string")
+            return
+        }
+        if !text.isEmpty, ServiceRoot(text) == nil {
+            faults.append(ServiceRoot.fault(in: text).description)
+        }
+        baseURL = text
+    }
+
+    private mutating func readResource(_ item: Any, _ position: Int, _ seen: inout [String: Int]) {
+        guard let resource = item as? [String: Any] else {
+            faults.append("resource \(position) is no dictionary")
+            return
+        }
+        let place = (resource["Name"] as? String).map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
+        for key in resource.keys.sorted() where !["Name", "URITemplate", "Method"].contains(key) {
+            let nearest = NearestName.of(key, among: ["Name", "URITemplate", "Method"])
+            notes.append("\(place): the key \"\(key)\" means nothing here" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
+        }
+        let name = text("Name", of: resource, place)
+        let template = text("URITemplate", of: resource, place)
+        let method = resource["Method"] == nil ? "GET" : text("Method", of: resource, place)
+        guard let name, let template, let method else { return }
+        if let earlier = seen.updateValue(position, forKey: name) {
+            faults.append("\(place): the name stands at resource \(earlier) already")
+        }
+        let descriptor = EndpointDescriptor.endpoint(ServiceRequest.Method(rawValue: method), uriTemplate: template)
+        check(descriptor, name: name, template: template, place)
+        entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
+    }
+
+    private mutating func text(_ key: String, of resource: [String: Any], _ place: String) -> String? {
+        guard let value = resource[key] else {
+            faults.append("\(place): \"\(key)\" is missing")
+            return nil
+        }
+        guard let text = value as? String, !text.isEmpty else {
+            faults.append("\(place): \"\(key)\" is no string, or is empty")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func check(_ descriptor: EndpointDescriptor, name: String, template: String, _ place: String) {
+        do {
+            let key = try MethodName(name)
+            if !key.isProperty {
+                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
+                faults += found.map { "\(place): \($0.problem); \($0.fix)" }
+                return
+            }
+        } catch {
+            faults.append("\(place): the name \(error.problem)")
+            return
+        }
+        if !descriptor.method.isValid { faults.append("\(place): \"\(descriptor.method)\" is no HTTP method") }
+        do {
+            _ = try URITemplate(template)
+        } catch {
+            faults.append("\(place): the URITemplate can't be read: \(error)")
+        }
+    }
+}
