@@ -16,7 +16,7 @@ extension WebServiceClient {
         /// Writes bodies and reads answers where nothing else is said.
         public var serializer: any SerializationDelegate = JSONSerializer()
         /// The parsers by media type.
-        public var parsers = SerializationRegistry()
+        public var parsers = SerializationRegistry.standard
         /// What counts as success. Default 200 to 299.
         public var statuses: StatusSet = .success
         /// Decides what finished exchanges mean.
