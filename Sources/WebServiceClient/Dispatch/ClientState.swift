@@ -34,12 +34,14 @@ final class ClientState: Sendable {
         headers.replace(with: defaults.headers)
         self.headers = headers
         faults = Self.faults(
-            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText, settings: settings,
+            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText,
+            settings: settings,
             headers: headers, capabilities: configuration.transport.capabilities)
         chain = Self.chain(configuration)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
-            endpoints[key] = ResolvedEndpoint(plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+            endpoints[key] = ResolvedEndpoint(
+                plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
         }
         self.endpoints = endpoints
     }

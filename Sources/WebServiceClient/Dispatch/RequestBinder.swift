@@ -18,7 +18,8 @@ struct RequestBinder {
     func request(root fixedRoot: ServiceRoot?) throws -> (request: ServiceRequest, origin: Origin) {
         guard arguments.count == plan.names.count else {
             throw InvalidRequest(
-                message: "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
+                message:
+                    "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
                     + "to call(…), in its order, and leave closures out with .ignoring(…).")
         }
         guard let root = try fixedRoot ?? boundRoot() else {
