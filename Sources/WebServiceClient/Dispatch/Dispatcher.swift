@@ -86,7 +86,9 @@ struct Dispatcher: Sendable {
             }
             guard isForeign || origin == state.root?.origin else {
                 throw InvalidRequest(
-                    message: "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials.")
+                    message:
+                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
+                )
             }
             let request = try RequestBinder(endpoint, arguments).request(absolute: url, isForeign: isForeign)
             return BoundRequest(request: request, origin: state.root?.origin, isForeign: isForeign)
