@@ -4,10 +4,13 @@ import Foundation
 struct RequestBinder {
     private let endpoint: ResolvedEndpoint
     private let arguments: [(any Sendable)?]
+    /// Path and query, percent-encoded, in place of the endpoint's path.
+    private let target: String?
 
-    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?]) {
+    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
         self.endpoint = endpoint
         self.arguments = arguments
+        self.target = target
     }
 
     private var plan: EndpointPlan { endpoint.plan }
@@ -94,7 +97,7 @@ struct RequestBinder {
     // MARK: URL
 
     private func url(_ root: ServiceRoot) throws -> URL {
-        var path = try path()
+        var path = try target ?? path()
         var query = root.query
         if let question = path.firstIndex(of: "?") {
             append(String(path[path.index(after: question)...]), to: &query)
