@@ -36,6 +36,7 @@ struct Redirects: Interceptor {
                     message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
             }
             context.hop += 1
+            context.progress.countRedirect()
         }
     }
 
