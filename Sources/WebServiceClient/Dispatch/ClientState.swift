@@ -3,6 +3,8 @@ import Foundation
 /// What a client is at one moment: configuration, compiled table and chain. Immutable, so calls in flight keep theirs.
 final class ClientState: Sendable {
     let clientName: String
+    /// What stands in the profile and means nothing to it.
+    let profileNotes: [String]
     let configuration: WebServiceClient.Configuration
     let table: CompiledTable
     /// Every fault of table, service root and capabilities; a client with faults makes no call.
@@ -20,6 +22,7 @@ final class ClientState: Sendable {
         let defaults = type.defaults
         clientName = String(describing: type)
         self.configuration = configuration
+        profileNotes = profile?.notes ?? []
         let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
         let rootTemplate = rootText.contains("%%") ? rootText : nil
         if let profile {
@@ -34,12 +37,14 @@ final class ClientState: Sendable {
         headers.replace(with: defaults.headers)
         self.headers = headers
         faults = Self.faults(
-            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText, settings: settings,
-            headers: headers, capabilities: configuration.transport.capabilities)
+            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText,
+            settings: settings,
+            headers: headers, configuration: configuration)
         chain = Self.chain(configuration)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
-            endpoints[key] = ResolvedEndpoint(plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+            endpoints[key] = ResolvedEndpoint(
+                plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
         }
         self.endpoints = endpoints
     }
@@ -80,8 +85,10 @@ final class ClientState: Sendable {
 
     // MARK: Making
 
+    static let userAgent = "WebServiceClient-Swift"
+
     private static func libraryHeaders(_ configuration: WebServiceClient.Configuration) -> HTTPFields {
-        ["User-Agent": "WebServiceClient", "Accept": configuration.serializer.contentType]
+        ["User-Agent": userAgent, "Accept": configuration.serializer.contentType]
     }
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → authentication → transport.
@@ -105,7 +112,7 @@ final class ClientState: Sendable {
 
     private static func faults(
         table: CompiledTable, root: ServiceRoot?, rootText: String, settings: EndpointSettings, headers: HTTPFields,
-        capabilities: TransportCapabilities
+        configuration: WebServiceClient.Configuration
     ) -> [TableFault] {
         var faults = table.faults
         if root == nil, !rootText.isEmpty {
@@ -117,6 +124,10 @@ final class ClientState: Sendable {
                     kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
                     fix: "only token characters in names; no CR, LF or NUL in values"))
         }
-        return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: capabilities)
+        for problem in configuration.parsers.faults {
+            faults.append(
+                TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
+        }
+        return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

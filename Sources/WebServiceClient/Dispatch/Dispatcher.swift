@@ -66,9 +66,12 @@ struct Dispatcher: Sendable {
         var isForeign = false
     }
 
-    func bind(_ arguments: [(any Sendable)?]) throws -> BoundRequest {
+    /// The request of a call beneath the service root.
+    ///
+    /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
+    func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
         do {
-            let (request, origin) = try RequestBinder(endpoint, arguments).request(root: state.root)
+            let (request, origin) = try RequestBinder(endpoint, arguments, target: target).request(root: state.root)
             return BoundRequest(request: request, origin: origin)
         } catch {
             throw wrap(error, stage: .binding, request: nil)
@@ -83,7 +86,9 @@ struct Dispatcher: Sendable {
             }
             guard isForeign || origin == state.root?.origin else {
                 throw InvalidRequest(
-                    message: "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials.")
+                    message:
+                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
+                )
             }
             let request = try RequestBinder(endpoint, arguments).request(absolute: url, isForeign: isForeign)
             return BoundRequest(request: request, origin: state.root?.origin, isForeign: isForeign)

@@ -20,7 +20,9 @@ public struct DynamicCall: Sendable {
     /// Calls the endpoint and gives its value.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
-    public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws -> Value {
+    public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws
+        -> Value
+    {
         try await dispatcher(arguments).value(arguments.map(\.value))
     }
 

@@ -74,7 +74,9 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func isIdentifier(_ text: String) -> Bool {
-        guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart || first.value >= 0x1F000 else { return false }
+        guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart || first.value >= 0x1F000 else {
+            return false
+        }
         return text.unicodeScalars.dropFirst().allSatisfy { $0 == "_" || $0.properties.isXIDContinue || $0.value >= 0x1F000 }
     }
 }

@@ -4,10 +4,13 @@ import Foundation
 struct RequestBinder {
     private let endpoint: ResolvedEndpoint
     private let arguments: [(any Sendable)?]
+    /// Path and query, percent-encoded, in place of the endpoint's path.
+    private let target: String?
 
-    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?]) {
+    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
         self.endpoint = endpoint
         self.arguments = arguments
+        self.target = target
     }
 
     private var plan: EndpointPlan { endpoint.plan }
@@ -18,7 +21,8 @@ struct RequestBinder {
     func request(root fixedRoot: ServiceRoot?) throws -> (request: ServiceRequest, origin: Origin) {
         guard arguments.count == plan.names.count else {
             throw InvalidRequest(
-                message: "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
+                message:
+                    "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
                     + "to call(…), in its order, and leave closures out with .ignoring(…).")
         }
         guard let root = try fixedRoot ?? boundRoot() else {
@@ -40,7 +44,14 @@ struct RequestBinder {
             }
             target = extended
         }
-        return try request(url: target, headers: isForeign ? ["Accept": endpoint.serializer.contentType] : endpoint.headers)
+        return try request(url: target, headers: isForeign ? foreignHeaders : endpoint.headers)
+    }
+
+    /// What a call to somebody else carries: nothing of the client's and the class's, only what the call itself says.
+    private var foreignHeaders: HTTPFields {
+        var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.serializer.contentType]
+        for case .fixed(let name, let value) in plan.headers { headers[name] = value }
+        return headers
     }
 
     private func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
@@ -86,7 +97,7 @@ struct RequestBinder {
     // MARK: URL
 
     private func url(_ root: ServiceRoot) throws -> URL {
-        var path = try path()
+        var path = try target ?? path()
         var query = root.query
         if let question = path.firstIndex(of: "?") {
             append(String(path[path.index(after: question)...]), to: &query)

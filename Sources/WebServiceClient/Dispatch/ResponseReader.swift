@@ -72,7 +72,8 @@ struct ResponseReader: Sendable {
             default: ""
             }
         return error(
-            .status, stage: .status, "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)", body: body)
+            .status, stage: .status, "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)",
+            body: body)
     }
 
     private func refused(by cause: any Error, body: Data) -> ServiceError {
@@ -106,7 +107,9 @@ struct ResponseReader: Sendable {
             if let text = "" as? Value { return text }
         }
         if exchange.isAcceptedFailure {
-            throw error(.emptyBody, stage: .decoding, "The error handler accepted an exchange without a response, but a \(type) is needed.", body: Data())
+            throw error(
+                .emptyBody, stage: .decoding, "The error handler accepted an exchange without a response, but a \(type) is needed.",
+                body: Data())
         }
         throw error(
             .emptyBody, stage: .decoding,

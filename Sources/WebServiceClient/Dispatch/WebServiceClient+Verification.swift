@@ -33,6 +33,7 @@ extension WebServiceClient {
 extension ClientState {
     /// Says each fault once: through the diagnostics, and in debug builds on standard error, since an unnoticed fault costs hours.
     func tellFaults() {
+        for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
         guard !faults.isEmpty else { return }
         let text = TableFaults(client: clientName, faults: faults).description
         configuration.diagnostics.report(.init(.warning, text))

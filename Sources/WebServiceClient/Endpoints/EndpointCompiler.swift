@@ -122,7 +122,9 @@ struct EndpointCompiler {
         if path.contains("://") {
             add(.badTemplate, "the route \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
         }
-        if path.count(of: "%%") == 2, path.hasPrefix("%%"), path.hasSuffix("%%"), let argument = template(path, in: "the route").onlyArgument {
+        if path.count(of: "%%") == 2, path.hasPrefix("%%"), path.hasSuffix("%%"),
+            let argument = template(path, in: "the route").onlyArgument
+        {
             plan.path = .whole(argument)
         } else {
             let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
@@ -213,16 +215,18 @@ struct EndpointCompiler {
 
     /// The template with its literals repaired to what may stand in that part of a URL; valid escapes are kept.
     private static func encoded(_ template: Template, allowing alphabet: URLEncoding.Alphabet) -> Template {
-        Template(pieces: template.pieces.map { piece in
-            if case .literal(let text) = piece { .literal(URLEncoding.repaired(text, allowing: alphabet)) } else { piece }
-        })
+        Template(
+            pieces: template.pieces.map { piece in
+                if case .literal(let text) = piece { .literal(URLEncoding.repaired(text, allowing: alphabet)) } else { piece }
+            })
     }
 
     /// The template with its literals encoded as plain values.
     private static func plainEncoded(_ template: Template) -> Template {
-        Template(pieces: template.pieces.map { piece in
-            if case .literal(let text) = piece { .literal(URLEncoding.queryValue(text)) } else { piece }
-        })
+        Template(
+            pieces: template.pieces.map { piece in
+                if case .literal(let text) = piece { .literal(URLEncoding.queryValue(text)) } else { piece }
+            })
     }
 }
 

@@ -90,7 +90,8 @@ public struct ErrorBodyHandler<Body: Decodable & Sendable>: ErrorHandler {
 
 extension ErrorHandler {
     /// A handler that reads the body of every failure as a value of one type: see ``ErrorBodyHandler``.
-    public static func decoding<Body: Decodable & Sendable>(_ type: Body.Type, at root: String = "") -> Self where Self == ErrorBodyHandler<Body> {
+    public static func decoding<Body: Decodable & Sendable>(_ type: Body.Type, at root: String = "") -> Self
+    where Self == ErrorBodyHandler<Body> {
         ErrorBodyHandler(type, at: root)
     }
 }

@@ -20,7 +20,8 @@ struct ServiceRoot: Sendable {
     /// What is wrong with a root and how to mend it.
     static func fault(in text: String) -> TableFault {
         let (problem, fix) = problem(in: text) ?? ("can't be read", "write it like \"https://api.example.com/v1\"")
-        return TableFault(kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
+        return TableFault(
+            kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
     }
 
     private static func problem(in text: String) -> (String, String)? {

@@ -36,6 +36,7 @@ struct Redirects: Interceptor {
                     message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
             }
             context.hop += 1
+            context.progress.countRedirect()
         }
     }
 
@@ -43,7 +44,8 @@ struct Redirects: Interceptor {
 
     /// Fields that tell of the body and go with it.
     private static let bodyFields: [HTTPFields.Name] = [
-        .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Transfer-Encoding", "Digest", "Content-MD5",
+        .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Transfer-Encoding", "Digest",
+        "Content-MD5",
     ]
 
     private static func mark(of request: ServiceRequest) -> String {
@@ -56,7 +58,8 @@ struct Redirects: Interceptor {
 
     /// The request of the next hop.
     private static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
-        guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
+        guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https"
+        else {
             throw RedirectError(
                 reason: .badLocation, message: "The redirect's Location \"\(SecretMask.text(ofURL: location))\" is no http or https URL.")
         }

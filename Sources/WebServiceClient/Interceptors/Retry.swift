@@ -35,14 +35,17 @@ struct Retry: Interceptor {
                 reason = error.code.rawValue
             }
             let number = context.attempt
-            context.diagnostics.report(.init(.debug, "attempt \(number) ended with \(reason), the next in \(delay)", call: context.identity))
+            context.diagnostics.report(
+                .init(.debug, "attempt \(number) ended with \(reason), the next in \(delay)", call: context.identity))
             try await sleep(delay)
             try Task.checkCancellation()
             context.attempt += 1
+            context.progress.countRepeat()
         }
     }
 
-    private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, deadline: ContinuousClock.Instant?) -> Duration? {
+    private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, deadline: ContinuousClock.Instant?) -> Duration?
+    {
         var delay = backoff(policy, attempt)
         if let asked = response.headers[.retryAfter].flatMap(RetryAfter.init) {
             let wait = asked.delay(limit: .seconds(24 * 3600))

@@ -94,7 +94,9 @@ public struct RequestBody: Sendable {
     package static func length(of file: URL) throws -> Int64 {
         let attributes: [FileAttributeKey: Any]
         do {
-            attributes = try FileManager.default.attributesOfItem(atPath: file.path(percentEncoded: false))
+            // Links are resolved first: the attributes would be those of the link, and its length isn't the file's.
+            let target = file.resolvingSymlinksInPath()
+            attributes = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))
         } catch {
             throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
         }

@@ -14,10 +14,12 @@ struct TransportStage: Sendable {
     private static func check(_ request: ServiceRequest) throws {
         for field in request.headers {
             guard field.name.isValid else {
-                throw InvalidRequest(message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+                throw InvalidRequest(
+                    message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
             }
             guard !field.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else {
-                throw InvalidRequest(message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
+                throw InvalidRequest(
+                    message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
             }
         }
         guard request.method.isValid else {

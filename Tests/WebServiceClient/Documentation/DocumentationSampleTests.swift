@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+// The samples of the README and the DocC articles, letter for letter where they are code: what stops compiling here is wrong there.
+
+struct Repository: Codable, Hashable, Sendable {
+    var name: String
+}
+
+struct IssueFilter: Codable, Sendable {
+    var state: String
+    var labels: [String]
+}
+
+final class GitHub: WebServiceClient, @unchecked Sendable {
+    override class var endpoints: EndpointTable {
+        [
+            "repository(owner:name:)": .get("/repos/%%0%%/%%1%%"),
+            "issues(owner:name:filter:)": .get("/repos/%%owner%%/%%name%%/issues").query(.argument(2)),
+            "createIssue(owner:name:issue:)": .post("/repos/%%0%%/%%1%%/issues").body(.argument(2)).accepting(.created),
+            "search(text:page:)": .get(uriTemplate: "/search/repositories{?text,page}").decoding(at: "items"),
+        ]
+    }
+
+    func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
+    func search(text: String, page: Int?) async throws -> [Repository] { try await call(text, page) }
+}
+
+struct Product: Codable, Hashable, Sendable {
+    var id: Int
+    var name: String
+}
+
+struct ProductFilter: Codable, Sendable {
+    var name: String?
+    var inStock: Bool
+}
+
+struct Order: Codable, Sendable {
+    var product: Int
+    var count: Int
+}
+
+final class Shop: WebServiceClient, @unchecked Sendable {
+    override class var endpoints: EndpointTable {
+        [
+            "product(id:)": .get("/products/%%id%%"),
+            "products(filter:)": .get("/products").query(.argument(0)),
+            "search(text:page:)": .get(uriTemplate: "/search{?text,page}").decoding(at: "items"),
+            "order(_:)": .post("/orders").accepting(.created),
+            "file(path:)": .get("%%0%%").raw(),
+        ]
+    }
+
+    func product(id: Int) async throws -> Product { try await call(id) }
+    func products(filter: ProductFilter) async throws -> [Product] { try await call(filter) }
+    func order(_ order: Order) async throws { try await call(order) }
+}
+
+@Suite struct DocumentationSampleTests {
+    let stub = StubTransport()
+
+    @Test func `The tables of the samples have no fault`() {
+        #expect(GitHub.verify().isEmpty, "\(GitHub.verify())")
+        #expect(Shop.verify().isEmpty, "\(Shop.verify())")
+    }
+
+    @Test func `The README's client calls with a method and without one`() async throws {
+        stub["repository(owner:name:)"] = .json(#"{"name":"swift"}"#)
+        let github = GitHub(serviceRoot: "https://api.github.com") {
+            $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "secret")
+            $0.transport = stub
+        }
+        let swift = try await github.repository(owner: "swiftlang", name: "swift")
+        let same: Repository = try await github.dynamic.repository(owner: "swiftlang", name: "swift")
+        #expect(swift == same)
+        let requests = stub.requests(for: "repository(owner:name:)")
+        try requests[0].expectURL("https://api.github.com/repos/swiftlang/swift")
+        #expect(requests.allSatisfy { $0.request.headers[.authorization] != nil })
+    }
+
+    @Test func `The search template leaves a missing page out and reads inside the payload`() async throws {
+        stub["search(text:page:)"] = .json(#"{"items":[{"name":"a"},{"name":"b"}]}"#)
+        let github = GitHub(serviceRoot: "https://api.github.com") { $0.transport = stub }
+        #expect(try await github.search(text: "x y&z", page: nil).map(\.name) == ["a", "b"])
+        try stub.requests[0].expectURL("https://api.github.com/search/repositories?text=x%20y%26z")
+    }
+
+    @Test func `The shop's filter becomes query items and its order the body`() async throws {
+        stub["products(filter:)"] = .json("[]")
+        stub["order(_:)"] = .status(201)
+        let shop = Shop(serviceRoot: "https://shop.example.com/v1") { $0.transport = stub }
+        #expect(try await shop.products(filter: ProductFilter(name: nil, inStock: true)) == [])
+        try await shop.order(Order(product: 7, count: 2))
+        try stub.requests[0].expectURL("https://shop.example.com/v1/products?inStock=true")
+        try stub.requests[1].expectBody(json: #"{"product":7,"count":2}"#)
+    }
+
+    @Test func `A dry run gives the request and sends nothing`() async throws {
+        let shop = Shop(serviceRoot: "https://shop.example.com/v1") { $0.transport = stub }
+        let request = try await shop.dryRun { try await $0.product(id: 7) }
+        #expect(request.curlCommand.hasSuffix("'https://shop.example.com/v1/products/7'"))
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func `Calls need no table entry`() async throws {
+        stub.fallback(.json(#"[{"id":1,"name":"tea"}]"#))
+        let shop = Shop(serviceRoot: "https://shop.example.com/v1") { $0.transport = stub }
+        let found: [Product] = try await shop.get("/products").query("name", "tea").value()
+        #expect(found == [Product(id: 1, name: "tea")])
+        try stub.requests[0].expectURL("https://shop.example.com/v1/products?name=tea")
+    }
+}
