@@ -99,11 +99,12 @@ struct RequestBinder {
     private func url(_ root: ServiceRoot) throws -> URL {
         var path = try target ?? path()
         var query = root.query
-        if let question = path.firstIndex(of: "?") {
-            append(String(path[path.index(after: question)...]), to: &query)
+        // By bytes: the path is encoded already, and walking it by characters took a third of the time of binding.
+        if let question = path.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            append(String(path[path.utf8.index(after: question)...]), to: &query)
             path = String(path[..<question])
         }
-        if let hash = path.firstIndex(of: "#") { path = String(path[..<hash]) }
+        if let hash = path.utf8.firstIndex(of: UInt8(ascii: "#")) { path = String(path[..<hash]) }
         for part in plan.query { append(try text(of: part), to: &query) }
         let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
         return try endpoint.settings.urlBuilder?.url(from: parts) ?? parts.standardURL()
