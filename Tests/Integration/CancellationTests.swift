@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+extension IntegrationTests {
+    @Suite struct CancellationTests {
+        private struct Ending: Sendable {
+            var isCancelled = false
+            var failure: String?
+            var time = Duration.zero
+        }
+
+        @Test func `a thousand calls, cancelled at random moments, end once and leave nothing`() async throws {
+            let transport = URLSessionTransport()
+            let client = try TestServer.client { $0.transport = transport }
+            try await client.get("/get").send()
+            transport.invalidate()
+            let before = Self.descriptors
+
+            let endings = try await ending(within: .seconds(60)) { try await Self.cancelledCalls(count: 1_000, atOnce: 32) }
+            #expect(endings.count == 1_000)
+            #expect(endings.compactMap(\.failure) == [])
+            let times = endings.filter(\.isCancelled).map(\.time).sorted()
+            #expect(times.count > 500)
+            if let longest = times.last {
+                print("cancelled \(times.count) calls: end after \(times[times.count / 2]) (median), \(longest) (at most)")
+            }
+
+            #expect(
+                try await eventually(within: .seconds(30)) { Self.descriptors <= before + 4 },
+                "\(before) descriptors became \(Self.descriptors)")
+            // What still sleeps for cancelled calls must not slow the next test.
+            try await TestServer.client().get("/get").timeout(.seconds(30)).send()
+        }
+
+        private static func cancelledCalls(count: Int, atOnce: Int) async throws -> [Ending] {
+            // A connection for each, so that calls are cancelled on the wire and not in a queue.
+            var configuration = URLSessionTransport.Configuration()
+            configuration.maximumConnectionsPerHost = atOnce
+            let transport = URLSessionTransport(configuration: configuration)
+            defer { transport.invalidate() }
+            let client = try TestServer.client { $0.transport = transport }
+            return await withTaskGroup(of: Ending.self) { group in
+                var random = HostileText(seed: 11)
+                var endings: [Ending] = []
+                for number in 0..<count {
+                    if number >= atOnce, let ending = await group.next() { endings.append(ending) }
+                    let moment = Duration.microseconds(Int.random(in: 0...30_000, using: &random))
+                    group.addTask { await cancelledCall(client, number, after: moment) }
+                }
+                for await ending in group { endings.append(ending) }
+                return endings
+            }
+        }
+
+        /// A call that is cancelled at its moment, unless it has ended before.
+        private static func cancelledCall(_ client: WebServiceClient, _ number: Int, after moment: Duration) async -> Ending {
+            let ended = Locked(0)
+            let work = Task {
+                defer { ended.withLock { $0 += 1 } }
+                switch number % 5 {
+                case 0: try await client.get("/delay/1").send()
+                case 1: try await client.get("/bytes/100000").send()
+                case 3: try await client.get("/bytes/1000").send()  // Often ends just when it is cancelled.
+                case 2: try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()
+                default:
+                    let stream = try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).stream()
+                    for try await _ in stream.value {}
+                    try Task.checkCancellation()
+                }
+            }
+            try? await Task.sleep(for: moment)
+            let cancelled = ContinuousClock.now
+            work.cancel()
+            var ending = Ending()
+            do {
+                try await work.value
+            } catch is CancellationError {
+                ending.isCancelled = true
+            } catch {
+                ending.failure = String(describing: error)
+            }
+            ending.time = ContinuousClock.now - cancelled
+            if ended.withLock({ $0 }) != 1 { ending.failure = "The call did not end exactly once." }
+            return ending
+        }
+
+        /// How many files and sockets this process has open; 0 where the system doesn't tell.
+        private static var descriptors: Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        }
+    }
+}
