@@ -13,7 +13,7 @@ struct CallPrinter: Interceptor {
             line(String(response.status), request, since: start)
             return response
         } catch {
-            line("—", request, since: start)
+            line(" — ", request, since: start)
             throw error
         }
     }

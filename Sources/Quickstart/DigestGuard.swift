@@ -4,7 +4,7 @@ import WebServiceTesting
 /// Challenges requests without Digest credentials (RFC 7616).
 ///
 /// It checks the form of the credentials, the user, the nonce and the URI; it doesn't compute the digest
-/// itself, so it would take a wrong password. That the digests are right is proven against real servers by the integration tests.
+/// itself, so it would take a wrong password. That the digests are right is for the provider's own tests to prove.
 struct DigestGuard: Sendable {
     let user: String
     let realm: String

@@ -8,8 +8,7 @@ struct Explorer {
     let set: String?
 
     func run() async throws {
-        // Reads need no slash at the end of a root; many services do.
-        let client = ODataClient(serviceRoot: root.hasSuffix("/") ? String(root.dropLast()) : root) {
+        let client = ODataClient(serviceRoot: root) {
             $0.interceptors = [CallPrinter()]
             $0.timeouts.total = .seconds(30)
         }
@@ -25,7 +24,8 @@ struct Explorer {
         }
 
         // Without a type of your own there is DynamicEntity, which has whatever the service sends.
-        let rows = try await client.fetch(FetchRequest<DynamicEntity>(from: entry.url).top(10))
+        let path = entry.url.contains("://") ? entry.name : entry.url
+        let rows = try await client.fetch(FetchRequest<DynamicEntity>(from: path).top(10))
         print(rows.isEmpty ? "\n  \(entry.name) is empty." : "\n\(Table(rows))")
     }
 }

@@ -16,7 +16,7 @@ enum Quickstart {
             return 0
         }
         if let root = options.service {
-            return await job("Exploring \(root)") { try await Explorer(root: root, set: options.set).run() } ? 0 : 1
+            return await job("Exploring an OData service") { try await Explorer(root: root, set: options.set).run() } ? 0 : 1
         }
         return await runEmbedded() ? 0 : 1
     }

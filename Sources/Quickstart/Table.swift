@@ -37,7 +37,9 @@ struct Table: CustomStringConvertible {
             let padded = columns.indices.map { column in
                 Self.padded(cells[column], to: widths[column], right: isNumeric[column])
             }
-            return "  " + padded.joined(separator: "  ")
+            var line = "  " + padded.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
         }
         text.insert("  " + widths.map { String(repeating: "-", count: $0) }.joined(separator: "  "), at: 1)
         return text.joined(separator: "\n")

@@ -15,7 +15,11 @@ final class ClientState: Sendable {
     let chain: NextInterceptor
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
+    /// The service root when it has placeholders.
+    private let rootTemplate: String?
     private let settings: EndpointSettings
+    /// The configuration's parsers, laid over the library's.
+    private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
 
     init(type: WebServiceClient.Type, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
@@ -25,6 +29,7 @@ final class ClientState: Sendable {
         profileNotes = profile?.notes ?? []
         let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
         let rootTemplate = rootText.contains("%%") ? rootText : nil
+        self.rootTemplate = rootTemplate
         if let profile {
             table = CompiledTable(type.endpoints.overlaid(by: profile.endpoints), root: rootTemplate)
         } else {
@@ -32,7 +37,10 @@ final class ClientState: Sendable {
         }
         root = rootTemplate == nil ? ServiceRoot(rootText) : nil
         settings = configuration.settings.overlaid(by: defaults.settings)
-        var headers = Self.libraryHeaders(configuration)
+        let serializer = settings.serializer ?? configuration.serializer
+        let parsers = configuration.parsers.completed(by: serializer)
+        self.parsers = parsers
+        var headers = Self.libraryHeaders(serializer)
         headers.replace(with: configuration.headers)
         headers.replace(with: defaults.headers)
         self.headers = headers
@@ -44,7 +52,7 @@ final class ClientState: Sendable {
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
-                plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+                plan, settings: settings, headers: headers, parsers: parsers, clientName: clientName, configuration: configuration)
         }
         self.endpoints = endpoints
     }
@@ -56,7 +64,7 @@ final class ClientState: Sendable {
         if !faults.isEmpty { throw tableError() }
         if let endpoint = endpoints[function] { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
-            let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: nil)
+            let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
             guard faults.isEmpty else { throw tableError(faults) }
             return resolve(plan)
         }
@@ -65,7 +73,8 @@ final class ClientState: Sendable {
 
     /// A plan with this client's settings beneath its own.
     func resolve(_ plan: EndpointPlan) -> ResolvedEndpoint {
-        ResolvedEndpoint(plan, settings: settings, headers: headers, clientName: clientName, configuration: configuration)
+        ResolvedEndpoint(
+            plan, settings: settings, headers: headers, parsers: parsers, clientName: clientName, configuration: configuration)
     }
 
     func tableError(_ found: [TableFault]? = nil) -> ServiceError {
@@ -76,7 +85,10 @@ final class ClientState: Sendable {
     }
 
     private func unknown(_ function: String) -> ServiceError {
-        let nearest = NearestName.of(function, among: table.keys)
+        // The same base name with other labels is nearer than any other name.
+        let base = function.prefix { $0 != "(" }
+        let namesakes = table.keys.filter { $0.prefix { $0 != "(" } == base }
+        let nearest = NearestName.of(function, among: namesakes) ?? namesakes.first ?? NearestName.of(function, among: table.keys)
         let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "its keys are spelled as #function spells the methods"
         return ServiceError(
             call: CallIdentity(client: clientName, key: function, route: ""), stage: .declaration, kind: .unknownEndpoint,
@@ -87,8 +99,8 @@ final class ClientState: Sendable {
 
     static let userAgent = "WebServiceClient-Swift"
 
-    private static func libraryHeaders(_ configuration: WebServiceClient.Configuration) -> HTTPFields {
-        ["User-Agent": userAgent, "Accept": configuration.serializer.contentType]
+    private static func libraryHeaders(_ serializer: any SerializationDelegate) -> HTTPFields {
+        ["User-Agent": userAgent, "Accept": serializer.contentType]
     }
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → authentication → transport.

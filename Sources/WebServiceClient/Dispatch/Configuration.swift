@@ -15,8 +15,9 @@ extension WebServiceClient {
         public var transport: any Transport = DefaultTransport.shared
         /// Writes bodies and reads answers where nothing else is said.
         public var serializer: any SerializationDelegate = JSONSerializer()
-        /// The parsers by media type.
-        public var parsers = SerializationRegistry.standard
+        /// Parsers by media type. They win over the client's serializer, which reads its own format, and that over those of
+        /// ``SerializationRegistry/standard``.
+        public var parsers = SerializationRegistry()
         /// What counts as success. Default 200 to 299.
         public var statuses: StatusSet = .success
         /// Decides what finished exchanges mean.

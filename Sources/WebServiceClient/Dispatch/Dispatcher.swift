@@ -35,13 +35,20 @@ struct Dispatcher: Sendable {
 
     /// The value of a bound request with its response.
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
-        let exchange = try await send(bound)
-        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
-        let body = try await reader.body()
-        try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
-        try checkCancellation()
-        let value = try reader.decode(Value.self, from: body)
-        let response = exchange.response
+        var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
+        let value: Value
+        do {
+            let body = try await read(&reader)
+            try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
+            try checkCancellation()
+            value = try reader.decode(Value.self, from: body)
+            try checkCancellation()
+        } catch {
+            // Cancelled is cancelled, whatever else went wrong meanwhile.
+            try checkCancellation()
+            throw error
+        }
+        let response = reader.exchange.response
         return ServiceResponse(
             value: value, status: response.status, headers: response.headers, url: response.url, duration: ContinuousClock.now - started)
     }
@@ -49,12 +56,30 @@ struct Dispatcher: Sendable {
     /// The body of a call as it arrives; failures are judged with the first 64 KiB of theirs.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
         let exchange = try await send(bound)
-        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
-        try await reader.judgeStream()
+        let body: ResponseBody
+        do {
+            body = try await ResponseReader(endpoint: endpoint, exchange: exchange).judgedStream()
+            try checkCancellation()
+        } catch {
+            try checkCancellation()
+            throw error
+        }
         let response = exchange.response
         return ServiceResponse(
-            value: response.body, status: response.status, headers: response.headers, url: response.url,
+            value: body, status: response.status, headers: response.headers, url: response.url,
             duration: ContinuousClock.now - started)
+    }
+
+    /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
+    private func read(_ reader: inout ResponseReader) async throws -> Data {
+        do {
+            return try await reader.body()
+        } catch let failure as ServiceError {
+            guard let handler = endpoint.settings.errorHandler else { throw failure }
+            reader = ResponseReader(
+                endpoint: endpoint, exchange: try await judge(failure, with: handler, request: reader.exchange.request))
+            return Data()
+        }
     }
 
     // MARK: Sending

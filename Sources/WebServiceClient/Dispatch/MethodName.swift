@@ -64,7 +64,8 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     /// A guess at what was meant by a list of labels that isn't one: `owner, name` or `owner: String, name`.
     private static func suggestion(base: String, inner: Substring) -> String? {
         let bare = inner.filter { $0 != ")" }
-        let parts = bare.contains(",") ? bare.split(separator: ",") : bare.split(separator: ":")
+        let isParameterList = bare.contains(",") || (bare.contains(": ") && !bare.hasSuffix(":"))
+        let parts = bare.split(separator: isParameterList ? "," : ":")
         let labels = parts.map { part -> String in
             let words = part.split(whereSeparator: { $0 == ":" || $0 == " " })
             return words.first.map(String.init) ?? ""

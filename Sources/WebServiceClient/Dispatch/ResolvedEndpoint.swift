@@ -11,13 +11,15 @@ final class ResolvedEndpoint: Sendable {
     let bodyLimit: Int
 
     init(
-        _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, clientName: String,
+        _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, parsers: SerializationRegistry, clientName: String,
         configuration: WebServiceClient.Configuration
     ) {
         self.plan = plan
         let settings = lower.overlaid(by: plan.settings)
         self.settings = settings
-        identity = CallIdentity(client: clientName, key: plan.label ?? plan.key.description, route: plan.route)
+        identity = CallIdentity(
+            client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
+            route: SecretMask.text(ofURL: plan.route))
         serializer = settings.serializer ?? configuration.serializer
         var headers = headers
         if let own = plan.settings.serializer { headers[.accept] = own.contentType }
@@ -26,7 +28,9 @@ final class ResolvedEndpoint: Sendable {
         }
         self.headers = headers
         success = settings.success
-        decoder = BodyDecoder(parsers: configuration.parsers, serializer: serializer, parsing: settings.parsing ?? .byContentType)
+        decoder = BodyDecoder(
+            parsers: plan.settings.serializer.map(configuration.parsers.completed) ?? parsers, serializer: serializer,
+            parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
     }
 }

@@ -39,25 +39,56 @@ struct ResponseReader: Sendable {
     }
 
     /// The same for a body that goes on as a stream: only a failure's beginning is read.
-    func judgeStream() async throws {
+    ///
+    /// - Returns: the whole body, also where a failure was accepted.
+    func judgedStream() async throws -> ResponseBody {
         let isSuccess = endpoint.success.contains(response.status)
-        guard !isSuccess || endpoint.settings.errorHandler != nil else { return }
-        let head = isSuccess ? Data() : await beginning()
-        try await judge(head, takesEmpty: false)
+        guard !isSuccess || endpoint.settings.errorHandler != nil else { return response.body }
+        if isSuccess {
+            try await judge(Data(), takesEmpty: false)
+            return response.body
+        }
+        var reader = response.body.makeAsyncIterator()
+        let (chunks, failure) = await beginning(&reader)
+        do {
+            try await judge(chunks.reduce(into: Data()) { $0.append($1) }.prefix(ResponseSummary.bodyLimit), takesEmpty: false)
+        } catch {
+            response.body.cancel()
+            throw error
+        }
+        return rejoined(chunks, failure, reader)
     }
 
-    private func beginning() async -> Data {
-        var head = Data()
+    private func beginning(_ reader: inout ResponseBody.Iterator) async -> (chunks: [Data], failure: (any Error)?) {
+        var chunks: [Data] = []
+        var count = 0
         do {
-            for try await chunk in response.body {
-                head.append(chunk)
-                if head.count >= ResponseSummary.bodyLimit { break }
+            while count < ResponseSummary.bodyLimit, let chunk = try await reader.next() {
+                chunks.append(chunk)
+                count += chunk.count
             }
         } catch {
             // The status is the news; what could be read of the body goes with it.
+            return (chunks, error)
         }
-        response.body.cancel()
-        return head.count > ResponseSummary.bodyLimit ? Data(head.prefix(ResponseSummary.bodyLimit)) : head
+        return (chunks, nil)
+    }
+
+    /// What was read of a body and what is left of it, as one.
+    private func rejoined(_ chunks: [Data], _ failure: (any Error)?, _ rest: ResponseBody.Iterator) -> ResponseBody {
+        let body = response.body
+        let left = Locked((chunks: chunks[...], rest: rest))
+        return ResponseBody(
+            expectedLength: body.expectedLength,
+            next: {
+                if let chunk = left.withLock({ $0.chunks.popFirst() }) { return chunk }
+                if let failure { throw failure }
+                var reader = left.withLock { $0.rest }
+                let chunk = try await reader.next()
+                left.withLock { [reader] in $0.rest = reader }
+                return chunk
+            },
+            cancel: { body.cancel() })
     }
 
     private func unsuccessful(_ body: Data) -> ServiceError {
@@ -88,6 +119,8 @@ struct ResponseReader: Sendable {
     /// The value in the body.
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         if type == NoContent.self, let nothing = ResultKind.empty(type) { return nothing }
+        let isWithoutContent = [204, 205, 304].contains(response.status)
+        if isWithoutContent, let empty = ResultKind.empty(type) { return empty }
         if body.isEmpty || response.status == 304 { return try decodeEmpty(type) }
         do {
             return try endpoint.decoder.value(

@@ -7,6 +7,11 @@ enum ResultKind {
         empty(type) != nil
     }
 
+    /// Whether an argument is a `nil` inside of an existential, as generic methods pass it.
+    static func isNil(_ value: any Sendable) -> Bool {
+        (value as? any EmptyRepresentable)?.isNil ?? false
+    }
+
     /// The value of a response without a body; `nil` when the type has none.
     static func empty<Value>(_ type: Value.Type) -> Value? {
         if type == NoContent.self { return NoContent() as? Value }
@@ -18,8 +23,10 @@ enum ResultKind {
 /// A type whose value may be that there is none.
 private protocol EmptyRepresentable {
     static var anyEmpty: Any { get }
+    var isNil: Bool { get }
 }
 
 extension Optional: EmptyRepresentable {
     fileprivate static var anyEmpty: Any { Self.none as Any }
+    fileprivate var isNil: Bool { self == nil }
 }

@@ -44,11 +44,11 @@ struct EndpointCompiler {
 
     // MARK: Templates and references
 
-    private mutating func template(_ text: some StringProtocol, in place: String) -> Template {
+    private mutating func template(_ text: some StringProtocol, in place: String, isSecret: Bool = false) -> Template {
         var problems: [TemplateProblem] = []
         let template = Template(text, names: names) { problems.append($0) }
         used.formUnion(template.arguments)
-        for problem in problems { add(problem.kind, in: "\(place) \"\(text)\", column \(problem.column)") }
+        for problem in problems { add(problem.kind, in: "\(place)\(isSecret ? "" : " \"\(text)\""), column \(problem.column)") }
         return template
     }
 
@@ -177,7 +177,7 @@ struct EndpointCompiler {
                 if value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
                     add(.badHeader, "the value of the header \(name) holds CR, LF or NUL", "take them out")
                 }
-                let template = template(value, in: "the header \(name)")
+                let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
                 plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
             case .reflected(let argument):
                 if let position = position(argument, in: ".headers(.argument(\(argument)))") { plan.headers.append(.reflected(position)) }

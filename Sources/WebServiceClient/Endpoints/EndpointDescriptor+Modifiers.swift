@@ -112,16 +112,15 @@ extension EndpointDescriptor {
 
     /// The deadlines, in place of the class's and the client's.
     public func timeouts(_ timeouts: ServiceTimeouts) -> EndpointDescriptor {
-        with { $0.settings.timeouts = timeouts }
+        with {
+            $0.settings.timeouts = timeouts
+            $0.settings.totalTimeout = nil
+        }
     }
 
-    /// The deadline of the whole call.
+    /// The deadline of the whole call; the other deadlines stay the class's and the client's.
     public func timeout(_ total: Duration) -> EndpointDescriptor {
-        with {
-            var timeouts = $0.settings.timeouts ?? ServiceTimeouts()
-            timeouts.total = total
-            $0.settings.timeouts = timeouts
-        }
+        with { $0.settings.totalTimeout = total }
     }
 
     /// What happens to redirects.

@@ -17,6 +17,8 @@ struct EndpointSettings: Sendable {
     var serializer: (any SerializationDelegate)?
     var parsing: Parsing?
     var timeouts: ServiceTimeouts?
+    /// The deadline of the whole call, where it is said without the other deadlines.
+    var totalTimeout: Duration?
     var arrays: FieldReflection.ArrayStrategy?
     var urlBuilder: (any URLBuilder)?
     var bodyLimit: Int?
@@ -34,7 +36,11 @@ struct EndpointSettings: Sendable {
         result.errorHandler = higher.errorHandler ?? errorHandler
         result.serializer = higher.serializer ?? serializer
         result.parsing = higher.parsing ?? parsing
-        result.timeouts = higher.timeouts ?? timeouts
+        if let timeouts = higher.timeouts {
+            result.timeouts = timeouts
+            result.totalTimeout = nil
+        }
+        result.totalTimeout = higher.totalTimeout ?? result.totalTimeout
         result.arrays = higher.arrays ?? arrays
         result.urlBuilder = higher.urlBuilder ?? urlBuilder
         result.bodyLimit = higher.bodyLimit ?? bodyLimit
@@ -47,6 +53,13 @@ struct EndpointSettings: Sendable {
     var success: StatusSet {
         let base = statuses ?? .success
         return moreStatuses.map(base.union) ?? base
+    }
+
+    /// The deadlines of a call when nothing else is said.
+    var deadlines: ServiceTimeouts {
+        var deadlines = timeouts ?? ServiceTimeouts()
+        if let totalTimeout { deadlines.total = totalTimeout }
+        return deadlines
     }
 
     /// The wire names in a dotted root such as `a.b`.

@@ -30,7 +30,12 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     /// `super.endpoints.overlaid(by: […])`.
     public func overlaid(by other: EndpointTable) -> EndpointTable {
         let replaced = Set(other.entries.map(\.key))
-        return EndpointTable(entries: entries.filter { !replaced.contains($0.key) } + other.entries)
+        let replacedNames = Set(other.entries.filter(\.isBareName).map(\.key))
+        let kept = entries.filter { entry in
+            // A bare name of a profile stands for every method of that name, so it replaces them all.
+            !replaced.contains(entry.key) && !replacedNames.contains(String(entry.key.prefix { $0 != "(" }))
+        }
+        return EndpointTable(entries: kept + other.entries)
     }
 
     /// The descriptor of a key, the last where it stands there twice.

@@ -73,6 +73,6 @@ public struct StatusSet: Sendable, Hashable, ExpressibleByArrayLiteral, CustomSt
 
     /// The codes as text, such as `200…299, 304`.
     public var description: String {
-        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(separator: ", ")
+        ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)…\($0.upperBound)" }.joined(separator: ", ")
     }
 }

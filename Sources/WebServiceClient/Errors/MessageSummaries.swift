@@ -24,7 +24,7 @@ public struct RequestSummary: Sendable, Hashable {
 }
 
 /// What an error tells of the response.
-public struct ResponseSummary: Sendable, Hashable {
+public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     /// The most bytes of a body that are kept: 64 KiB.
     public static let bodyLimit = 64 * 1024
 
@@ -47,6 +47,9 @@ public struct ResponseSummary: Sendable, Hashable {
         self.body = body.count > Self.bodyLimit ? Data(body.prefix(Self.bodyLimit)) : body
         bodyIsCut = isCut || body.count > Self.bodyLimit
     }
+
+    /// Status and URL, secrets masked.
+    public var description: String { "\(status) from \(SecretMask.text(of: url))" }
 
     /// The beginning of the body as text on one line, for messages; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {

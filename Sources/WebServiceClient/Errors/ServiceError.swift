@@ -117,7 +117,7 @@ extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
         var lines = ["\(call): \(message) [\(kind), stage \(stage.rawValue)]"]
         if let request { lines.append("  request: \(request.line)") }
         if let response {
-            lines.append("  response: \(response.status) from \(SecretMask.text(of: response.url))")
+            lines.append("  response: \(response)")
             let text = response.bodyText(upTo: 500)
             if !text.isEmpty { lines.append("  body: \(text)") }
         }
@@ -130,6 +130,6 @@ extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
     static func text(of cause: any Error) -> String {
-        String(describing: cause)
+        DecodingErrorText.text(of: cause)
     }
 }

@@ -11,6 +11,9 @@ package enum SecretMask {
         "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token", "dd-api-key", "x-amz-security-token",
     ]
 
+    /// Fields whose values are URLs.
+    private static let urlNames: Set<String> = ["location", "content-location", "referer"]
+
     /// Words that make a field or a query parameter a secret when its name contains one.
     private static let secretWords = ["token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "signature", "credential"]
 
@@ -27,12 +30,30 @@ package enum SecretMask {
 
     /// The field's value, or the mask. The scheme of an `Authorization` stays readable: it helps and tells nothing.
     package static func text(of field: HTTPFields.Field) -> String {
-        guard hides(field.name) else { return field.value }
+        guard hides(field.name) else { return urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value) : field.value }
         if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.firstIndex(of: " ") {
             return field.value[..<blank] + " " + mask
         }
         return mask
     }
+
+    /// The text of a body with the secrets in a form's items and in the members of JSON masked; other formats name nothing to go by.
+    package static func text(ofBody body: String, contentType: String?) -> String {
+        let type = contentType?.lowercased() ?? ""
+        if type.hasPrefix("application/x-www-form-urlencoded") { return String(text(ofURL: "?" + body).dropFirst()) }
+        guard type.contains("json"), let pattern = try? NSRegularExpression(pattern: jsonMember) else { return body }
+        var result = body
+        for match in pattern.matches(in: body, range: NSRange(body.startIndex..., in: body)).reversed() {
+            guard let name = Range(match.range(at: 1), in: body), let value = Range(match.range(at: 2), in: body),
+                hidesParameter(named: String(body[name]))
+            else { continue }
+            result.replaceSubrange(value, with: "\"" + mask + "\"")
+        }
+        return result
+    }
+
+    /// A member's name and its value, where that is a text or a number.
+    private static let jsonMember = #""((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)"#
 
     /// The text of a URL without user info and with the values of secret query parameters masked.
     package static func text(of url: URL) -> String {
@@ -53,7 +74,9 @@ package enum SecretMask {
         let pairs = text[text.index(after: question)..<end].split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
-            return hidesParameter(named: name.removingPercentEncoding ?? name) ? name + "=" + mask : String(pair)
+            // The placeholder of a route is no value.
+            let isPlaceholder = pair[equals...].hasPrefix("=%%")
+            return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
         }
         return text[...question] + pairs.joined(separator: "&") + text[end...]
     }

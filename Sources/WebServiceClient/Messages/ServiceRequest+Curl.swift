@@ -12,7 +12,7 @@ extension ServiceRequest {
             if let file = body.file {
                 parts += ["--data-binary", Self.quoted("@" + file.lastPathComponent)]
             } else if let data = body.data, data.count <= 4096, let text = String(data: data, encoding: .utf8), !text.contains("\0") {
-                parts += ["--data-binary", Self.quoted(text)]
+                parts += ["--data-binary", Self.quoted(SecretMask.text(ofBody: text, contentType: headers[.contentType]))]
             } else {
                 parts += ["--data-binary", Self.quoted("@body")]
             }

@@ -54,6 +54,22 @@ public struct SerializationRegistry: Sendable {
         return copy
     }
 
+    /// This registry laid over the standard one, where a client's own serializer stands for its format.
+    ///
+    /// Entries of this registry win; then comes the client's serializer, for its media type and for all types that the standard
+    /// registry reads with one of its kind; then the standard registry.
+    package func completed(by serializer: any SerializationDelegate) -> SerializationRegistry {
+        var whole = SerializationRegistry.standard
+        for (type, delegate) in whole.delegates where Swift.type(of: delegate) == Swift.type(of: serializer) {
+            whole.delegates[type] = serializer
+        }
+        if let own = MediaType(serializer.contentType), own.type != "*" { whole.delegates[own.essence] = serializer }
+        whole.delegates.merge(delegates) { _, mine in mine }
+        whole.choosesByContentType = choosesByContentType
+        whole.faults = faults
+        return whole
+    }
+
     /// Takes away the entry of a media type.
     ///
     /// - Returns: the serializer that was there.

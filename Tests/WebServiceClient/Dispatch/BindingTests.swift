@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+@Suite struct BindingTests {
+    private struct Filter: Codable, Sendable {
+        var text: String
+        var pageSize: Int?
+        var tags: [String] = []
+
+        enum CodingKeys: String, CodingKey {
+            case text = "q"
+            case pageSize = "page_size"
+            case tags
+        }
+    }
+
+    private enum Order: String, Sendable { case newestFirst = "-date" }
+
+    // MARK: Path
+
+    @Test(arguments: [
+        ("a/b", "a%2Fb"), ("?a=b&c", "%3Fa%3Db%26c"), ("#", "%23"), ("%2F", "%252F"), ("%%0%%", "%25%250%25%25"),
+        ("ü 😀", "%C3%BC%20%F0%9F%98%80"),
+        ("\r\n", "%0D%0A"), ("\0", "%00"), ("...", "..."), ("%2e%2e", "%252e%252e"), ("a:b", "a%3Ab"), ("../x", "..%2Fx"),
+    ])
+    func `A value stays in its segment`(value: String, encoded: String) async throws {
+        #expect(try await url { $0.get("/a/%%0%%/z", value) } == "https://api.test/v1/a/\(encoded)/z")
+    }
+
+    @Test(arguments: ["", ".", ".."]) func `Empty and dot segments are refused by the argument's name`(value: String) async throws {
+        let error = try #require(await serviceError { _ = try await url { $0.get("/a/%%0%%", value) } })
+        #expect(error.kind == .argument && error.stage == .binding)
+        #expect((error.cause as? ArgumentError)?.argument == "argument 0")
+        let whole = await serviceError { _ = try await url { $0.get("%%0%%", value) } }
+        #expect(whole?.kind == .argument)
+    }
+
+    @Test func `A dot segment made of a literal and a value is refused`() async throws {
+        #expect(await serviceError { _ = try await url { $0.get("/a/.%%0%%", ".") } }?.kind == .argument)
+        #expect(await serviceError { _ = try await url { $0.get(uriTemplate: "/a/{+0}", "../b") } }?.kind == .argument)
+        #expect(try await url { $0.get("/a/%%0%%.json", "..") } == "https://api.test/v1/a/...json")
+    }
+
+    @Test func `nil in a path names the argument`() async throws {
+        let error = await serviceError { _ = try await url { $0.get("/a/%%0%%", nil as String?) } }
+        #expect(error?.message.contains("argument 0") == true && error?.message.contains("nil") == true)
+    }
+
+    @Test(arguments: [
+        ("a/b c", "a/b%20c"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("basic-auth/user/passwd", "basic-auth/user/passwd"),
+        ("a/b:c", "a/b%3Ac"),
+    ])
+    func `A whole path keeps its slashes only`(value: String, encoded: String) async throws {
+        #expect(try await url { $0.get("%%0%%", value) } == "https://api.test/v1/\(encoded)")
+    }
+
+    @Test(arguments: ["/a", "a/", "a//b", "a/../b", "./a", "http://other.test/a", "mailto:x", "//other.test/a"])
+    func `A whole path that leads elsewhere is refused`(value: String) async throws {
+        #expect(await serviceError { _ = try await url { $0.get("%%0%%", value) } }?.kind == .argument)
+    }
+
+    @Test func `Values of many types become text`() async throws {
+        let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
+        #expect(try await url { $0.get("/%%0%%/%%1%%/%%2%%/%%3%%", 1, true, 2.5, id) } == "https://api.test/v1/1/true/2.5/\(id.uuidString)")
+        #expect(try await url { $0.get("/%%0%%", Date(timeIntervalSince1970: 0)) } == "https://api.test/v1/1970-01-01T00%3A00%3A00Z")
+        #expect(try await url { $0.get("/%%0%%", Order.newestFirst) } == "https://api.test/v1/-date")
+        let error = await serviceError { _ = try await url { $0.get("/%%0%%", StoreItem(id: 1, name: "x")) } }
+        #expect(error?.kind == .argument && error?.message.contains("StoreItem") == true)
+    }
+
+    // MARK: Root
+
+    @Test(arguments: [
+        ("https://a.test", "/x", "https://a.test/x"), ("https://a.test/", "x", "https://a.test/x"),
+        ("https://a.test/v1/", "/x", "https://a.test/v1/x"),
+        ("https://a.test/v1?k=1", "/x?y=2", "https://a.test/v1/x?k=1&y=2"), ("https://a.test/v1?", "/x?", "https://a.test/v1/x"),
+        ("https://a.test/v1", "", "https://a.test/v1"), ("https://a.test", "//evil.test/x", "https://a.test/evil.test/x"),
+        ("https://a.test/v1?k=1", "", "https://a.test/v1?k=1"), ("https://a.test", "/ü b", "https://a.test/%C3%BC%20b"),
+    ])
+    func `Root and route are joined at one slash`(root: String, route: String, whole: String) async throws {
+        #expect(try await url(root: root) { $0.get(route) } == whole)
+    }
+
+    @Test(arguments: ["nowhere", "ftp://a.test", "https://", "https://ada:pw@a.test", "https://a.test/#f", "https://a.test/ü", "/v1"])
+    func `A bad root is refused`(root: String) async throws {
+        let error = await serviceError { _ = try await url(root: root) { $0.get("/x") } }
+        #expect(error?.kind == .table)
+        #expect(error?.description.contains("pw@") == false)
+    }
+
+    @Test func `No root is told`() async throws {
+        let error = await serviceError { _ = try await url(root: "") { $0.get("/x") } }
+        #expect(error?.message.contains("service root") == true)
+    }
+
+    private final class Tenants: WebServiceClient, @unchecked Sendable {
+        override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://%%tenant%%.api.test/%%area%%/v1?k=1") }
+        override class var endpoints: EndpointTable { ["list(tenant:area:)": .get("/list")] }
+        func list(tenant: String, area: String) async throws { try await call(tenant, area) }
+    }
+
+    @Test func `A root has placeholders`() async throws {
+        #expect(Tenants.verify().isEmpty)
+        let request = try await Tenants().dryRun { try await $0.list(tenant: "acme", area: "a/b") }
+        #expect(request.url.absoluteString == "https://acme.api.test/a%2Fb/v1/list?k=1")
+        for (tenant, area) in [("evil.test/", "a"), ("a@evil", "b"), ("", "a"), ("acme", ".."), ("acme", "")] {
+            let error = await serviceError { _ = try await Tenants().dryRun { try await $0.list(tenant: tenant, area: area) } }
+            #expect(error?.kind == .argument, "\(tenant) \(area)")
+        }
+    }
+
+    // MARK: Query
+
+    @Test func `Query values are encoded, nil pairs are left out`() async throws {
+        #expect(
+            try await url { $0.get("/s?q=%%0%%&p=%%1%%&x=1", "a&b=c+d e", nil as String?) }
+                == "https://api.test/v1/s?q=a%26b%3Dc%2Bd%20e&x=1")
+        #expect(try await url { $0.get("/s?q=%%0%%", nil as String?) } == "https://api.test/v1/s")
+        #expect(try await url { $0.get("/s").query("a", nil as String?) } == "https://api.test/v1/s")
+        #expect(
+            try await url { $0.get("/s", "v").describing { $0.query(["a b": "x%%0%%y&", "f": "1"]) } }
+                == "https://api.test/v1/s?a%20b=xvy%26&f=1")
+        #expect(try await url { $0.get("/s?flag&empty=") } == "https://api.test/v1/s?flag&empty=")
+    }
+
+    @Test func `A struct becomes query items by its coding keys`() async throws {
+        let filter = Filter(text: "a b", tags: ["x", "y"])
+        #expect(try await url { $0.get("/s").query(filter) } == "https://api.test/v1/s?q=a%20b&tags=x&tags=y")
+        #expect(try await url { $0.get("/s").query(filter).describing { $0.arrays(.comma) } } == "https://api.test/v1/s?q=a%20b&tags=x,y")
+        let brackets = try await request(configure: { $0.arrays = .brackets }) { $0.get("/s").query("t", [1, 2]) }
+        #expect(brackets.url.query() == "t%5B%5D=1&t%5B%5D=2")
+    }
+
+    @Test func `URI templates take structs and lists`() async throws {
+        #expect(try await url { $0.get(uriTemplate: "/s{?0*}", ["a", "b"]) } == "https://api.test/v1/s?0=a&0=b")
+        #expect(
+            try await url { $0.get(uriTemplate: "/s{?0*}", Filter(text: "x", pageSize: 2)) }.hasPrefix(
+                "https://api.test/v1/s?q=x&page_size=2"))
+        #expect(
+            try await url(root: "https://a.test?k=1") { $0.get(uriTemplate: "/{0}{?1}{#2}", "a/b", "c", "d") }
+                == "https://a.test/a%2Fb?k=1&1=c")
+        #expect(try await url { $0.get(uriTemplate: "/s{?0}", nil as String?) } == "https://api.test/v1/s")
+    }
+
+    // MARK: Headers
+
+    @Test func `Header values are put in, nil ones left out, line breaks refused`() async throws {
+        let request = try await request { $0.get("/").header("X-A", "ü").header("X-B", nil as String?) }
+        #expect(request.headers["X-A"] == "ü" && request.headers["X-B"] == nil)
+        for value in ["a\r\nX-Evil: 1", "a\n", "\0"] {
+            let error = try #require(await serviceError { _ = try await url { $0.get("/").header("X-A", value) } })
+            #expect((error.cause as? ArgumentError)?.argument == "argument 0")
+            #expect(error.message.contains("X-A") && !error.description.contains("Evil"))
+        }
+    }
+
+    private struct Marks: Codable, Sendable {
+        var accept = ["a/b", "c/d"]
+        var trace: String?
+
+        enum CodingKeys: String, CodingKey {
+            case accept = "X-Accept"
+            case trace = "X-Trace"
+        }
+    }
+
+    @Test func `A struct becomes headers, a list several`() async throws {
+        let request = try await request(configure: { $0.arrays = .brackets }) {
+            $0.get("/", Marks()).describing { $0.headers(.argument(0)) }
+        }
+        #expect(request.headers[values: "X-Accept"] == ["a/b", "c/d"])
+        #expect(!request.headers.contains("X-Trace"))
+    }
+
+    @Test func `Arguments that don't fit the key are counted`() async throws {
+        let client = Store.stubbed().client
+        let error = try #require(await serviceError { try await client.ping() })
+        #expect(error.kind == .request && error.message.contains("1 arguments") && error.message.contains("key has 0"))
+    }
+}
+
+extension WebServiceClient {
+    /// A call with a URI template; positions are its variables' names.
+    func get(uriTemplate: String, _ arguments: (any Sendable)?...) -> ServiceCall {
+        ServiceCall(client: self, descriptor: .get(uriTemplate: uriTemplate), arguments: arguments)
+    }
+}

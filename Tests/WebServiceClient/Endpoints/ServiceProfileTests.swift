@@ -1,0 +1,155 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+@Suite struct ServiceProfileTests {
+    private final class Catalogue: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["user(id:)": .get("/class/%%0%%"), "kept()": .get("/kept")] }
+        func user(id: Int) async throws -> String { try await call(id) }
+        func user(name: String) async throws -> String { try await call(name) }
+        func kept() async throws -> String { try await call() }
+    }
+
+    private func profile(_ path: String, name: String = "user(id:)") throws -> ServiceProfile {
+        try ServiceProfile(
+            data: Data(#"{"BaseURL": "https://profile.test", "Resources": [{"Name": "\#(name)", "URITemplate": "\#(path)"}]}"#.utf8))
+    }
+
+    @Test func `JSON and property lists give the same table`() throws {
+        let value: [String: Any] = [
+            "BaseURL": "https://a.test/v1",
+            "Resources": [
+                ["Name": "user(id:)", "URITemplate": "/users/{id}"], ["Name": "create", "URITemplate": "/users", "Method": "POST"],
+            ],
+        ]
+        let forms = [
+            try JSONSerialization.data(withJSONObject: value),
+            try PropertyListSerialization.data(fromPropertyList: value, format: .xml, options: 0),
+            try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0),
+        ]
+        for data in forms {
+            let profile = try ServiceProfile(data: data)
+            #expect(profile.baseURL == "https://a.test/v1" && profile.notes.isEmpty)
+            #expect(profile.endpoints.keys == ["user(id:)", "create"])
+            #expect(profile.endpoints["create"]?.method == .post && profile.endpoints["user(id:)"]?.method == .get)
+        }
+    }
+
+    @Test func `Every fault names its resource and position`() {
+        let json = """
+            {"BaseURL": "nowhere", "Resources": [
+              {"Name": "a()", "URITemplate": "/a"},
+              {"URITemplate": "/b"},
+              {"Name": "c(id:)", "URITemplate": "/c/{idd}"},
+              {"Name": "a()", "URITemplate": "/d"},
+              {"Name": "e", "URITemplate": "/{e"},
+              {"Name": "f(x)", "URITemplate": "/f"},
+              {"Name": "g", "URITemplate": "/g", "Method": "G T"},
+              7
+            ]}
+            """
+        let faults = ServiceProfile.verify(Data(json.utf8))
+        for place in [
+            "nowhere", "resource 1: \"Name\"", "resource 2 \"c(id:)\"", "resource 3 \"a()\"", "resource 4 \"e\"", "resource 5 \"f(x)\"",
+            "resource 6 \"g\"", "resource 7 is no dictionary",
+        ] {
+            #expect(faults.contains { $0.contains(place) }, "\(place)")
+        }
+        #expect(throws: ServiceProfileError(faults: faults)) { try ServiceProfile(data: Data(json.utf8)) }
+    }
+
+    @Test(arguments: ["", "[]", "{}", "no", #"{"Resources": 5}"#, #"{"Resources": []}"#, #"{"Resources": [], "BaseURL": 1}"#])
+    func `What is no profile is refused`(text: String) {
+        #expect(!ServiceProfile.verify(Data(text.utf8)).isEmpty)
+    }
+
+    @Test func `Misspelled keys are noted`() throws {
+        let json = #"{"Resources": [{"Name": "a()", "URITemplate": "/a", "Methd": "POST"}], "BaseUrl": "x"}"#
+        let notes = try ServiceProfile(data: Data(json.utf8)).notes
+        #expect(notes.count == 2 && notes.contains { $0.contains("did you mean \"Method\"?") })
+    }
+
+    @Test func `A profile lies over the class's table, a bare name over every method of that name`() async throws {
+        let client = Catalogue(profile: try profile("/v1/{0}", name: "user"))
+        let byID = try await client.dryRun { try await $0.user(id: 1) }
+        #expect(byID.url.absoluteString == "https://profile.test/v1/1")
+        let byName = try await client.dryRun { try await $0.user(name: "a/b") }
+        #expect(byName.url.absoluteString == "https://profile.test/v1/a%2Fb")
+        let kept = try await client.dryRun { try await $0.kept() }
+        #expect(kept.url.absoluteString == "https://profile.test/kept")
+    }
+
+    @Test func `A bare name that doesn't fit the method that calls it is a fault`() async throws {
+        let client = Catalogue(profile: try profile("/v1/{id}", name: "user"))
+        let error = await serviceError { _ = try await client.user(name: "x") }
+        #expect(error?.kind == .table)
+    }
+
+    @Test func `Calls in flight keep their profile, later ones have the new one`() async throws {
+        let gate = DoorGate()
+        let stub = StubTransport()
+        stub.fallback(
+            StubAnswer { request in
+                if request.request.url.path() == "/old/1" { await gate.wait() }
+                return TransportResponse(status: 200, url: request.request.url, body: ResponseBody(Data(request.request.url.path().utf8)))
+            })
+        let client = Catalogue(profile: try profile("/old/{id}")) { $0.transport = stub }
+        async let first = client.user(id: 1)
+        await gate.waitForArrival()
+        client.profile = try profile("/new/{id}")
+        #expect(try await client.user(id: 2) == "/new/2")
+        gate.open()
+        #expect(try await first == "/old/1")
+        client.profile = nil
+        client.configure { $0.serviceRoot = "https://own.test" }
+        #expect(try await client.user(id: 3) == "/class/3")
+    }
+
+    @Test func `The file is named as the class`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "profiles-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let error = #expect(throws: ServiceProfileError.self) { try ServiceProfile(for: Catalogue.self, in: folder) }
+        #expect(error?.description.contains("Catalogue.plist") == true)
+        try Data(#"{"Resources": [{"Name": "a()", "URITemplate": "/a"}]}"#.utf8).write(to: folder.appending(path: "Catalogue.json"))
+        #expect(try ServiceProfile(for: Catalogue.self, in: folder).endpoints.keys == ["a()"])
+    }
+}
+
+/// Holds whoever waits until it is opened.
+final class DoorGate: Sendable {
+    private struct State {
+        var isOpen = false
+        var arrivals = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Locked(State())
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                state.arrivals += 1
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiters = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Waits until somebody waits.
+    func waitForArrival() async {
+        while state.withLock({ $0.arrivals }) == 0 { await Task.yield() }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+@Suite struct TableFaultTests {
+    private final class Broken: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable {
+            [
+                "user(id)": .get("/users/%%id%%"),
+                "twice()": .get("/a"),
+                "twice()": .get("/b"),
+                "open(id:)": .get("/%%id"),
+                "braces(id:)": .get(uriTemplate: "/{id"),
+                "range(id:)": .get("/%%0%%/%%3%%"),
+                "label(owner:)": .get("/%%ownr%%"),
+                "spare(id:)": .get("/all"),
+                "body(id:)": .get("/all").body(.argument(0)),
+                "header()": .get("/all").header("X Y", "1"),
+                "value()": .get("/all").header("X-Y", "1\r\n2"),
+                "method()": .endpoint("GE T", "/all"),
+                "statuses()": .get("/all").accepting([]),
+                "pinned()": .get("/all").requiring(.pinning),
+            ]
+        }
+    }
+
+    private func faults(of descriptor: EndpointDescriptor, key: String) -> [TableFault] {
+        CompiledTable([key: descriptor], root: nil).faults
+    }
+
+    @Test(arguments: [
+        (TableFault.Kind.malformedKey, "user(id)", "user(id:)"), (.duplicateKey, "twice()", "remove one"),
+        (.badTemplate, "open(id:)", "column 1"), (.badTemplate, "braces(id:)", "RFC 6570"), (.unknownArgument, "range(id:)", "0 to 0"),
+        (.unknownArgument, "label(owner:)", "did you mean \"owner\"?"),
+        (.unusedArgument, "spare(id:)", "argument \"id\" is used by nothing"),
+        (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" is no header name"),
+        (.badHeader, "value()", "CR, LF or NUL"),
+        (.badMethod, "method()", "no HTTP method"), (.badStatuses, "statuses()", ".accepting"),
+    ])
+    func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
+        let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })
+        #expect(fault.description.contains(key) && fault.description.contains(hint) && !fault.fix.isEmpty)
+    }
+
+    @Test func `All faults come at once, and the first call throws all of them`() async throws {
+        let stub = StubTransport(capabilities: [])
+        let client = Broken(serviceRoot: "ftp://ada:s3cret@api.test") {
+            $0.transport = stub
+            $0.headers["Bad Name"] = "x"
+        }
+        let kinds = Set(client.verify().map(\.kind))
+        #expect(kinds == Set(TableFault.Kind.allCases).subtracting([.badParser]))
+        let error = try #require(await serviceError { try await client.get("/fine").send() })
+        #expect(error.kind == .table && error.stage == .declaration)
+        #expect((error.cause as? TableFaults)?.faults == client.verify())
+        #expect(client.verify().allSatisfy { error.description.contains($0.description) })
+        #expect(!error.description.contains("s3cret"))
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func `Capabilities are checked for a given transport`() {
+        #expect(Broken.verify(for: []).contains { $0.kind == .missingCapability && $0.key == "pinned()" && $0.problem.contains("pinning") })
+        #expect(!Broken.verify(for: [.pinning]).contains { $0.kind == .missingCapability })
+    }
+
+    @Test func `A good table has no faults`() {
+        #expect(Store.verify().isEmpty)
+        #expect(Store.stubbed().client.verify().isEmpty)
+    }
+
+    @Test func `Routes with a scheme or a fragment are refused`() {
+        #expect(faults(of: .get("https://other.test/x"), key: "a()").map(\.kind) == [.badTemplate])
+        #expect(faults(of: .get("/x#frag"), key: "a()").map(\.kind) == [.badTemplate])
+    }
+
+    @Test func `References of every modifier are checked`() {
+        #expect(faults(of: .get("/").query(.argument(1)), key: "a()").map(\.kind) == [.unknownArgument])
+        #expect(faults(of: .get("/").query("q", .argument("nam")), key: "a(name:)").first?.fix.contains("\"name\"") == true)
+        #expect(faults(of: .get("/").headers(.argument(-1)), key: "a()").map(\.kind) == [.unknownArgument])
+        #expect(faults(of: .post("/").body(.argument(9)), key: "a()").map(\.kind) == [.unknownArgument])
+        #expect(faults(of: .get("/").ignoring("prepar"), key: "a(prepare:)").first?.kind == .unknownArgument)
+        #expect(faults(of: .post("/"), key: "a(b:c:)").map(\.kind) == [.unusedArgument, .unusedArgument])
+    }
+
+    @Test func `A fault in a secret header doesn't show its value`() {
+        let found = faults(of: .get("/").header("Authorization", "Bearer s3cret%%9%%"), key: "a()")
+        #expect(found.count == 1 && !found.description.contains("s3cret"))
+    }
+
+    @Test func `An unknown key names the nearest one`() async throws {
+        let client = Store.stubbed().client
+        let error = try #require(await serviceError { _ = try await client.item(identifier: 1) })
+        #expect(error.kind == .unknownEndpoint)
+        #expect(error.message.contains("\"item(identifier:)\"") && error.message.contains("\"item(id:)\""))
+    }
+
+    @Test func `A table overlays its parent's`() async throws {
+        class Child: Store, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                super.endpoints.overlaid(by: ["item(id:)": .get("/v2/%%0%%"), "extra()": .get("/extra")])
+            }
+        }
+        #expect(Child.verify().isEmpty)
+        let child = Child(serviceRoot: "https://api.test")
+        let own = try await child.dryRun { try await $0.item(id: 1) }
+        #expect(own.url.path() == "/v2/1")
+        let inherited = try await child.dryRun { try await $0.items(page: 2) }
+        #expect(inherited.url.absoluteString == "https://api.test/items?page=2")
+    }
+
+    @Test func `The description goes through JSON and back`() throws {
+        let description = Store.describe()
+        let again = try JSONDecoder().decode(ClientDescription.self, from: JSONEncoder().encode(description))
+        #expect(again == description)
+        #expect(again.endpoints.map(\.key) == Store.endpoints.keys)
+        #expect(again.endpoints.first { $0.key == "create(_:)" }?.success == "201")
+        #expect(again.endpoints.first { $0.key == "search(text:page:)" }?.root == "found.items")
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+@testable import WebServiceClient
+
+@Suite struct HTTPFieldsTests {
+    @Test func `Names are compared without case and written as given`() {
+        var fields: HTTPFields = ["x-Team": "core"]
+        #expect(fields["X-TEAM"] == "core")
+        fields["X-TEAM"] = "web"
+        #expect(fields.count == 1 && fields[0].name.rawName == "X-TEAM")
+        fields["x-team"] = nil
+        #expect(fields.isEmpty)
+    }
+
+    @Test func `Several fields of a name are joined, kept apart and replaced together`() {
+        var fields: HTTPFields = ["Via": "a", "Accept": "x", "via": "b"]
+        #expect(fields["via"] == "a, b")
+        #expect(fields[values: "Via"] == ["a", "b"])
+        fields["Via"] = "c"
+        #expect(fields.map(\.value) == ["c", "x"])
+        fields.append("Via", "d")
+        fields.replace(with: ["Via": "e", "VIA": "f"])
+        #expect(fields[values: "Via"] == ["e", "f"])
+        #expect(fields["Accept"] == "x")
+    }
+
+    @Test func `The description masks secrets`() {
+        let fields: HTTPFields = ["Authorization": "Bearer s3cret", "Cookie": "s3cret", "X-Session-Token": "s3cret", "Accept": "a/b"]
+        #expect(!fields.description.contains("s3cret"))
+        #expect(fields.description.contains("Bearer") && fields.description.contains("a/b"))
+    }
+
+    @Test(arguments: ["", "a b", "a:b", "ü", "a\n"]) func `What is no token is no name`(text: String) {
+        #expect(!HTTPFields.Name(text).isValid)
+    }
+}
