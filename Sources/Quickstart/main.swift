@@ -1,1 +1,4 @@
-print("Quickstart")
+import Foundation
+
+// Start with Quickstart.swift, then read Catalogue.swift and the three jobs: RESTJob.swift, ODataJob.swift, LoggingJob.swift.
+exit(await Quickstart.run(Array(CommandLine.arguments.dropFirst())))

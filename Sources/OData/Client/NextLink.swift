@@ -19,6 +19,17 @@ enum NextLink {
         return url
     }
 
+    /// Whether a link leads to another origin than the service's.
+    ///
+    /// - Throws: ``ODataLinkError`` where it does and may not.
+    static func isForeign(_ url: URL, to service: Origin?, policy: ForeignLinkPolicy) throws(ODataLinkError) -> Bool {
+        guard Origin(url) != service else { return false }
+        guard policy != .refuse else {
+            throw .foreignOrigin(Origin(url)?.description ?? "", service: service?.description ?? "an unknown service")
+        }
+        return true
+    }
+
     /// The link without what may be secret.
     static func shown(_ url: URL) -> String {
         (Origin(url)?.description ?? "") + url.path(percentEncoded: true)

@@ -24,6 +24,8 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     /// The origin that links must lead to; the first page's where it isn't known.
     let origin: Origin?
     let fetch: @Sendable (Step) async throws -> Fetched
+    /// Makes what is thrown of a link that isn't followed.
+    var failure: @Sendable (ODataLinkError) -> any Error = { $0 }
 
     /// An iterator from the first page on.
     public func makeAsyncIterator() -> Iterator {
@@ -35,7 +37,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
         private let pages: ODataPages
         private var step: Step? = .first
         /// Why the page after the one just given can't be fetched: thrown when it is asked for, so that no page is lost.
-        private var failure: ODataLinkError?
+        private var failure: (any Error)?
         private var remaining: Int?
         private var origin: Origin?
         /// Hashes of the pages' addresses: eight bytes a page, however many there are.
@@ -70,7 +72,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
                 do throws(ODataLinkError) {
                     self.step = try following(link, of: page, at: url)
                 } catch {
-                    failure = error
+                    failure = pages.failure(error)
                 }
             }
             return page
@@ -79,11 +81,7 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
         private func following(_ link: String, of page: ODataPage<Entity>, at url: URL) throws(ODataLinkError) -> Step {
             let next = try NextLink.url(link, context: page.context, page: url)
             guard !seen.contains(next.absoluteString.hashValue) else { throw .loop(NextLink.shown(next)) }
-            let isForeign = Origin(next) != origin
-            if isForeign, pages.foreignLinks == .refuse {
-                throw .foreignOrigin(Origin(next)?.description ?? "", service: origin?.description ?? "")
-            }
-            return .link(next, isForeign: isForeign)
+            return .link(next, isForeign: try NextLink.isForeign(next, to: origin, policy: pages.foreignLinks))
         }
     }
 }

@@ -119,8 +119,9 @@ final class CallReport: Sendable {
         ]
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
-        if context.attempt > 1 { metadata["http.request.resend_count"] = .int(Int64(context.attempt - 1)) }
-        if context.hop > 0 { metadata["redirects"] = .int(Int64(context.hop)) }
+        let (repeats, redirects) = (context.progress.repeats, context.progress.redirects)
+        if repeats > 0 { metadata["http.request.resend_count"] = .int(Int64(repeats)) }
+        if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
         if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers)) }
         guard let response else { return metadata }
         metadata["http.response.status_code"] = .int(Int64(response.status))

@@ -91,9 +91,12 @@ struct Dispatcher: Sendable {
         var isForeign = false
     }
 
-    func bind(_ arguments: [(any Sendable)?]) throws -> BoundRequest {
+    /// The request of a call beneath the service root.
+    ///
+    /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
+    func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
         do {
-            let (request, origin) = try RequestBinder(endpoint, arguments).request(root: state.root)
+            let (request, origin) = try RequestBinder(endpoint, arguments, target: target).request(root: state.root)
             return BoundRequest(request: request, origin: origin)
         } catch {
             throw wrap(error, stage: .binding, request: nil)

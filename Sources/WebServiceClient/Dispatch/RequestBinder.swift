@@ -4,10 +4,13 @@ import Foundation
 struct RequestBinder {
     private let endpoint: ResolvedEndpoint
     private let arguments: [(any Sendable)?]
+    /// Path and query, percent-encoded, in place of the endpoint's path.
+    private let target: String?
 
-    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?]) {
+    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
         self.endpoint = endpoint
         self.arguments = arguments
+        self.target = target
     }
 
     private var plan: EndpointPlan { endpoint.plan }
@@ -95,12 +98,13 @@ struct RequestBinder {
     // MARK: URL
 
     private func url(_ root: ServiceRoot) throws -> URL {
-        var path = try path()
-        // A fragment, such as a template's {#name}, is never sent.
-        if let hash = path.firstIndex(of: "#") { path = String(path[..<hash]) }
+        var path = try target ?? path()
         var query = root.query
-        if let question = path.firstIndex(of: "?") {
-            append(String(path[path.index(after: question)...]), to: &query)
+        // By bytes: the path is encoded already, and walking it by characters took a third of the time of binding.
+        // A fragment, such as a template's {#name}, is never sent.
+        if let hash = path.utf8.firstIndex(of: UInt8(ascii: "#")) { path = String(path[..<hash]) }
+        if let question = path.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            append(String(path[path.utf8.index(after: question)...]), to: &query)
             path = String(path[..<question])
         }
         for part in plan.query { append(try text(of: part), to: &query) }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A call that stands in no table: a value, changed by modifiers, sent through the same chain by asking for its result.
 ///
@@ -9,6 +9,8 @@ public struct ServiceCall: Sendable {
     enum Target: Sendable {
         /// A route beneath the service root.
         case route
+        /// A path beneath the service root with its query, both percent-encoded by whoever wrote them.
+        case encoded(String)
         /// A URL that the service itself gave, on the service root's origin.
         case link(URL)
         /// A URL of anybody: without credentials and without the client's headers.
@@ -143,6 +145,13 @@ public struct ServiceCall: Sendable {
         return try await dispatcher.stream(to: try bound(dispatcher))
     }
 
+    /// The URL that the call goes to, before the chain.
+    ///
+    /// - Throws: ``ServiceError``.
+    package func url() throws -> URL {
+        try bound(try dispatcher()).request.url
+    }
+
     private func dispatcher() throws -> Dispatcher {
         let state = client.state
         if !state.faults.isEmpty { throw state.tableError() }
@@ -158,6 +167,7 @@ public struct ServiceCall: Sendable {
     private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {
         switch target {
         case .route: try dispatcher.bind(arguments)
+        case .encoded(let text): try dispatcher.bind(arguments, target: text)
         case .link(let url): try dispatcher.bind(arguments, to: url, isForeign: false)
         case .outside(let url): try dispatcher.bind(arguments, to: url, isForeign: true)
         }

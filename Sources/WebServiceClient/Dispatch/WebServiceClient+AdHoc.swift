@@ -36,6 +36,18 @@ extension WebServiceClient {
         ServiceCall(client: self, descriptor: .delete(route), arguments: arguments)
     }
 
+    /// A call to a path beneath the service root that is percent-encoded already, with its query if it has one: it goes over the wire as
+    /// it stands. Modules that print their own URLs use it.
+    package func request(_ method: ServiceRequest.Method = .get, encoded target: String) -> ServiceCall {
+        var call = ServiceCall(client: self, descriptor: .endpoint(method, ""))
+        call.target = .encoded(target)
+        call.key = "\(method) encoded"
+        return call
+    }
+
+    /// The origin of the service root; `nil` when there is none, or its host is an argument.
+    package var serviceOrigin: Origin? { state.root?.origin }
+
     /// A call to a URL that the service itself gave: a next page, a location. It must be of the service root's origin, and then has the
     /// client's headers and credentials; another origin is an error, since a response must not decide where credentials go.
     public func request(_ method: ServiceRequest.Method = .get, link: URL) -> ServiceCall {

@@ -42,6 +42,13 @@ public struct EndpointDefaults: Sendable {
         if let retry { settings.attributes.set(retry) }
     }
 
+    /// Reads all responses with this parser, whatever their `Content-Type`.
+    package func decoding(with parser: any SerializationDelegate) -> EndpointDefaults {
+        var copy = self
+        copy.settings.parsing = .forced(parser)
+        return copy
+    }
+
     /// Sets an attribute that every endpoint has unless it says otherwise.
     public func attribute(_ attribute: some EndpointAttribute) -> EndpointDefaults {
         var copy = self

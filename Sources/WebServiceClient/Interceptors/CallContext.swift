@@ -14,6 +14,8 @@ public struct CallContext: Sendable {
     public var attempt = 1
     /// The number of redirects that were followed so far.
     public var hop = 0
+    /// Counts repeats and redirects for all copies of this context.
+    package let progress = CallProgress()
     /// What the call itself does to its request.
     var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?
 

@@ -12,7 +12,7 @@ struct Redirects: Interceptor {
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RedirectPolicy.self] ?? policy
         guard policy.rule != .stop else { return try await next(request, context) }
-        let firstOrigin = request.origin
+        let first = request
         var request = request
         var context = context
         var seen: Set<String> = []
@@ -30,12 +30,13 @@ struct Redirects: Interceptor {
                 throw RedirectError(
                     reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(Self.place(request)).")
             }
-            if policy.rule == .sameOrigin, request.origin != firstOrigin {
+            if policy.rule == .sameOrigin, request.origin != first.origin {
                 throw RedirectError(
                     reason: .otherOrigin,
                     message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
             }
             context.hop += 1
+            context.progress.countRedirect()
         }
     }
 

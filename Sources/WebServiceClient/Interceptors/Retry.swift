@@ -40,6 +40,7 @@ struct Retry: Interceptor {
             try await sleep(delay)
             try Task.checkCancellation()
             context.attempt += 1
+            context.progress.countRepeat()
         }
     }
 

@@ -80,7 +80,8 @@ extension MediaType: LosslessStringConvertible {
         var text = essence
         for parameter in parameters {
             text += "; " + parameter.name + "="
-            if URLEncoding.isToken(parameter.value) {
+            // A single quote at the beginning is a token character, but lenient readers, ours too, take it for a quotation mark.
+            if URLEncoding.isToken(parameter.value), !parameter.value.hasPrefix("'") {
                 text += parameter.value
             } else {
                 text += "\""

@@ -2,6 +2,7 @@ import Foundation
 import RemoteLogger
 import Testing
 import WebServiceClient
+import WebServiceTesting
 
 @Suite struct CallLoggerTests {
     private let sink = CollectingSink()
@@ -123,6 +124,22 @@ import WebServiceClient
         #expect(sink.records.map(\.level) == [.info, .info, .error])
         #expect(sink.records[1].message.hasSuffix("body left unread"))
         #expect(sink.records[2].message.contains("broke off"))
+    }
+
+    @Test func `repeats and redirects inside the chain are in the record`() async throws {
+        let server = try LoopbackServer { routes in
+            routes.on("GET", "/old", inTurn: [.status(503).with("Retry-After", "0"), .redirect(to: "/new")])
+            routes.get("/new") { _ in .text("here") }
+        }
+        let client = WebServiceClient(serviceRoot: server.url.absoluteString) {
+            $0.interceptors = [calls()]
+            $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero, cap: .zero))
+        }
+        #expect(try await client.get("/old").raw().value(String.self) == "here")
+        let metadata = try #require(sink.records.first).metadata
+        #expect(metadata["http.request.resend_count"] == .int(1))
+        #expect(metadata["redirects"] == .int(1))
+        #expect(metadata["url.answered"] == .string(server.url.absoluteString + "/new"))
     }
 
     @Test func `the shipper's own requests are left alone`() async throws {

@@ -2,6 +2,12 @@ import Testing
 import WebServiceClient
 
 @Suite struct MediaTypeTests {
+    @Test func `A value in single quotes that are meant comes back`() throws {
+        let type = try #require(MediaType(#"a/b; x="'c'""#))
+        #expect(type["x"] == "'c'")
+        #expect(MediaType(type.description) == type)
+    }
+
     @Test(
         "Reads what servers really send",
         arguments: [

@@ -1,0 +1,63 @@
+import Benchmark
+import Workloads
+
+/// Every workload under the harness: `swift package --package-path Benchmarks benchmark`.
+let benchmarks: @Sendable () -> Void = {
+    Benchmark.defaultConfiguration = .init(
+        metrics: [.wallClock, .instructions, .throughput], scalingFactor: .kilo, maxDuration: .seconds(2), maxIterations: 1_000)
+    calls()
+    parts()
+}
+
+private func calls() {
+    let smallEngine = Engine(answering: Payloads.small)
+    let largeEngine = Engine(answering: Payloads.large)
+    let (smallHand, largeHand) = (CallsByHand(smallEngine), CallsByHand(largeEngine))
+    let (smallClient, largeClient) = (DeclaredCalls(smallEngine), DeclaredCalls(largeEngine))
+    Benchmark("Call, 60 bytes: declared") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try await smallClient.health(service: "orders")) }
+    }
+    Benchmark("Call, 60 bytes: by hand") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try await smallHand.health(service: "orders")) }
+    }
+    Benchmark("Call, 2 kB: declared") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try await largeClient.repository(owner: "swiftlang", name: "swift")) }
+    }
+    Benchmark("Call, 2 kB: by hand") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try await largeHand.repository(owner: "swiftlang", name: "swift")) }
+    }
+}
+
+private func parts() {
+    Benchmark("Template, %%N%% bound in a dry run") { benchmark in
+        let work = try TemplateWork()
+        benchmark.startMeasurement()
+        for _ in benchmark.scaledIterations { blackHole(try await work.bind()) }
+    }
+    Benchmark("Template, RFC 6570 expanded") { benchmark in
+        let work = try TemplateWork()
+        benchmark.startMeasurement()
+        for _ in benchmark.scaledIterations { blackHole(try work.expand()) }
+    }
+    for algorithm in ["MD5", "SHA-256", "SHA-512-256"] {
+        Benchmark("Digest, \(algorithm)") { benchmark in
+            let work = try await DigestWork(algorithm: algorithm)
+            benchmark.startMeasurement()
+            for _ in benchmark.scaledIterations { blackHole(try await work.authorize()) }
+        }
+    }
+    let query = QueryWork()
+    Benchmark("FetchRequest, built and printed") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try query.buildAndPrint()) }
+    }
+    Benchmark("FetchRequest, printed") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try query.print()) }
+    }
+    let log = LogWork()
+    Benchmark("Log call, taken") { benchmark in
+        for number in benchmark.scaledIterations { log.taken(number) }
+    }
+    Benchmark("Log call, filtered out") { benchmark in
+        for number in benchmark.scaledIterations { log.filtered(number) }
+    }
+}

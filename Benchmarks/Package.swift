@@ -1,0 +1,38 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// A package of its own, so that the library's resolves nothing.
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "web-service-client-benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "web-service-client", path: ".."),
+        // Without its traits it needs neither jemalloc nor a malloc of its own: it measures what users run.
+        .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
+    ],
+    targets: [
+        .target(
+            name: "Workloads",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "OData", package: "web-service-client"),
+                .product(name: "RemoteLogger", package: "web-service-client"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "ClientBenchmarks",
+            dependencies: ["Workloads", .product(name: "Benchmark", package: "benchmark")],
+            path: "ClientBenchmarks", swiftSettings: settings,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        .executableTarget(name: "ratios", dependencies: ["Workloads"], path: "Sources/Ratios", swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,48 @@
+/// Measures workloads in alternation, round by round, so that whatever else the machine does falls on all of them alike.
+struct Alternation {
+    typealias Work = @Sendable () async throws -> Void
+
+    let rounds: Int
+    let repetitions: Int
+
+    /// The times per repetition in microseconds: for each workload its rounds, in order.
+    ///
+    /// The order within a round turns from one to the next. The first rounds, a tenth, aren't counted.
+    func times(of works: [Work]) async throws -> [[Double]] {
+        var times = works.map { _ in [Double]() }
+        let warmUp = max(rounds / 10, 1)
+        for round in 0..<(rounds + warmUp) {
+            for offset in works.indices {
+                let index = (round + offset) % works.count
+                let time = try await time(of: works[index])
+                if round >= warmUp { times[index].append(time) }
+            }
+        }
+        return times
+    }
+
+    private func time(of work: Work) async throws -> Double {
+        let start = ContinuousClock.now
+        for _ in 0..<repetitions { try await work() }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        return (Double(seconds) * 1e6 + Double(attoseconds) / 1e12) / Double(repetitions)
+    }
+}
+
+/// What a row of figures comes to.
+struct Spread {
+    private let sorted: [Double]
+
+    init(_ values: [Double]) {
+        sorted = values.sorted()
+    }
+
+    var median: Double { quantile(0.5) }
+    var lower: Double { quantile(0.25) }
+    var upper: Double { quantile(0.75) }
+
+    private func quantile(_ part: Double) -> Double {
+        guard let last = sorted.indices.last else { return .nan }
+        return sorted[min(max(Int((Double(last) * part).rounded()), 0), last)]
+    }
+}

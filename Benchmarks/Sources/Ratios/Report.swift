@@ -1,0 +1,84 @@
+import Foundation
+import Workloads
+
+/// Runs everything and prints two tables in Markdown.
+struct Report {
+    let rounds: Int
+
+    func print() async throws {
+        try await printCalls()
+        Swift.print("")
+        try await printParts()
+    }
+
+    // MARK: Calls
+
+    private func printCalls() async throws {
+        let small = Engine(answering: Payloads.small)
+        let large = Engine(answering: Payloads.large)
+        let (smallHand, largeHand) = (CallsByHand(small), CallsByHand(large))
+        let (smallClient, largeClient) = (DeclaredCalls(small), DeclaredCalls(large))
+        let alternation = Alternation(rounds: rounds, repetitions: 200)
+        Swift.print("\(rounds) rounds in alternation, 200 calls each, medians; the quartiles of the ratio in brackets")
+        Swift.print("")
+        Swift.print("| call | declared | by hand | difference | declared / by hand | by hand, values not encoded |")
+        Swift.print("|---|--:|--:|--:|--:|--:|")
+        let times60 = try await alternation.times(of: [
+            { keep(try await smallClient.health(service: "orders")) },
+            { keep(try await smallHand.health(service: "orders")) },
+            { keep(try await smallHand.carelessHealth(service: "orders")) },
+        ])
+        row("\(Payloads.small.count) bytes", times60)
+        let times2000 = try await alternation.times(of: [
+            { keep(try await largeClient.repository(owner: "swiftlang", name: "swift")) },
+            { keep(try await largeHand.repository(owner: "swiftlang", name: "swift")) },
+            { keep(try await largeHand.carelessRepository(owner: "swiftlang", name: "swift")) },
+        ])
+        row("\(Payloads.large.count) bytes", times2000)
+    }
+
+    private func row(_ name: String, _ times: [[Double]]) {
+        let medians = times.map { Spread($0).median }
+        let ratios = Spread(zip(times[0], times[1]).map { $0 / $1 })
+        let ratio = "\(text(ratios.median)) (\(text(ratios.lower)) to \(text(ratios.upper)))"
+        let cells = [
+            name, text(medians[0]) + " µs", text(medians[1]) + " µs", text(medians[0] - medians[1]) + " µs", ratio,
+            text(medians[2]) + " µs",
+        ]
+        Swift.print("| " + cells.joined(separator: " | ") + " |")
+    }
+
+    // MARK: Parts
+
+    private func printParts() async throws {
+        let templates = try TemplateWork()
+        let md5 = try await DigestWork(algorithm: "MD5")
+        let sha256 = try await DigestWork(algorithm: "SHA-256")
+        let query = QueryWork()
+        let log = LogWork()
+        let works: [(String, Alternation.Work)] = [
+            ("`%%label%%` template with four arguments, bound in a dry run", { keep(try await templates.bind()) }),
+            ("RFC 6570 template expanded", { keep(try templates.expand()) }),
+            ("Digest, MD5", { keep(try await md5.authorize()) }),
+            ("Digest, SHA-256", { keep(try await sha256.authorize()) }),
+            ("`FetchRequest` built and printed", { keep(try query.buildAndPrint()) }),
+            ("`FetchRequest` printed", { keep(try query.print()) }),
+            ("log call, taken", { log.taken(7) }),
+            ("log call, filtered out", { log.filtered(7) }),
+        ]
+        let times = try await Alternation(rounds: rounds, repetitions: 200).times(of: works.map(\.1))
+        Swift.print("| part | median |")
+        Swift.print("|---|--:|")
+        for ((name, _), times) in zip(works, times) { Swift.print("| \(name) | \(text(Spread(times).median)) µs |") }
+    }
+
+    private func text(_ value: Double) -> String {
+        String(format: abs(value) < 0.1 ? "%.3f" : "%.2f", value)
+    }
+}
+
+/// Takes a result so that the compiler can't leave out what made it.
+@inline(never)
+private func keep<Value>(_ value: Value) {
+    withExtendedLifetime(value) {}
+}

@@ -1,0 +1,34 @@
+public import WebServiceClient
+
+/// The calls as the library's users write them.
+public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
+    /// The table.
+    public override class var endpoints: EndpointTable {
+        [
+            "repository(owner:name:)": .get("/repos/%%0%%/%%1%%"),
+            "health(service:)": .get("/health/%%0%%"),
+            "issues(owner:name:state:page:)":
+                .get("/repos/%%owner%%/%%name%%/issues").query(["state": "%%state%%", "page": "%%page%%"]),
+        ]
+    }
+
+    /// A client on that engine.
+    public convenience init(_ engine: Engine, configure: (inout Configuration) -> Void = { _ in }) {
+        self.init(serviceRoot: "https://api.example.com/v1") {
+            $0.transport = EngineTransport(engine)
+            $0.headers = ["X-Client": "benchmark"]
+            configure(&$0)
+        }
+    }
+
+    /// A call with a body of 2 kB.
+    public func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
+
+    /// A call with a body of 60 bytes.
+    public func health(service: String) async throws -> Health { try await call(service) }
+
+    /// A call with four arguments, two of them in the query.
+    public func issues(owner: String, name: String, state: String, page: Int) async throws -> [Repository] {
+        try await call(owner, name, state, page)
+    }
+}

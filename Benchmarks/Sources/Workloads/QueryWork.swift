@@ -1,0 +1,55 @@
+import Foundation
+public import OData
+
+/// A journey.
+public struct Trip: Decodable, Sendable {
+    /// The number.
+    public let tripId: Int
+    /// The name.
+    public let name: String
+    /// What it may cost.
+    public let budget: Double
+}
+
+/// Somebody who travels.
+public struct Person: EntityType {
+    /// The entity set.
+    public static let entitySetName = "People"
+    /// The name by which people are known to the service.
+    public let userName: String
+    /// The last name.
+    public let lastName: String
+    /// The age in years.
+    public let age: Int
+    /// The journeys.
+    public let trips: [Trip]
+}
+
+/// A typed fetch request: building it, and printing it as a URL.
+public struct QueryWork: Sendable {
+    private let request: FetchRequest<Person>
+    private let printer = QueryPrinter()
+
+    /// Builds the request once, so that what is learnt of a type once is learnt.
+    public init() {
+        request = Self.build(21)
+    }
+
+    /// Builds the request.
+    private static func build(_ age: Int) -> FetchRequest<Person> {
+        FetchRequest<Person>()
+            .filter { $0.age > age && $0.lastName.hasPrefix("O'") || $0.trips.any { $0.budget >= 1_000 } }
+            .expand(\.trips) { $0.order(by: .descending(\.budget)).top(3) }
+            .order(by: .ascending(\.lastName)).top(20)
+    }
+
+    /// Builds a request and prints it.
+    public func buildAndPrint() throws -> String {
+        try Self.build(21).relativeURL(using: printer)
+    }
+
+    /// Prints the request that was built before.
+    public func print() throws -> String {
+        try request.relativeURL(using: printer)
+    }
+}

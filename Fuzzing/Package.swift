@@ -1,0 +1,20 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// Fuzz targets for every parser, on libFuzzer. A package of its own, since it is built with flags that a dependency can't have:
+//
+//     swift run -c release --package-path Fuzzing -Xswiftc -sanitize=fuzzer Fuzzer -max_total_time=60
+let package = Package(
+    name: "fuzzing",
+    dependencies: [.package(name: "web-service-client", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "Fuzzer",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"), .product(name: "OData", package: "web-service-client"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+    ]
+)

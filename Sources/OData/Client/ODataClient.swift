@@ -1,0 +1,168 @@
+public import WebServiceClient
+
+/// A client of an OData service: it sends queries that are values, and follows what the service answers to its end.
+///
+///     let client = ODataClient(serviceRoot: "https://api.example.com/odata")
+///     let adults = try await client.fetch(FetchRequest<Person>().filter { $0.age > 21 })
+///     for try await person in client.entities(matching: FetchRequest<Person>()) { … }
+///
+/// Everything that a ``WebServiceClient/WebServiceClient`` does it does as well: actions, functions and whatever else isn't a query are
+/// endpoints of a subclass's table. A subclass that says more in `defaults` changes `super.defaults`.
+///
+/// `@unchecked Sendable`: the settings are behind a lock, and constant otherwise.
+open class ODataClient: WebServiceClient, @unchecked Sendable {
+    private struct Settings {
+        var foreignLinks = ForeignLinkPolicy.refuse
+        var printer = QueryPrinter()
+    }
+
+    private let settings = Locked(Settings())
+
+    /// The headers, the JSON and the errors of OData 4.
+    open override class var defaults: EndpointDefaults {
+        EndpointDefaults(
+            headers: ["Accept": "application/json;odata.metadata=minimal", "OData-MaxVersion": "4.0"],
+            errorHandler: ODataErrorHandler(), serializer: ODataJSON.serializer
+        ).decoding(with: ODataJSON.serializer)
+    }
+
+    /// What happens to next links that lead to another origin than the service's. Default: they are refused.
+    public var foreignLinks: ForeignLinkPolicy {
+        get { settings.withLock { $0.foreignLinks } }
+        set { settings.withLock { $0.foreignLinks = newValue } }
+    }
+
+    /// Writes the queries. With a later version than 4.0 the client also asks for answers of that version.
+    public var printer: QueryPrinter {
+        get { settings.withLock { $0.printer } }
+        set { settings.withLock { $0.printer = newValue } }
+    }
+
+    // MARK: Entities
+
+    /// All entities of a query: next links are followed to the end, up to the query's `top` if it has one.
+    ///
+    /// They are all in memory at once; ``entities(matching:)`` gives one after the other.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. Without the last page there is no result.
+    public func fetch<Entity>(_ request: FetchRequest<Entity>) async throws -> [Entity] {
+        var entities: [Entity] = []
+        for try await page in pages(matching: request) { entities += page.entities }
+        return entities
+    }
+
+    /// The entities of a query, one after the other over all pages. A page is fetched when the one before is used up.
+    ///
+    /// A failure is thrown after the entities of the pages before it.
+    public func entities<Entity>(matching request: FetchRequest<Entity>) -> ODataEntities<Entity> {
+        ODataEntities(pages: pages(matching: request))
+    }
+
+    /// One entity.
+    ///
+    /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
+    public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
+        let operation = ODataOperation(request.resource)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        return try await call(operation, to: target).value()
+    }
+
+    /// One entity, or `nil` where there is none: the service says 404 (Not Found), or 204 (No Content) for a relation to nothing.
+    ///
+    /// A 404 with a page of HTML is an error still: it comes from something before the service, or the service root is wrong.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func fetchIfPresent<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity? {
+        do {
+            return try await fetch(request)
+        } catch let error as ServiceError {
+            if error.kind == .emptyBody, error.status == 204 { return nil }
+            guard error.stage == .status, error.status == 404, let response = error.response else { throw error }
+            let type = response.headers[.contentType].flatMap { MediaType($0) }
+            if type?.essence == "text/html" { throw error }
+            return nil
+        }
+    }
+
+    /// The number of entities that match a query's filter and search, whatever its other options say; the service counts (`/$count`).
+    ///
+    /// Where a service doesn't know `/$count`, ask for ``QueryBuilding/count()`` and take it from the first ``page(_:)``.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func count<Entity>(of request: FetchRequest<Entity>) async throws -> Int64 {
+        let counted = FetchRequest<Entity>(counting: request)
+        let operation = ODataOperation(counted.resource)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try counted.relativeURL(using: printer) }
+        let call = call(operation, to: target).header(.accept, "text/plain, */*;q=0.1")
+        let response = try await call.response(String.self)
+        // Some services begin with a byte order mark.
+        let text = response.value.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
+        guard let count = Int64(text), count >= 0 else {
+            throw error(operation, .decoding, .decoding, "The service's count is no whole number: '\(text.prefix(40))'.")
+        }
+        return count
+    }
+
+    // MARK: Pages
+
+    /// The pages of a query, each fetched when it is asked for.
+    public func pages<Entity>(matching request: FetchRequest<Entity>) -> ODataPages<Entity> {
+        let operation = ODataOperation(request.resource)
+        return ODataPages(
+            foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin,
+            fetch: { step in
+                let response: ServiceResponse<ODataPage<Entity>> =
+                    switch step {
+                    case .first: try await self.firstPage(of: request, operation)
+                    case .link(let url, let isForeign): try await self.page(self.call(operation, link: url, isForeign: isForeign))
+                    }
+                return (response.value, response.url)
+            },
+            failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
+    }
+
+    /// The first page of a query, with its count and the link to the next one.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func page<Entity>(_ request: FetchRequest<Entity>) async throws -> ODataPage<Entity> {
+        try await firstPage(of: request, ODataOperation(request.resource)).value
+    }
+
+    /// The page behind a page of a query; `nil` behind the last one. For a link that was kept, give `ODataPage(entities: [], nextLink: link)`.
+    ///
+    /// The query's `top` isn't watched here.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func page<Entity>(after page: ODataPage<Entity>, of request: FetchRequest<Entity>) async throws -> ODataPage<Entity>? {
+        guard let link = page.nextLink else { return nil }
+        let operation = ODataOperation(request.resource)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        let base = try call(operation, to: target).url()
+        let next: ServiceCall
+        do throws(ODataLinkError) {
+            let url = try NextLink.url(link, context: page.context, page: base)
+            let isForeign = try NextLink.isForeign(url, to: serviceOrigin ?? Origin(base), policy: foreignLinks)
+            next = call(operation, link: url, isForeign: isForeign)
+        } catch {
+            throw self.error(operation, .binding, .link, error.description, cause: error)
+        }
+        return try await self.page(next).value
+    }
+
+    private func firstPage<Entity>(
+        of request: FetchRequest<Entity>, _ operation: ODataOperation
+    ) async throws -> ServiceResponse<ODataPage<Entity>> {
+        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        return try await page(call(operation, to: target))
+    }
+
+    private func page<Entity>(_ call: ServiceCall) async throws -> ServiceResponse<ODataPage<Entity>> {
+        do {
+            return try await call.response()
+        } catch var error as ServiceError {
+            // A service that fails midway says so inside of a success.
+            if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
+            throw error
+        }
+    }
+}

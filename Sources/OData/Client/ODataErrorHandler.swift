@@ -1,0 +1,20 @@
+public import WebServiceClient
+
+/// Makes ``ODataErrorBody`` the error body of every failure that has one.
+///
+/// What a proxy says in HTML, or anything else that is no OData error, is left to the check of the status.
+struct ODataErrorHandler: ErrorHandler {
+    func verdict(on outcome: CallOutcome) -> ErrorVerdict {
+        guard case .response(let response) = outcome.result, !outcome.isSuccess, let body = ODataErrorBody(response.body) else {
+            return .default
+        }
+        return .fail(DecodedErrorBody(status: response.status, body: body))
+    }
+}
+
+extension ServiceError.Kind {
+    /// An OData query can't be said as a URL; the cause is ``ODataQueryError``.
+    public static let query = Self(rawValue: "query")
+    /// A link of the service isn't followed; the cause is ``ODataLinkError``.
+    public static let link = Self(rawValue: "link")
+}

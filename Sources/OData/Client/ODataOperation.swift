@@ -1,0 +1,88 @@
+import Foundation
+import WebServiceClient
+
+/// What one operation is called in errors, logs and metrics: its resource without the keys, so that there are few of them.
+struct ODataOperation: Sendable {
+    let route: String
+
+    init(_ resource: ResourcePath) {
+        route = resource.segments.map { segment in
+            switch segment {
+            case .raw(let text): Self.withoutKeys(text)
+            case .key: "(…)"
+            case .count: "/$count"
+            }
+        }.joined()
+    }
+
+    /// `People('ada')/Trips` as `People(…)/Trips`.
+    private static func withoutKeys(_ text: String) -> String {
+        var result = ""
+        var depth = 0
+        var isQuoted = false
+        for character in text {
+            if character == "'" { isQuoted.toggle() }
+            let isSyntax = !isQuoted && character != "'"
+            if isSyntax, character == ")" { depth = max(0, depth - 1) }
+            if depth == 0, !isQuoted, character != "'" { result.append(character) }
+            if isSyntax, character == "(" {
+                if depth == 0 { result.append("…") }
+                depth += 1
+            }
+        }
+        return result
+    }
+}
+
+extension FetchRequest {
+    /// The request for the number of what another one matches.
+    init(counting other: FetchRequest) {
+        self.init(resource: other.resource.appending(.count))
+        options = other.options
+        options.selection = .all
+        options.expansions = []
+        options.order = []
+        options.top = nil
+        options.skip = nil
+        options.includesCount = false
+    }
+}
+
+extension ODataClient {
+    /// The relative URL of an operation.
+    func printed(
+        _ operation: ODataOperation, _ print: (QueryPrinter) throws(ODataQueryError) -> String
+    ) throws -> String {
+        do throws(ODataQueryError) {
+            return try print(printer)
+        } catch {
+            throw self.error(operation, .binding, .query, error.description, cause: error)
+        }
+    }
+
+    /// The call to a printed URL.
+    func call(_ operation: ODataOperation, to target: String) -> ServiceCall {
+        prepared(request(encoded: target), operation)
+    }
+
+    /// The call to a link of the service.
+    func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
+        prepared(isForeign ? request(outside: link) : request(link: link), operation)
+    }
+
+    private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
+        let version = printer.version
+        return call.named(operation.route, route: operation.route).describing { descriptor in
+            let descriptor = descriptor.decoding(with: ODataJSON.serializer)
+            return version > .v4 ? descriptor.header("OData-MaxVersion", version.rawValue) : descriptor
+        }
+    }
+
+    /// An error of an operation outside of its exchange.
+    func error(
+        _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil
+    ) -> ServiceError {
+        let identity = CallIdentity(client: String(describing: type(of: self)), key: operation.route, route: operation.route)
+        return ServiceError(call: identity, stage: stage, kind: kind, message: message, cause: cause)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import OData
+import WebServiceClient
+
+/// Shows what a real OData service has: its entity sets, and the first rows of one of them. No types are declared for it.
+struct Explorer {
+    let root: String
+    let set: String?
+
+    func run() async throws {
+        let client = ODataClient(serviceRoot: root) {
+            $0.interceptors = [CallPrinter()]
+            $0.timeouts.total = .seconds(30)
+        }
+
+        // The root of a service lists what it has.
+        let entries = try await client.get("/").decoding(at: "value").value([ServiceEntry].self)
+        let sets = entries.filter { $0.kind == nil || $0.kind == "EntitySet" }
+        print("\n  entity sets: \(sets.map(\.name).joined(separator: ", "))\n")
+
+        let name = set ?? sets.first?.name
+        guard let entry = sets.first(where: { $0.name == name }) else {
+            throw QuickstartError(set.map { "The service has no entity set \"\($0)\"." } ?? "The service has no entity sets.")
+        }
+
+        // Without a type of your own there is DynamicEntity, which has whatever the service sends.
+        let path = entry.url.contains("://") ? entry.name : entry.url
+        let rows = try await client.fetch(FetchRequest<DynamicEntity>(from: path).top(10))
+        print(rows.isEmpty ? "\n  \(entry.name) is empty." : "\n\(Table(rows))")
+    }
+}
+
+/// An entry of a service document (OData JSON Format, section 5).
+private struct ServiceEntry: Decodable, Sendable {
+    let name: String
+    let kind: String?
+    let url: String
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// Runs the three jobs of the library against a service that it starts itself, or explores an OData service that is named.
+enum Quickstart {
+    /// Runs what the arguments ask for, and gives the exit code: 0 when all went well, 1 when a job failed, 2 for wrong arguments.
+    static func run(_ arguments: [String]) async -> Int32 {
+        let options: Options
+        do {
+            options = try Options(arguments)
+        } catch {
+            print("\(error)\n\n\(Options.usage)")
+            return 2
+        }
+        if options.wantsHelp {
+            print(Options.usage)
+            return 0
+        }
+        if let root = options.service {
+            return await job("Exploring an OData service") { try await Explorer(root: root, set: options.set).run() } ? 0 : 1
+        }
+        return await runEmbedded() ? 0 : 1
+    }
+
+    /// All three jobs, each of them also when one before it has failed.
+    private static func runEmbedded() async -> Bool {
+        let service: EmbeddedService
+        do {
+            service = try EmbeddedService()
+        } catch {
+            print("The embedded service can't start: \(error)")
+            return false
+        }
+        defer { service.stop() }
+        print("Quickstart: a small shop listens on \(service.url) and has \(service.productCount) products.")
+
+        let rest = await job("1. Calling declared endpoints") { try await RESTJob(service: service).run() }
+        let odata = await job("2. Fetching an OData entity set") { try await ODataJob(service: service).run() }
+        let logging = await job("3. Shipping log records") { try await LoggingJob(service: service).run() }
+        let allDone = rest && odata && logging
+        print(allDone ? "\nQuickstart: all three jobs done." : "\nQuickstart: not every job succeeded.")
+        return allDone
+    }
+
+    private static func job(_ title: String, _ body: () async throws -> Void) async -> Bool {
+        print("\n\(title)\n")
+        do {
+            try await body()
+            return true
+        } catch {
+            // A ServiceError describes itself in some lines: the call, what happened, request and response; never a secret.
+            print("  FAILED: \(error)")
+            return false
+        }
+    }
+}
+
+/// Why a job isn't content, as a sentence.
+struct QuickstartError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

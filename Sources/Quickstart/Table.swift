@@ -1,0 +1,69 @@
+import Foundation
+import OData
+
+/// Rows as text in aligned columns; columns of numbers are aligned to the right.
+struct Table: CustomStringConvertible {
+    /// The most characters of a cell; longer texts are cut.
+    static let widestCell = 36
+
+    let columns: [String]
+    let rows: [[String]]
+
+    init(columns: [String], rows: [[String]]) {
+        self.columns = columns
+        self.rows = rows
+    }
+
+    /// A table of entities without a Swift type: a column for each property that has plain values, eight at most.
+    init(_ entities: [DynamicEntity]) {
+        let entities = entities.map(\.withoutAnnotations)
+        var names: [String] = []
+        for property in entities.flatMap(\.properties) where !names.contains(property.name) {
+            if property.value.array == nil, property.value.object == nil { names.append(property.name) }
+        }
+        let shown = Array(names.prefix(8))
+        self.init(columns: shown, rows: entities.map { entity in shown.map { entity[$0]?.shown ?? "" } })
+    }
+
+    var description: String {
+        let lines = [columns] + rows
+        let widths = columns.indices.map { column in
+            lines.map { min($0[column].count, Self.widestCell) }.max() ?? 0
+        }
+        let isNumeric = columns.indices.map { column in
+            rows.allSatisfy { $0[column].isEmpty || Double($0[column]) != nil }
+        }
+        var text = lines.map { cells in
+            let padded = columns.indices.map { column in
+                Self.padded(cells[column], to: widths[column], right: isNumeric[column])
+            }
+            var line = "  " + padded.joined(separator: "  ")
+            while line.last == " " { line.removeLast() }
+            return line
+        }
+        text.insert("  " + widths.map { String(repeating: "-", count: $0) }.joined(separator: "  "), at: 1)
+        return text.joined(separator: "\n")
+    }
+
+    private static func padded(_ cell: String, to width: Int, right: Bool) -> String {
+        let cut = cell.count > widestCell ? cell.prefix(widestCell - 1) + "…" : cell[...]
+        let blanks = String(repeating: " ", count: max(0, width - cut.count))
+        return right ? blanks + cut : cut + blanks
+    }
+}
+
+extension ODataValue {
+    /// The value for people, on one line.
+    var shown: String {
+        switch self {
+        case .null: ""
+        case .boolean(let value): String(value)
+        case .integer(let value): String(value)
+        case .decimal(let value): "\(value)"
+        case .double(let value): String(value)
+        case .string(let value): value.split(whereSeparator: \.isNewline).joined(separator: " ")
+        case .array(let values): "[" + values.map(\.shown).joined(separator: ", ") + "]"
+        case .object(let entity): "{" + entity.properties.map { "\($0.name): \($0.value.shown)" }.joined(separator: ", ") + "}"
+        }
+    }
+}
