@@ -45,11 +45,17 @@ package enum SecretMask {
         var result = body
         for match in pattern.matches(in: body, range: NSRange(body.startIndex..., in: body)).reversed() {
             guard let name = Range(match.range(at: 1), in: body), let value = Range(match.range(at: 2), in: body),
-                hidesParameter(named: String(body[name]))
+                hidesMember(named: String(body[name]))
             else { continue }
             result.replaceSubrange(value, with: "\"" + mask + "\"")
         }
         return result
+    }
+
+    /// Whether a member of this name holds a secret. In bodies `code` and `key` name too much else.
+    private static func hidesMember(named name: String) -> Bool {
+        let lowered = name.lowercased()
+        return lowered != "code" && lowered != "key" && hidesParameter(named: lowered)
     }
 
     /// A member's name and its value, where that is a text or a number.

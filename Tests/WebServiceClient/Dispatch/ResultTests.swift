@@ -1,0 +1,221 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+@Suite struct ResultTests {
+    private let tea = #"{"id":1,"name":"tea"}"#
+
+    @Test func `The type that is asked for decides`() async throws {
+        let client = Store.stubbed(.json(tea, headers: ["X-A": "1"])).client
+        #expect(try await client.item(id: 1) == StoreItem(id: 1, name: "tea"))
+        #expect(try await client.get("/").value(StoreItem?.self)?.id == 1)
+        #expect(try await client.get("/").value(Data.self) == Data(tea.utf8))
+        #expect(try await client.get("/").value(String.self) == tea)
+        #expect(try await client.get("/").value(String?.self) == tea)
+        #expect(try await client.get("/").value(NoContent.self) == NoContent())
+        try await client.ping0()
+        let response = try await client.get("/").response(StoreItem.self)
+        #expect(response.value.id == 1 && response.status == 200 && response.headers["X-A"] == "1" && response.duration >= .zero)
+        #expect(response.url.path() == "/v1/")
+    }
+
+    @Test(arguments: [204, 205, 304, 200]) func `Without a body an optional is nil and a value an error`(status: Int) async throws {
+        let client = Store.stubbed(.status(status)).client
+        #expect(try await client.get("/").value(StoreItem?.self) == nil)
+        #expect(try await client.get("/").response(String?.self).value == nil)
+        try await client.get("/").send()
+        let error = try #require(await serviceError { _ = try await client.get("/").value(StoreItem.self) })
+        #expect(error.kind == (status == 304 ? .status : .emptyBody) && error.status == status)
+    }
+
+    @Test func `Bytes and text of an empty body are empty`() async throws {
+        let client = Store.stubbed(.status(200)).client
+        #expect(try await client.get("/").value(Data.self).isEmpty)
+        #expect(try await client.get("/").value(String.self).isEmpty)
+        let error = await serviceError { _ = try await client.get("/").decoding(at: "a").value(String.self) }
+        #expect(error?.kind == .emptyBody)
+    }
+
+    @Test func `A body that comes with 205 is left`() async throws {
+        #expect(try await Store.stubbed(.json(tea, status: 205)).client.get("/").value(StoreItem?.self) == nil)
+    }
+
+    @Test func `A root is read inside the payload`() async throws {
+        let client = Store.stubbed(.json(#"{"found":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#)).client
+        #expect(try await client.search(text: "x", page: nil).map(\.id) == [1, 2])
+        #expect(try await client.get("/").decoding(at: "found.items.1.name").value(String.self) == "b")
+        let error = await serviceError { _ = try await client.get("/").decoding(at: "found.none").value(StoreItem.self) }
+        #expect(error?.stage == .decoding)
+    }
+
+    @Test func `A raw endpoint gives bytes and text only`() async throws {
+        let client = Store.stubbed(.json(tea)).client
+        #expect(try await client.get("/").raw().value(String.self) == tea)
+        let error = try #require(await serviceError { _ = try await client.get("/").raw().value(StoreItem.self) })
+        #expect(error.kind == .format && error.message.contains(".raw()"))
+    }
+
+    @Test(arguments: ["application/vnd.api+json", "application/json; charset=utf-8", "text/plain", "text/json"])
+    func `JSON is read under many names, by the client's own serializer`(type: String) async throws {
+        let client = Store.stubbed(.data(Data(#"{"item_id":7}"#.utf8), type: type)).client
+        client.configure { $0.serializer = JSONSerializer(keys: .snakeCase) }
+        struct Reply: Decodable, Sendable { var itemId: Int }
+        #expect(try await client.get("/").value(Reply.self).itemId == 7)
+    }
+
+    @Test func `A parser of one's own and a forced one win`() async throws {
+        let client = Store.stubbed(.data(Data(tea.utf8), type: "application/weird")).client
+        #expect(await serviceError { _ = try await client.get("/").value(StoreItem.self) }?.kind == .format)
+        let forced = try await client.get("/").describing { $0.decoding(with: JSONSerializer()) }.value(StoreItem.self)
+        client.configure { $0.parsers.register(JSONSerializer(), for: "application/weird") }
+        #expect(try await client.get("/").value(StoreItem.self) == forced)
+        client.configure { $0.parsers.register(JSONSerializer(), for: "no type") }
+        #expect(client.verify().map(\.kind) == [.badParser])
+    }
+
+    @Test func `HTML where JSON is expected is told as such`() async throws {
+        for type in ["text/html", "application/json"] {
+            let page = Data("<!DOCTYPE html><html><head><title>Sign in</title></head></html>".utf8)
+            let error = try #require(await serviceError { _ = try await Store.stubbed(.data(page, type: type)).client.item(id: 1) })
+            #expect(error.kind == .format && error.stage == .decoding && error.message.contains("Sign in"))
+        }
+    }
+
+    @Test func `A decoding error names the place`() async throws {
+        let error = try #require(await serviceError { _ = try await Store.stubbed(.json(#"[{"id":1}]"#)).client.items(page: nil) })
+        #expect(error.kind == .decoding && error.message.contains("\"name\" is missing at [0]") && error.cause is DecodingError)
+        #expect(!error.description.contains("cause:"))
+    }
+
+    // MARK: Statuses
+
+    private final class Picky: WebServiceClient, @unchecked Sendable {
+        override class var defaults: EndpointDefaults { EndpointDefaults(statuses: [202]) }
+        override class var endpoints: EndpointTable {
+            ["plain()": .get("/"), "own()": .get("/").accepting([203]), "more()": .get("/").alsoAccepting(.notFound)]
+        }
+    }
+
+    @Test func `Statuses of method, class and client`() async throws {
+        func accepted(_ client: WebServiceClient, _ key: String) async throws -> [Int] {
+            var accepted: [Int] = []
+            for status in [201, 202, 203, 404] {
+                client.configure { $0.transport = StubTransport.answering(.status(status)) }
+                let call = DynamicCall(client: client, name: key)
+                if await serviceError({ try await call() as Void }) == nil { accepted.append(status) }
+            }
+            return accepted
+        }
+        let picky = Picky(serviceRoot: "https://api.test") { $0.statuses = [201] }
+        #expect(try await accepted(picky, "plain") == [202])
+        #expect(try await accepted(picky, "own") == [203])
+        #expect(try await accepted(picky, "more") == [202, 404])
+    }
+
+    @Test(arguments: [
+        (401, "credentials"), (404, "/items/%%id%%"), (405, "GET"), (414, "too long"), (302, "not followed"), (500, "200…299"),
+    ])
+    func `A refused status says what to look at`(status: Int, hint: String) async throws {
+        let error = try #require(await serviceError { _ = try await Store.stubbed(.text("why", status: status)).client.item(id: 1) })
+        #expect(error.kind == .status && error.stage == .status && error.status == status && error.message.contains(hint))
+        #expect(error.response?.body == Data("why".utf8))
+    }
+
+    @Test func `A body over the bound is an error`() async throws {
+        for answer in [StubAnswer.text("123456"), .pieces([Data("123".utf8), Data("456".utf8)])] {
+            let (client, _) = Store.stubbed(answer) { $0.bodyLimit = 5 }
+            let error = await serviceError { _ = try await client.get("/").value(String.self) }
+            #expect(error?.kind == .bodyTooLarge && error?.stage == .body)
+            #expect(try await client.get("/").describing { $0.bodyLimit(6) }.value(String.self) == "123456")
+        }
+    }
+
+    // MARK: Streams
+
+    @Test func `A stream gives the pieces`() async throws {
+        let client = Store.stubbed(.pieces([Data("a".utf8), Data("b".utf8)])).client
+        var pieces: [Data] = []
+        for try await piece in try await client.get("/").stream().value { pieces.append(piece) }
+        #expect(pieces == [Data("a".utf8), Data("b".utf8)])
+    }
+
+    @Test func `A failed stream has the beginning of its body, an accepted one all of it`() async throws {
+        let pieces = (0..<5).map { Data(repeating: UInt8(65 + $0), count: 30_000) }
+        let (client, _) = Store.stubbed(.pieces(pieces, status: 500))
+        let error = try #require(await serviceError { _ = try await client.get("/").stream() })
+        #expect(error.kind == .status && error.response?.body.count == ResponseSummary.bodyLimit)
+        client.configure { $0.errorHandler = Verdict(.accept) }
+        let accepted = try await client.get("/").stream().value.collect(upTo: 1_000_000)
+        #expect(accepted == pieces.reduce(Data(), +))
+    }
+
+    // MARK: Error handlers
+
+    @Test func `An error handler accepts, refuses or leaves it`() async throws {
+        let (client, _) = Store.stubbed(.json(tea, status: 500)) { $0.errorHandler = Verdict(.accept) }
+        #expect(try await client.item(id: 1).id == 1)
+        client.configure { $0.errorHandler = Verdict(.fail(Refusal(reason: "no"))) }
+        let refused = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(refused.kind == .refused && refused.cause as? Refusal == Refusal(reason: "no") && refused.status == 500)
+        client.configure { $0.errorHandler = Verdict(.default) }
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.kind == .status)
+    }
+
+    @Test func `An error handler may refuse a success, the method's wins`() async throws {
+        let (client, _) = Store.stubbed(.json(tea)) { $0.errorHandler = Verdict(.fail(Refusal())) }
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.kind == .refused)
+        #expect(await serviceError { _ = try await client.get("/").stream() }?.kind == .refused)
+        #expect(try await client.get("/").describing { $0.errorHandler(Verdict(.default)) }.value(StoreItem.self).id == 1)
+    }
+
+    @Test func `An error handler sees transport errors`() async throws {
+        let lost = TransportError(.connectionLost, "gone")
+        let (client, _) = Store.stubbed(.failure(lost)) { $0.errorHandler = Verdict(.accept) }
+        #expect(try await client.get("/").value(StoreItem?.self) == nil)
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.kind == .emptyBody)
+        client.configure { $0.errorHandler = Verdict(.fail(Refusal())) }
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.cause as? Refusal == Refusal())
+        client.configure { $0.errorHandler = Verdict(.default) }
+        let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(error.kind == .transport && error.stage == .transport && (error.cause as? TransportError)?.code == .connectionLost)
+    }
+
+    @Test func `An error handler sees a body that breaks off`() async throws {
+        let (client, _) = Store.stubbed(.pieces([Data("{".utf8)], failing: TransportError(.truncated, "short")))
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.stage == .body)
+        client.configure { $0.errorHandler = Verdict(.fail(Refusal())) }
+        #expect(await serviceError { _ = try await client.item(id: 1) }?.cause as? Refusal == Refusal())
+    }
+
+    @Test func `A decoded error body reaches the caller`() async throws {
+        let (client, _) = Store.stubbed(.json(#"{"error":{"id":9,"name":"gone"}}"#, status: 410)) {
+            $0.errorHandler = .decoding(StoreItem.self, at: "error")
+        }
+        let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(error.errorBody as? StoreItem == StoreItem(id: 9, name: "gone") && error.status == 410)
+    }
+}
+
+/// An error handler with one verdict for everything.
+struct Verdict: ErrorHandler {
+    let verdict: ErrorVerdict
+
+    init(_ verdict: ErrorVerdict) { self.verdict = verdict }
+
+    func verdict(on outcome: CallOutcome) -> ErrorVerdict { verdict }
+}
+
+extension StubTransport {
+    /// A stub that answers everything alike.
+    static func answering(_ answer: StubAnswer) -> StubTransport {
+        let stub = StubTransport()
+        stub.fallback(answer)
+        return stub
+    }
+}
+
+extension Store {
+    func ping0() async throws { try await call(function: "ping()") }
+}

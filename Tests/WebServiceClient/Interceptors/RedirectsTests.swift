@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+@Suite struct RedirectsTests {
+    /// A client whose first answer is a redirect and whose others are 200.
+    private func client(
+        _ location: String, status: Int = 302, root: String = "https://api.test/v1",
+        configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
+    ) -> (client: Store, stub: StubTransport) {
+        Store.stubbed(.inTurn(.redirect(to: location, status: status), .status(200)), root: root, configure: configure)
+    }
+
+    private func reason(_ call: () async throws -> Void) async -> RedirectError.Reason? {
+        let error = await serviceError(call)
+        return error?.kind == .redirect ? (error?.cause as? RedirectError)?.reason : nil
+    }
+
+    @Test(arguments: [
+        (301, "POST", "GET", false), (302, "POST", "GET", false), (303, "POST", "GET", false), (307, "POST", "POST", true),
+        (308, "POST", "POST", true), (301, "PUT", "PUT", true), (302, "PATCH", "PATCH", true), (303, "PUT", "GET", false),
+        (303, "DELETE", "GET", false), (303, "HEAD", "HEAD", false), (301, "GET", "GET", false), (308, "DELETE", "DELETE", false),
+    ])
+    func `Method and body follow the status`(status: Int, method: String, next: String, keepsBody: Bool) async throws {
+        let (client, stub) = client("/v1/next", status: status)
+        let first = ServiceRequest.Method(rawValue: method)
+        let call = client.request(first, "/a")
+        try await (first.usuallyHasBody ? call.body(Data("x".utf8)) : call).send()
+        #expect(stub.requests.count == 2)
+        let second = try #require(stub.requests.last)
+        #expect(second.request.method.rawValue == next)
+        #expect((second.body != nil) == keepsBody)
+        #expect(second.request.headers.contains(.contentType) == keepsBody)
+    }
+
+    @Test(arguments: [
+        ("next", "https://api.test/v1/a/next"), ("../next?x=1", "https://api.test/v1/next?x=1"), ("/next#frag", "https://api.test/next"),
+        ("?x=1", "https://api.test/v1/a/b?x=1"), ("//other.test/n", "https://other.test/n"),
+        ("https://other.test:8443/ü n", "https://other.test:8443/%C3%BC%20n"),
+    ])
+    func `A location is resolved against the URL that answered`(location: String, target: String) async throws {
+        let (client, stub) = client(location)
+        try await client.get("/a/b").send()
+        #expect(stub.requests.last?.request.url.absoluteString == target)
+    }
+
+    @Test func `Limit, loop, same origin and stop`() async throws {
+        let counter = Locked(0)
+        let endless = StubAnswer { request in
+            let number = counter.withLock { number in
+                number += 1
+                return number
+            }
+            return TransportResponse(status: 302, headers: ["Location": "/\(number)"], url: request.request.url)
+        }
+        let (many, stub) = Store.stubbed(endless)
+        #expect(await reason { try await many.get("/a").send() } == .tooMany)
+        #expect(stub.requests.count == 11)
+        let short = many.get("/a").describing { $0.redirects(RedirectPolicy(limit: 0)) }
+        #expect(await reason { try await short.send() } == .tooMany)
+        let loop = Store.stubbed(.redirect(to: "/v1/a")).client
+        #expect(await reason { try await loop.get("/a").send() } == .loop)
+        let (other, _) = client("https://other.test/") { $0.redirects = .sameOrigin }
+        #expect(await reason { try await other.get("/a").send() } == .otherOrigin)
+        let (stopped, stops) = client("/next") { $0.redirects = .stop }
+        #expect(await serviceError { try await stopped.get("/a").send() }?.status == 302)
+        #expect(stops.requests.count == 1)
+    }
+
+    @Test func `Bad locations, insecure ones and bodies that can't be sent again`() async throws {
+        for location in ["mailto:a@b.test", "file:///etc/passwd", "http://"] {
+            #expect(await reason { try await client(location).client.get("/a").send() } == .badLocation, "\(location)")
+        }
+        #expect(await reason { try await client("http://api.test/").client.get("/a").send() } == .insecure)
+        let once = RequestBody { AsyncThrowingStream { $0.finish() } }
+        #expect(await reason { try await client("/n", status: 307).client.post("/a").body(once).send() } == .bodyNotReplayable)
+        let none = Store.stubbed(.status(302)).client
+        #expect(await serviceError { try await none.get("/a").send() }?.kind == .status)
+    }
+
+    @Test func `Secrets stay behind on another origin and are made anew on the same`() async throws {
+        let headers: HTTPFields = ["Cookie": "id=1", "X-Api-Key": "k", "X-Team": "core"]
+        for location in ["https://other.test/", "https://api.test:8443/", "https://api.test.evil/"] {
+            let (client, stub) = client(location) {
+                $0.headers = headers
+                $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "pw")
+            }
+            try await client.get("/a").send()
+            #expect(stub.requests[0].request.headers[.authorization] != nil)
+            let second = stub.requests[1].request.headers
+            #expect(second[.authorization] == nil && second[.cookie] == nil && second["X-Api-Key"] == nil && second["X-Team"] == "core")
+        }
+        let provider = Counting()
+        let (same, stub) = client("/n") { $0.authenticationProvider = provider }
+        try await same.get("/a").send()
+        #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Count 1", "Count 2"])
+    }
+
+    @Test func `Back on the service's origin the provider is asked, the caller's secrets are not restored`() async throws {
+        let (client, stub) = Store.stubbed(
+            .inTurn(.redirect(to: "https://other.test/"), .redirect(to: "https://api.test/back"), .status(200))
+        ) { $0.authenticationProvider = Counting() }
+        try await client.get("/a").header("Cookie", "id=1").send()
+        #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Count 1", nil, "Count 2"])
+        #expect(stub.requests.map { $0.request.headers[.cookie] } == ["id=1", nil, nil])
+    }
+
+    /// A provider whose credentials differ each time.
+    private final class Counting: AuthenticationProvider {
+        private let count = Locked(0)
+        var isSessionOpened: Bool { true }
+
+        func authorize(_ attempt: inout AuthenticationAttempt, context: CallContext) async throws {
+            attempt.request.headers[.authorization] = count.withLock { count in
+                count += 1
+                return "Count \(count)"
+            }
+        }
+
+        func respond(
+            to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt,
+            context: CallContext
+        ) async throws -> Bool { false }
+
+        func invalidate() async {}
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+@Suite struct RetryTests {
+    private let policy = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(1), hasJitter: false))
+
+    /// Runs the stage alone; gives the outcome, the number of attempts and the waits.
+    private func run(
+        _ policy: RetryPolicy, method: ServiceRequest.Method = .get, body: RequestBody? = nil, deadline: Duration? = nil,
+        _ answers: [Result<TransportResponse, any Error>]
+    ) async throws -> (outcome: Result<Int, any Error>, attempts: [Int], waits: [Duration]) {
+        let url = try #require(URL(string: "https://api.test/"))
+        var request = ServiceRequest(method: method, url: url, body: body)
+        request.deadline = deadline.map { ContinuousClock.now.advanced(by: $0) }
+        let waits = Locked<[Duration]>([])
+        let attempts = Locked<[Int]>([])
+        var stage = Retry(policy: policy)
+        stage.sleep = { wait in waits.withLock { $0.append(wait) } }
+        let outcome: Result<Int, any Error>
+        do {
+            let response = try await stage.intercept(request, context: CallContext()) { _, context in
+                let index = attempts.withLock { attempts in
+                    attempts.append(context.attempt)
+                    return attempts.count - 1
+                }
+                return try answers[min(index, answers.count - 1)].get()
+            }
+            outcome = .success(response.status)
+        } catch {
+            outcome = .failure(error)
+        }
+        return (outcome, attempts.withLock { $0 }, waits.withLock { $0 })
+    }
+
+    private func answer(_ status: Int, _ headers: HTTPFields = [:]) throws -> Result<TransportResponse, any Error> {
+        .success(TransportResponse(status: status, headers: headers, url: try #require(URL(string: "https://api.test/"))))
+    }
+
+    @Test func `A failure that passes is repeated with growing waits`() async throws {
+        let run = try await run(policy, [answer(503), answer(503), answer(200)])
+        #expect(try run.outcome.get() == 200)
+        #expect(run.attempts == [1, 2, 3] && run.waits == [.seconds(1), .seconds(2)])
+    }
+
+    @Test func `The last failure is delivered`() async throws {
+        let run = try await run(policy, [answer(503)])
+        #expect(try run.outcome.get() == 503)
+        #expect(run.attempts.count == 3)
+        let failed = try await self.run(policy, [.failure(TransportError(.connectionLost, "x"))])
+        #expect(throws: TransportError.self) { try failed.outcome.get() }
+        #expect(failed.attempts.count == 3)
+    }
+
+    @Test func `The larger of Retry-After and back-off is waited for`() async throws {
+        #expect(try await run(policy, [answer(429, ["Retry-After": "7"]), answer(200)]).waits == [.seconds(7)])
+        #expect(try await run(policy, [answer(429, ["Retry-After": "0"]), answer(200)]).waits == [.seconds(1)])
+        let late = try await run(policy, [answer(429, ["Retry-After": "3600"]), answer(200)])
+        #expect(try late.outcome.get() == 429 && late.attempts.count == 1)
+    }
+
+    @Test func `What may not be repeated isn't`() async throws {
+        #expect(try await run(policy, method: .post, [answer(503)]).attempts.count == 1)
+        #expect(try await run(policy, method: .put, [answer(503)]).attempts.count == 3)
+        let once = RequestBody { AsyncThrowingStream { $0.finish() } }
+        #expect(try await run(policy, method: .put, body: once, [answer(503)]).attempts.count == 1)
+        var bold = policy
+        bold.repeatsUnsafeMethods = true
+        #expect(try await run(bold, method: .post, [answer(503)]).attempts.count == 3)
+        #expect(try await run(policy, [answer(404)]).attempts.count == 1)
+        #expect(try await run(policy, [.failure(TransportError(.tls, "x"))]).attempts.count == 1)
+        #expect(try await run(policy, [.failure(Refusal())]).attempts.count == 1)
+        #expect(try await run(.never, [answer(503)]).attempts.count == 1)
+        #expect(try await run(RetryPolicy(attempts: -5), [answer(503)]).attempts.count == 1)
+    }
+
+    @Test func `No wait outlives the deadline`() async throws {
+        let run = try await run(policy, deadline: .milliseconds(900), [answer(503)])
+        #expect(try run.outcome.get() == 503 && run.attempts.count == 1 && run.waits.isEmpty)
+    }
+
+    @Test func `The endpoint's policy wins over the client's`() async throws {
+        let (client, stub) = Store.stubbed(.status(503)) { $0.retry = RetryPolicy(attempts: 5, backoff: Backoff(base: .zero)) }
+        _ = await serviceError { try await client.get("/").describing { $0.retry(.never) }.send() }
+        #expect(stub.requests.count == 1)
+        _ = await serviceError { try await client.get("/").send() }
+        #expect(stub.requests.count == 6)
+    }
+
+    @Test func `Cancelling ends the wait at once, exactly once`() async throws {
+        let (client, stub) = Store.stubbed(.status(503)) {
+            $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(50), cap: .seconds(50), hasJitter: false))
+        }
+        let started = ContinuousClock.now
+        let task = Task { try await client.get("/").send() }
+        while stub.requests.isEmpty { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(ContinuousClock.now - started < .seconds(20))
+        #expect(stub.requests.count == 1)
+    }
+}
+
+@Suite struct BackoffTests {
+    @Test func `The bound grows to the cap`() {
+        let backoff = Backoff(base: .seconds(1), factor: 2, cap: .seconds(10), hasJitter: false)
+        #expect([1, 2, 3, 4, 5, 6, Int.max].map { backoff.bound(afterFailures: $0) } == [1, 2, 4, 8, 10, 10, 10].map { .seconds($0) })
+        #expect(backoff.bound(afterFailures: Int.min) == .seconds(1))
+    }
+
+    @Test func `Odd settings neither trap nor leave the bounds`() {
+        for factor in [0, -1, .nan, .infinity, 1e308, 1.0000001] {
+            for base in [Duration.zero, .seconds(-5), .seconds(1), .seconds(1 << 40)] {
+                let bound = Backoff(base: base, factor: factor, cap: .seconds(9)).bound(afterFailures: 1000)
+                #expect(bound >= .zero && bound <= .seconds(9))
+            }
+        }
+    }
+
+    @Test func `Jitter stays below the bound`() {
+        var generator = SystemRandomNumberGenerator()
+        for failures in 1...200 {
+            let delay = Backoff().delay(afterFailures: failures, using: &generator)
+            #expect(delay >= .zero && delay <= Backoff().bound(afterFailures: failures))
+        }
+    }
+}
+
+@Suite struct RetryAfterTests {
+    @Test func `Both forms are read`() {
+        #expect(RetryAfter(" 120 ") == .seconds(120))
+        #expect(RetryAfter("Sun, 06 Nov 1994 08:49:37 GMT") == .date(Date(timeIntervalSince1970: 784_111_777)))
+        for text in ["", "-1", "1.5", "soon", "１２"] { #expect(RetryAfter(text) == nil) }
+    }
+
+    @Test func `The wait is bounded on both sides`() {
+        let now = Date(timeIntervalSince1970: 784_111_777)
+        #expect(RetryAfter.seconds(5).delay(from: now) == .seconds(5))
+        #expect(RetryAfter("99999999999999999999999")?.delay(limit: .seconds(9)) == .seconds(9))
+        #expect(RetryAfter.date(now.addingTimeInterval(30)).delay(from: now) == .seconds(30))
+        #expect(RetryAfter.date(now.addingTimeInterval(-30)).delay(from: now) == .zero)
+        #expect(RetryAfter.date(.distantFuture).delay(from: now, limit: .seconds(60)) == .seconds(60))
+    }
+}
