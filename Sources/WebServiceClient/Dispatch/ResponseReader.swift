@@ -108,8 +108,9 @@ struct ResponseReader: Sendable {
     }
 
     private func refused(by cause: any Error, body: Data) -> ServiceError {
+        let opening = cause is any ErrorBodyCarrier ? "The service answered with an error" : "The error handler refused the response"
         var error = error(
-            .refused, stage: .status, "The error handler refused the response: \(ServiceError.text(of: cause))", body: body, cause: cause)
+            .refused, stage: .status, "\(opening): \(ServiceError.text(of: cause))", body: body, cause: cause)
         error.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
         return error
     }

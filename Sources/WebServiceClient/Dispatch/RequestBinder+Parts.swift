@@ -1,0 +1,83 @@
+import Foundation
+
+// What arguments become beside the path: query items, headers, the body.
+extension RequestBinder {
+    func text(of part: EndpointPlan.Query) throws -> String {
+        switch part {
+        case .fixed(let text):
+            return text
+        case .pair(let name, let value):
+            guard let name = try text(name, in: "the query", encode: URLEncoding.queryName) else { return "" }
+            guard let value else { return name }
+            return try text(value, in: "the query", encode: URLEncoding.queryValue).map { name + "=" + $0 } ?? ""
+        case .named(let name, let position):
+            return try fields(position, in: "the query item \(name)", name: name)
+        case .reflected(let position):
+            return try fields(position, in: "the query", name: nil)
+        }
+    }
+
+    func fields(_ position: Int, in place: String, name: String?) throws -> String {
+        URLEncoding.query(of: try reflect(position, in: place, name: name))
+    }
+
+    func reflect(
+        _ position: Int, in place: String, name: String?, arrays: FieldReflection.ArrayStrategy? = nil
+    ) throws -> [ReflectedField] {
+        guard let argument = arguments[position] else { return [] }
+        do {
+            return try FieldReflection(arrays: arrays ?? endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
+        } catch {
+            throw self.error(position, place, String(describing: error))
+        }
+    }
+
+    func bindHeaders(_ headers: inout HTTPFields) throws {
+        for header in plan.headers {
+            switch header {
+            case .fixed:
+                break
+            case .template(let name, let template):
+                headers[name] = try text(template, in: "the header \(name)", encode: { $0 }).map { value in
+                    try check(value, template.arguments.min() ?? 0, "the header \(name)")
+                }
+            case .reflected(let position):
+                var fields = HTTPFields()
+                for field in try reflect(position, in: "the headers", name: nil, arrays: .repeatedKey) {
+                    let name = HTTPFields.Name(field.name)
+                    guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" is no header name.") }
+                    if let value = field.value { fields.append(name, try check(value, position, "the header \(name)")) }
+                }
+                headers.replace(with: fields)
+            }
+        }
+    }
+
+    func check(_ value: String, _ position: Int, _ place: String) throws -> String {
+        if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
+        return value
+    }
+
+    func bindBody(_ request: inout ServiceRequest) throws {
+        guard let position = plan.body, let argument = arguments[position], !ResultKind.isNil(argument) else { return }
+        let body = try BodyEncoder(serializer: endpoint.serializer, arrays: endpoint.settings.arrays)
+            .body(of: argument, name: plan.names.description(of: position))
+        request.body = body
+        guard let type = body.contentType else { return }
+        // What the serializer wrote is what the serializer says; bytes as they are may be declared to be something else.
+        let isAsGiven = (argument is Data || argument is RequestBody) && !body.contentTypeIsBinding
+        if isAsGiven, declaresContentType(in: request.headers) { return }
+        request.headers[.contentType] = type
+    }
+
+    /// Whether the endpoint itself, not the class or the client, has set the `Content-Type`.
+    func declaresContentType(in headers: HTTPFields) -> Bool {
+        guard headers.contains(.contentType) else { return false }
+        return plan.headers.contains { header in
+            switch header {
+            case .fixed(let name, _), .template(let name, _): name == .contentType
+            case .reflected: headers[.contentType] != endpoint.headers[.contentType]
+            }
+        }
+    }
+}
