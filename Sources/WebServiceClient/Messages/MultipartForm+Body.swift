@@ -55,8 +55,8 @@ extension MultipartForm {
         return head
     }
 
-    /// A name inside its quotes, in UTF-8: quotes and line ends percent-encoded (RFC 7578 §2, and as the HTML standard has it), and a
-    /// backslash at the end too, since many servers would take it for the escape of the quote that follows.
+    /// A name inside its quotes, in UTF-8: quotes and line ends percent-encoded (RFC 7578 §2, and as the HTML standard has it), and
+    /// backslashes too, since parsers disagree on whether one escapes what follows (RFC 2183 §2) or is itself.
     private static func escaped(_ name: String, of part: Part) throws -> String {
         var text = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -64,13 +64,10 @@ extension MultipartForm {
             case "\"": text.append(contentsOf: "%22".unicodeScalars)
             case "\r": text.append(contentsOf: "%0D".unicodeScalars)
             case "\n": text.append(contentsOf: "%0A".unicodeScalars)
+            case "\\": text.append(contentsOf: "%5C".unicodeScalars)
             case "\0": throw RequestBodyError(message: "A name of the part “\(excerpt(part.name))” has a NUL in it: take it out.")
             default: text.append(scalar)
             }
-        }
-        if text.last == "\\" {
-            text.removeLast()
-            text.append(contentsOf: "%5C".unicodeScalars)
         }
         return String(text)
     }

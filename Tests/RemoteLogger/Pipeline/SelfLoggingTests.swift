@@ -40,7 +40,8 @@ import WebServiceClient
         logger.info("the only record")
         #expect(await clock.run { transport.sent.withLock { $0 } >= 20 })
         #expect(logger.pipeline.emitted == 1)
-        #expect(logger.pipeline.suppressed >= 40)
+        // Two a request; the last one seen may not have logged yet.
+        #expect(logger.pipeline.suppressed >= 38)
         #expect(shipper.statistics.emitted == 1)
         #expect(shipper.statistics.buffered == 1)
         #expect(await shipper.shutdown(within: .zero) == false)

@@ -69,7 +69,8 @@ import WebServiceClient
             gone = shipper
         }
         #expect(gone == nil)
-        #expect(events.withLock { $0.map(\.message) } == ["1 log records were not delivered before the shutdown."])
+        // The loop may add its own summary before it ends.
+        #expect(events.withLock { $0.map(\.message) }.contains("1 log records were not delivered before the shutdown."))
     }
 
     @Test func `10,000 records of many loggers arrive once, in order, and are accounted for`() async throws {

@@ -51,9 +51,9 @@ import WebServiceClient
     }
 
     @Test func `Names can't leave their quotes or their line`() throws {
-        let body = try MultipartForm([.data("a\"\r\nX: y", Data(), fileName: "b\\")], boundary: "x").body()
+        let body = try MultipartForm([.data("a\"\r\nX: y", Data(), fileName: "b\\c\\")], boundary: "x").body()
         let text = String(decoding: try #require(body.data), as: UTF8.self)
-        #expect(text.contains("name=\"a%22%0D%0AX: y\"; filename=\"b%5C\"\r\n"))
+        #expect(text.contains("name=\"a%22%0D%0AX: y\"; filename=\"b%5Cc%5C\"\r\n"))
         #expect(throws: RequestBodyError.self) { try MultipartForm([.text("a\0b", "c")]).body() }
         #expect(throws: RequestBodyError.self) { try MultipartForm([.data("a", Data(), contentType: "a/b\r\nX: y")]).body() }
         #expect(throws: RequestBodyError.self) { try MultipartForm([.data("a", Data(), contentType: "nonsense")]).body() }
