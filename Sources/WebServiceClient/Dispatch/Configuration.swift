@@ -7,7 +7,7 @@ extension WebServiceClient {
         public var headers: HTTPFields = [:]
         /// Makes and answers for the credentials. They belong to the origin of the service root and go nowhere else.
         public var authenticationProvider: (any AuthenticationProvider)?
-        /// The same for a proxy's challenges.
+        /// The same for a proxy's challenges, with a transport that delivers them: ``TransportCapabilities/proxyAuthentication``.
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?
         /// What happens to every call, the first listed outermost. They run once per call, outside redirects, retries and authentication.
         public var interceptors: [any Interceptor] = []

@@ -34,6 +34,10 @@ extension ClientState {
     /// Says each fault once: through the diagnostics, and in debug builds on standard error, since an unnoticed fault costs hours.
     func tellFaults() {
         for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
+        if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
+            configuration.diagnostics.report(
+                .init(.warning, "The transport of \(clientName) delivers no proxy's 407, so proxyAuthenticationProvider is never asked."))
+        }
         guard !faults.isEmpty else { return }
         let text = TableFaults(client: clientName, faults: faults).description
         configuration.diagnostics.report(.init(.warning, text))
