@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// A date without time or time zone: `Edm.Date`.
 ///
 /// It is decoded from and encoded as the text `2026-11-21`. Years have four digits or more and may be negative.
@@ -25,7 +27,7 @@ public struct EdmDate: Sendable, Hashable, Comparable {
         if isNegative { rest.removeFirst() }
         let parts = rest.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, (4...9).contains(parts[0].count), parts[1].count == 2, parts[2].count == 2 else { return nil }
-        let numbers = parts.compactMap(CivilCalendar.number)
+        let numbers = parts.compactMap(DigitText.number)
         guard numbers.count == 3 else { return nil }
         self.init(year: isNegative ? -numbers[0] : numbers[0], month: numbers[1], day: numbers[2])
     }
@@ -39,8 +41,8 @@ public struct EdmDate: Sendable, Hashable, Comparable {
 extension EdmDate: CustomStringConvertible {
     /// `2026-11-21`.
     public var description: String {
-        (year < 0 ? "-" : "") + CivilCalendar.padded(abs(year), 4) + "-" + CivilCalendar.padded(month, 2) + "-"
-            + CivilCalendar.padded(day, 2)
+        (year < 0 ? "-" : "") + DigitText.padded(abs(year), 4) + "-" + DigitText.padded(month, 2) + "-"
+            + DigitText.padded(day, 2)
     }
 }
 

@@ -25,17 +25,17 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3, parts[0].count == 2, parts[1].count == 2 else { return nil }
-        guard let hour = CivilCalendar.number(parts[0]), let minute = CivilCalendar.number(parts[1]) else { return nil }
+        guard let hour = DigitText.number(parts[0]), let minute = DigitText.number(parts[1]) else { return nil }
         guard parts.count == 3 else {
             self.init(hour: hour, minute: minute)
             return
         }
         let seconds = parts[2].split(separator: ".", omittingEmptySubsequences: false)
-        guard seconds.count <= 2, seconds[0].count == 2, let second = CivilCalendar.number(seconds[0]) else { return nil }
+        guard seconds.count <= 2, seconds[0].count == 2, let second = DigitText.number(seconds[0]) else { return nil }
         var picosecond: Int64 = 0
         if seconds.count == 2 {
             let digits = seconds[1]
-            guard (1...12).contains(digits.count), let number = CivilCalendar.number(digits) else { return nil }
+            guard (1...12).contains(digits.count), let number = DigitText.number(digits) else { return nil }
             picosecond = (digits.count..<12).reduce(Int64(number)) { value, _ in value * 10 }
         }
         self.init(hour: hour, minute: minute, second: second, picosecond: picosecond)
@@ -50,8 +50,8 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
 extension EdmTimeOfDay: CustomStringConvertible {
     /// `07:59:59.999`, without a fraction where it is zero.
     public var description: String {
-        [hour, minute, second].map { CivilCalendar.padded($0, 2) }.joined(separator: ":")
-            + CivilCalendar.fraction(UInt64(picosecond), digits: 12)
+        [hour, minute, second].map { DigitText.padded($0, 2) }.joined(separator: ":")
+            + DigitText.fraction(UInt64(picosecond), digits: 12)
     }
 }
 

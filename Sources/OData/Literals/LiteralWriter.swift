@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 /// How the members of an enumeration are written.
 public enum EnumerationSpelling: String, Sendable, Hashable, CaseIterable {
@@ -122,10 +123,10 @@ struct LiteralWriter: Sendable {
         let second = total - day * 86_400
         let civil = CivilCalendar.date(ofDay: day)
         let date =
-            (civil.year < 0 ? "-" : "") + CivilCalendar.padded(abs(civil.year), 4) + "-" + CivilCalendar.padded(civil.month, 2) + "-"
-            + CivilCalendar.padded(civil.day, 2)
-        let time = [second / 3600, second / 60 % 60, second % 60].map { CivilCalendar.padded($0, 2) }.joined(separator: ":")
-        return date + "T" + time + CivilCalendar.fraction(UInt64(micros), digits: 6) + "Z"
+            (civil.year < 0 ? "-" : "") + DigitText.padded(abs(civil.year), 4) + "-" + DigitText.padded(civil.month, 2) + "-"
+            + DigitText.padded(civil.day, 2)
+        let time = [second / 3600, second / 60 % 60, second % 60].map { DigitText.padded($0, 2) }.joined(separator: ":")
+        return date + "T" + time + DigitText.fraction(UInt64(micros), digits: 6) + "Z"
     }
 
     /// `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits Swift's type has.
@@ -136,7 +137,7 @@ struct LiteralWriter: Sendable {
         var text = isNegative ? "-P" : "P"
         if total / 86_400 > 0 { text += "\(total / 86_400)D" }
         let (hours, minutes, rest) = (total % 86_400 / 3600, total % 3600 / 60, total % 60)
-        let fraction = CivilCalendar.fraction(attoseconds.magnitude, digits: 18)
+        let fraction = DigitText.fraction(attoseconds.magnitude, digits: 18)
         var time = hours > 0 ? "\(hours)H" : ""
         if minutes > 0 { time += "\(minutes)M" }
         if rest > 0 || !fraction.isEmpty { time += "\(rest)\(fraction)S" }

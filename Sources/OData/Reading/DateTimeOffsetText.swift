@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 /// Reads `Edm.DateTimeOffset` as an instant: `2012-12-03T07:16:23.5+02:00`, up to twelve fraction digits, seconds optional.
 enum DateTimeOffsetText {
@@ -8,7 +9,7 @@ enum DateTimeOffsetText {
         let rest = text[text.index(after: separator)...]
         guard let zone = rest.firstIndex(where: { "Zz+-".contains($0) }) else { return nil }
         guard let time = EdmTimeOfDay(String(rest[..<zone])), let offset = seconds(ofOffset: rest[zone...]) else { return nil }
-        let day = CivilCalendar.day(of: date)
+        let day = CivilCalendar.day(year: Int64(date.year), month: Int64(date.month), day: Int64(date.day))
         let seconds = day * 86_400 + Int64(time.hour * 3600 + time.minute * 60 + time.second) - offset
         return Date(timeIntervalSince1970: Double(seconds) + Double(time.picosecond) / 1e12)
     }
@@ -17,21 +18,9 @@ enum DateTimeOffsetText {
         if text == "Z" || text == "z" { return 0 }
         let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].count == 2, parts[1].count == 2 else { return nil }
-        guard let hours = CivilCalendar.number(parts[0]), let minutes = CivilCalendar.number(parts[1]) else { return nil }
+        guard let hours = DigitText.number(parts[0]), let minutes = DigitText.number(parts[1]) else { return nil }
         guard hours < 24, minutes < 60 else { return nil }
         let seconds = Int64(hours * 3600 + minutes * 60)
         return text.first == "-" ? -seconds : seconds
-    }
-}
-
-extension CivilCalendar {
-    /// The day counted from 1970-01-01: the inverse of ``date(ofDay:)``.
-    static func day(of date: EdmDate) -> Int64 {
-        let year = Int64(date.month <= 2 ? date.year - 1 : date.year)
-        let cycle = (year >= 0 ? year : year - 399) / 400
-        let yearOfCycle = year - cycle * 400
-        let monthFromMarch = Int64(date.month > 2 ? date.month - 3 : date.month + 9)
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + Int64(date.day) - 1
-        return cycle * 146_097 + yearOfCycle * 365 + yearOfCycle / 4 - yearOfCycle / 100 + dayOfYear - 719_468
     }
 }

@@ -161,7 +161,7 @@ final class ProbePass {
             case is Decimal.Type: Decimal(number)
             case is Data.Type: Data(String(number).utf8)
             case is URL.Type: URL(string: "https://sample.invalid/\(number)")
-            case is UUID.Type: UUID(uuidString: "00000000-0000-4000-8000-" + CivilCalendar.padded(number, 12))
+            case is UUID.Type: UUID(uuidString: "00000000-0000-4000-8000-" + DigitText.padded(number, 12))
             case let type as any PropertySample.Type: type.propertySample(number) ?? type.propertySample(bit(path) ? 1 : 0)
             case let type as any RawRepresentable.Type: caseOf(type, high: bit(path))
             default: nil

@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 /// Writes points in time as RFC 3339 says, in UTC: `2026-03-01T09:30:00.123456789Z`.
 enum TimestampText {
@@ -37,30 +38,17 @@ enum TimestampText {
     private static func write(seconds: Int64, into text: inout JSONText) {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = Int(seconds - days * 86_400)
-        let (year, month, day) = civil(days: Int(days))
-        text.padded(year, digits: 4)
+        let (year, month, day) = CivilCalendar.date(ofDay: days)
+        text.padded(Int(year), digits: 4)
         text.byte("-")
-        text.padded(month, digits: 2)
+        text.padded(Int(month), digits: 2)
         text.byte("-")
-        text.padded(day, digits: 2)
+        text.padded(Int(day), digits: 2)
         text.byte("T")
         text.padded(time / 3_600, digits: 2)
         text.byte(":")
         text.padded(time / 60 % 60, digits: 2)
         text.byte(":")
         text.padded(time % 60, digits: 2)
-    }
-
-    /// The Gregorian date of a number of days since 1970. Years are counted from March here, so that the leap day is a year's last.
-    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 }

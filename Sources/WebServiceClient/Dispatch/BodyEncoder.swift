@@ -3,7 +3,6 @@ import Foundation
 /// Makes the body of a request from an argument.
 struct BodyEncoder {
     let serializer: any SerializationDelegate
-    let arrays: FieldReflection.ArrayStrategy?
 
     /// The body of a value: bytes as they are, forms as multipart, anything encodable through the serializer.
     ///

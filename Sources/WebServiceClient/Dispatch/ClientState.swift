@@ -130,7 +130,7 @@ final class ClientState: Sendable {
         if root == nil, !rootText.isEmpty {
             faults.append(ServiceRoot.fault(in: rootText))
         }
-        for field in headers where !field.name.isValid || field.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
+        for field in headers where !field.name.isValid || HTTPFields.Field.breaksLine(field.value) {
             faults.append(
                 TableFault(
                     kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",

@@ -60,7 +60,7 @@ extension RequestBinder {
 
     func bindBody(_ request: inout ServiceRequest) throws {
         guard let position = plan.body, let argument = arguments[position], !ResultKind.isNil(argument) else { return }
-        let body = try BodyEncoder(serializer: endpoint.serializer, arrays: endpoint.settings.arrays)
+        let body = try BodyEncoder(serializer: endpoint.serializer)
             .body(of: argument, name: plan.names.description(of: position))
         request.body = body
         guard let type = body.contentType else { return }

@@ -174,7 +174,7 @@ struct EndpointCompiler {
                 if !name.isValid {
                     add(.badHeader, "\"\(name.rawName)\" is no header name", "only letters, digits and !#$%&'*+-.^_`|~ may stand in it")
                 }
-                if value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
+                if HTTPFields.Field.breaksLine(value) {
                     add(.badHeader, "the value of the header \(name) holds CR, LF or NUL", "take them out")
                 }
                 let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))

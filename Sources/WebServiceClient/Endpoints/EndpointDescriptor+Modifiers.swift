@@ -53,7 +53,7 @@ extension EndpointDescriptor {
         with { $0.settings.serializer = serializer }
     }
 
-    /// How an array in a query or a form is written.
+    /// How an array in a query or in headers is written; a form's arrays are its ``FormSerializer``'s.
     public func arrays(_ strategy: FieldReflection.ArrayStrategy) -> EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }

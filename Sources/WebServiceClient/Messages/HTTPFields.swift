@@ -13,6 +13,11 @@ public struct HTTPFields: Sendable, Hashable {
         /// The field's value, without blanks around it.
         public var value: String
 
+        /// Whether the value holds CR, LF or NUL, with which it would break out of its line (RFC 9110 §5.5).
+        package static func breaksLine(_ value: String) -> Bool {
+            value.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 }
+        }
+
         /// A field of a name and a value.
         public init(name: Name, value: String) {
             self.name = name

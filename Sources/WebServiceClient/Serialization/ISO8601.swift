@@ -21,7 +21,7 @@ package enum ISO8601 {
         }
         let day = floorDivide(second, 86_400)
         let rest = second - day * 86_400
-        let (year, month, dayOfMonth) = civil(fromDay: day)
+        let (year, month, dayOfMonth) = CivilCalendar.date(ofDay: day)
         guard (1...9999).contains(year) else { return nil }
         var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
         text += "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
@@ -51,26 +51,6 @@ package enum ISO8601 {
         value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
     }
 
-    /// The day of the Gregorian calendar, counted by years that begin in March, so that the leap day comes last.
-    private static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = day + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-    }
-
-    private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = floorDivide(shifted, 400)
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
     private struct Reader {
         let bytes: [UInt8]
         var position = 0
@@ -79,8 +59,10 @@ package enum ISO8601 {
 
         mutating func dateTime() -> (whole: Int64, fraction: Double)? {
             guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2) else { return nil }
-            guard (1...12).contains(month), (1...ISO8601.length(ofMonth: month, in: year)).contains(day) else { return nil }
-            let midnight = ISO8601.day(year: year, month: month, day: day) * 86_400
+            guard (1...12).contains(month), (1...CivilCalendar.days(inMonth: Int(month), of: Int(year))).contains(Int(day)) else {
+                return nil
+            }
+            let midnight = CivilCalendar.day(year: year, month: month, day: day) * 86_400
             if byte == nil { return (midnight, 0) }
             guard take("T") || take("t") || take(" ") else { return nil }
             guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60 else { return nil }
@@ -133,14 +115,6 @@ package enum ISO8601 {
             guard byte == UInt8(ascii: character) else { return false }
             position += 1
             return true
-        }
-    }
-
-    private static func length(ofMonth month: Int64, in year: Int64) -> Int64 {
-        switch month {
-        case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
         }
     }
 }

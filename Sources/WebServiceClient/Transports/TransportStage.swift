@@ -17,7 +17,7 @@ struct TransportStage: Sendable {
                 throw InvalidRequest(
                     message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
             }
-            guard !field.value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else {
+            guard !HTTPFields.Field.breaksLine(field.value) else {
                 throw InvalidRequest(
                     message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
             }
