@@ -50,7 +50,8 @@ struct Dispatcher: Sendable {
         }
         let response = reader.exchange.response
         return ServiceResponse(
-            value: value, status: response.status, headers: response.headers, url: response.url, duration: ContinuousClock.now - started)
+            value: value, status: response.status, headers: response.headers, url: response.url, duration: ContinuousClock.now - started,
+            httpVersion: response.httpVersion, report: response.report)
     }
 
     /// The body of a call as it arrives; failures are judged with the first 64 KiB of theirs.
@@ -67,7 +68,7 @@ struct Dispatcher: Sendable {
         let response = exchange.response
         return ServiceResponse(
             value: body, status: response.status, headers: response.headers, url: response.url,
-            duration: ContinuousClock.now - started)
+            duration: ContinuousClock.now - started, httpVersion: response.httpVersion, report: response.report)
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.

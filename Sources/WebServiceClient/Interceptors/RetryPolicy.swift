@@ -32,7 +32,7 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
     /// Whether this failure of the transport may pass by itself.
     func covers(_ error: TransportError) -> Bool {
         switch error.code {
-        case .cannotConnect, .connectionLost, .hostNotFound, .timedOutWaiting: true
+        case .cannotConnect, .connectionLost, .hostNotFound, .timedOutConnecting, .timedOutWaiting: true
         default: false
         }
     }

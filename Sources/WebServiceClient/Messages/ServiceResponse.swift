@@ -12,19 +12,30 @@ public struct ServiceResponse<Value> {
     public var url: URL
     /// From the start of the call to this point, every attempt and wait included.
     public var duration: Duration
+    /// The protocol version, such as `HTTP/2`, where the transport knows it.
+    public var httpVersion: String?
+    /// What the transport knows of the last exchange: times, bytes, trailers, informational responses.
+    public var report: ExchangeReport?
 
     /// A value with its response.
-    public init(value: Value, status: Int, headers: HTTPFields, url: URL, duration: Duration) {
+    public init(
+        value: Value, status: Int, headers: HTTPFields, url: URL, duration: Duration, httpVersion: String? = nil,
+        report: ExchangeReport? = nil
+    ) {
         self.value = value
         self.status = status
         self.headers = headers
         self.url = url
         self.duration = duration
+        self.httpVersion = httpVersion
+        self.report = report
     }
 
     /// The same response with another value.
     public func map<Other>(_ transform: (Value) throws -> Other) rethrows -> ServiceResponse<Other> {
-        ServiceResponse<Other>(value: try transform(value), status: status, headers: headers, url: url, duration: duration)
+        ServiceResponse<Other>(
+            value: try transform(value), status: status, headers: headers, url: url, duration: duration, httpVersion: httpVersion,
+            report: report)
     }
 }
 

@@ -3,6 +3,10 @@ public struct ServiceTimeouts: Sendable, Hashable {
     /// From the start of an attempt to the head of its response: connecting, sending and waiting. Default 60 seconds.
     public var firstByte: Duration?
 
+    /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
+    /// a transport that is ``TransportCapabilities/connectDeadlines``; without it the exchange is refused.
+    public var connect: Duration?
+
     /// The longest silence while a body is received. Default 60 seconds.
     public var idle: Duration?
 
@@ -10,9 +14,12 @@ public struct ServiceTimeouts: Sendable, Hashable {
     public var total: Duration?
 
     /// The given deadlines.
-    public init(firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil) {
+    public init(
+        firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil, connect: Duration? = nil
+    ) {
         self.firstByte = firstByte
         self.idle = idle
         self.total = total
+        self.connect = connect
     }
 }

@@ -12,13 +12,19 @@ public struct TransportResponse: Sendable {
     public var body: ResponseBody
     /// The protocol version, such as `HTTP/1.1`, where the transport knows it.
     public var httpVersion: String?
+    /// What else the transport knows of the exchange: times, trailers, informational responses.
+    public var report: ExchangeReport?
 
     /// A response.
-    public init(status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil) {
+    public init(
+        status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil,
+        report: ExchangeReport? = nil
+    ) {
         self.status = status
         self.headers = headers
         self.url = url
         self.body = body
         self.httpVersion = httpVersion
+        self.report = report
     }
 }

@@ -27,10 +27,21 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     /// A proxy's 407 is delivered as a response, so that providers can answer it.
     public static let proxyAuthentication = Self(rawValue: 1 << 8)
 
+    /// The time to connect is bounded by itself: ``ServiceTimeouts/connect``.
+    public static let connectDeadlines = Self(rawValue: 1 << 9)
+    /// The lowest version of TLS can be set.
+    public static let minimumTLSVersion = Self(rawValue: 1 << 10)
+    /// Times and bytes of each exchange are told: ``ExchangeReport/metrics``.
+    public static let metrics = Self(rawValue: 1 << 11)
+    /// Informational responses are told: ``ExchangeReport/informational``.
+    public static let informationalResponses = Self(rawValue: 1 << 12)
+
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
         (.clientCertificates, "client certificates"), (.ownCertificateAuthorities, "own certificate authorities"), (.http2, "HTTP/2"),
         (.trailers, "trailers"), (.ipv6Literals, "IPv6 literals"), (.proxyAuthentication, "proxy authentication"),
+        (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
+        (.informationalResponses, "informational responses"),
     ]
 
     /// The capabilities by name, for messages.

@@ -17,14 +17,28 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let connectionLost = Self(rawValue: "connectionLost")
         /// The connection ended before the body was complete.
         public static let truncated = Self(rawValue: "truncated")
+        /// No connection within the time to connect.
+        public static let timedOutConnecting = Self(rawValue: "timedOutConnecting")
         /// No head of a response within the time to the first byte.
         public static let timedOutWaiting = Self(rawValue: "timedOutWaiting")
         /// The body paused for longer than the idle time.
         public static let timedOutIdle = Self(rawValue: "timedOutIdle")
         /// The call's whole time is over.
         public static let timedOutTotal = Self(rawValue: "timedOutTotal")
-        /// The secure connection could not be made.
+        /// The secure connection could not be made, for another reason than the following.
         public static let tls = Self(rawValue: "tls")
+        /// The server's certificate isn't valid any more.
+        public static let certificateExpired = Self(rawValue: "certificateExpired")
+        /// The server's certificate isn't valid yet.
+        public static let certificateNotYetValid = Self(rawValue: "certificateNotYetValid")
+        /// The server's certificate is for other hosts.
+        public static let certificateForOtherHost = Self(rawValue: "certificateForOtherHost")
+        /// No trusted authority vouches for the server's certificate.
+        public static let unknownIssuer = Self(rawValue: "unknownIssuer")
+        /// None of the pins is among the server's keys and certificates.
+        public static let pinMismatch = Self(rawValue: "pinMismatch")
+        /// The server wants a client certificate, or refuses the one it got, or the one to present can't be read.
+        public static let clientCertificate = Self(rawValue: "clientCertificate")
         /// What came back is no HTTP.
         public static let unreadableResponse = Self(rawValue: "unreadableResponse")
         /// The request can't be sent as it is.
@@ -53,7 +67,14 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
     /// Whether a deadline passed.
     public var isTimeout: Bool {
-        code == .timedOutWaiting || code == .timedOutIdle || code == .timedOutTotal
+        [.timedOutConnecting, .timedOutWaiting, .timedOutIdle, .timedOutTotal].contains(code)
+    }
+
+    /// Whether the secure connection failed. Trying again doesn't help, and it may be an attack.
+    public var isTrustFailure: Bool {
+        [
+            .tls, .certificateExpired, .certificateNotYetValid, .certificateForOtherHost, .unknownIssuer, .pinMismatch, .clientCertificate,
+        ].contains(code)
     }
 
     /// The message with its kind.

@@ -9,6 +9,7 @@ struct ExchangeDeadlines: Sendable {
     /// Whatever is longer than this, 100 years, is no limit in practice, and adding more to an instant could overflow.
     private static let longest = Duration.seconds(100 * 366 * 86_400)
 
+    private let connecting: ContinuousClock.Instant?
     private let waiting: ContinuousClock.Instant?
     private let idle: Duration?
     private let total: ContinuousClock.Instant?
@@ -17,13 +18,20 @@ struct ExchangeDeadlines: Sendable {
     /// The deadlines of a request whose attempt starts now.
     init(_ request: ServiceRequest, start: ContinuousClock.Instant) {
         timeouts = request.timeouts
+        connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
         waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
         idle = request.timeouts.idle.map(Self.bounded)
         total = request.deadline ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
 
     /// Whether there is anything to watch.
-    var isEmpty: Bool { waiting == nil && idle == nil && total == nil }
+    var isEmpty: Bool { connecting == nil && waiting == nil && idle == nil && total == nil }
+
+    /// What passes next while there is no connection.
+    var dueWhileConnecting: Due? {
+        guard let connecting, connecting < waiting ?? .now.advanced(by: Self.longest) else { return dueWhileWaiting }
+        return sooner(connecting, .timedOutConnecting)
+    }
 
     /// What passes next while the head of the response is awaited.
     var dueWhileWaiting: Due? {
@@ -38,6 +46,9 @@ struct ExchangeDeadlines: Sendable {
     /// What is thrown when a deadline has passed.
     func error(_ code: TransportError.Code, host: String) -> TransportError {
         switch code {
+        case .timedOutConnecting:
+            TransportError(
+                code, "No connection to \(host) within \(Self.text(timeouts.connect)): is it reachable? timeouts.connect sets the time.")
         case .timedOutWaiting:
             TransportError(
                 code,
