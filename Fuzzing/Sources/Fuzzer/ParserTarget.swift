@@ -51,8 +51,7 @@ enum ParserTarget: CaseIterable {
             _ = try? ClientIdentity.pem(chain: data, key: data)
             _ = try? ClientIdentity.pkcs12(data)
         case .hostPattern:
-            let pattern = HostPattern(text)
-            check(HostPattern(pattern.description) == pattern, "\(text.debugDescription) is another pattern when it is read again")
+            _ = HostPattern(text).matches(text)
         case .pin:
             let pin = CertificatePin.publicKey(sha256: text)
             _ = pin.description
