@@ -194,9 +194,17 @@ extension IntegrationTests {
             // nginx refuses in HTTP, Apache in TLS.
             #expect(try await get("tls-client-nginx", try policy()).response.status == 400)
             #expect(try await get("tls-client-nginx", try policy(identity: other)).response.status == 400)
+            var configuration = CurlTransport.Configuration()
+            configuration.httpVersion = .http1
+            let plain = try CurlTransport(configuration: configuration)
+            var request = ServiceRequest(url: try #require(URL(string: try TestServer.named("tls-client-apache").url + "/hello.txt")))
             for identity in [nil, other] {
-                let error = try await failure("tls-client-apache", try policy(identity: identity))
+                request.trust = try policy(identity: identity)
+                let error = await Self.failure(of: request, over: plain)
                 #expect(error?.code == .clientCertificate, "\(String(describing: error))")
+                // Over HTTP/2 libcurl 7.88 sends before it reads the server's alert, and then has nothing but the closed connection.
+                let late = try await failure("tls-client-apache", request.trust)
+                #expect(late?.code == .clientCertificate || late?.code == .connectionLost, "\(String(describing: late))")
             }
         }
 
