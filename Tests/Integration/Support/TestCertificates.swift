@@ -7,6 +7,7 @@ struct TestCertificates: Decodable, Sendable {
     let otherRoot: String
     let intermediate: String
     let server: String
+    let selfSigned: String
     let client: String
     let clientKey: String
     let clientEncryptedKey: String
