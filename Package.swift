@@ -45,6 +45,6 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
-            path: "Tests/Integration", exclude: ["servers", "stress"], swiftSettings: settings),
+            path: "Tests/Integration", exclude: ["servers", "servers-tls", "stress"], swiftSettings: settings),
     ]
 )
