@@ -15,7 +15,8 @@ enum CompressionCases {
         },
         ConformanceCase("compression/offered", "Each coding that is offered in Accept-Encoding is decoded.", run: offered),
         ConformanceCase("compression/unknown", "An unknown coding leaves the body as it is, or is an error.", run: unknown),
-        ConformanceCase("compression/truncated", "Compressed bytes that end too early are an error where they are decoded.", run: truncated),
+        ConformanceCase(
+            "compression/truncated", "Compressed bytes that end too early are an error where they are decoded.", run: truncated),
         ConformanceCase("compression/corrupt", "Compressed bytes that are damaged are an error where they are decoded.", run: corrupt),
         ConformanceCase("compression/bodyless", "A coding without a body is no error.", run: bodyless),
         ConformanceCase("compression/large", "A body that grows nearly a thousandfold arrives whole, piece by piece.", run: large),

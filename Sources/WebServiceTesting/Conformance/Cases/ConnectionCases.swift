@@ -9,12 +9,14 @@ enum ConnectionCases {
         ConformanceCase("connections/no-tls", "TLS to a server that speaks none is `tls`.", run: noTLS),
         ConformanceCase("connections/kept", "Requests one after the other go over one connection.", run: kept),
         ConformanceCase("connections/closing", "A connection that the server announced to close isn't used again.", run: closing),
-        ConformanceCase("connections/stale-get", "A kept connection that is dead by then: GET succeeds, or is `connectionLost`.", run: staleGet),
+        ConformanceCase(
+            "connections/stale-get", "A kept connection that is dead by then: GET succeeds, or is `connectionLost`.", run: staleGet),
         ConformanceCase(
             "connections/stale-post", "A kept connection that the server has closed meanwhile: POST is sent once or not at all.",
             run: stalePost),
         ConformanceCase(
-            "connections/post-once", "A POST whose connection dies before the answer is `connectionLost`, and not sent twice.", run: postOnce),
+            "connections/post-once", "A POST whose connection dies before the answer is `connectionLost`, and not sent twice.",
+            run: postOnce),
         ConformanceCase("connections/post-once-bare", "So is a POST without a body.", run: barePostOnce),
         ConformanceCase("connections/others-once", "So are PUT, PATCH and DELETE: trying again is the caller's.", run: othersOnce),
         ConformanceCase("connections/ipv6", "A host that is an IPv6 literal is reached.", needing: .ipv6Literals, run: ipv6),
@@ -123,7 +125,7 @@ enum ConnectionCases {
             try await subject.expect(200, "ok", for: try server.request(.get, "/first"))
             let what = "\(method), \(fault)"
             var request = try server.request(method, "/second", body: body)
-            request.timeouts.firstByte = .seconds(2)
+            request.timeouts.firstByte = .seconds(1)
             let ending = await ConformanceEnding.of { _ = try await subject.exchange(request) }
             let count = server.requests.filter { $0.path == "/second" }.count
             try demand(count, is: 1, "\(what): the times that the server got it")
@@ -217,7 +219,9 @@ enum ConnectionCases {
                 if let count = metrics.bytesReceived {
                     try demand((70_003...70_100).contains(count), "The bytes received: expected 70003 (or with chunks), found \(count)")
                 }
-                if let isReused = metrics.isConnectionReused { try demand(isReused, is: number > 0, "Request \(number), connection reused") }
+                if let isReused = metrics.isConnectionReused {
+                    try demand(isReused, is: number > 0, "Request \(number), connection reused")
+                }
                 if let address = metrics.remoteAddress { try demand(address, is: "127.0.0.1:\(server.port)", "The address") }
                 try demand(metrics.tlsVersion, is: nil, "The version of TLS")
             }

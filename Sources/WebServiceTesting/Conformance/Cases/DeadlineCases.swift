@@ -5,25 +5,27 @@ import WebServiceClient
 enum DeadlineCases {
     static let all = [
         ConformanceCase(
-            "deadlines/connect", "A connection whose TLS never answers ends by the time to connect.", needing: .connectDeadlines, run: connect),
+            "deadlines/connect", "A connection whose TLS never answers ends by the time to connect.", needing: .connectDeadlines,
+            run: connect),
         ConformanceCase(
             "deadlines/connect-queue", "So does one that the system never accepts.", needing: .connectDeadlines, run: connectQueue),
         ConformanceCase(
             "deadlines/connect-over", "The time to connect counts no more once the connection stands.", needing: .connectDeadlines,
             run: connectOver),
-        ConformanceCase("deadlines/connect-refused", "A time to connect that can't be kept is refused as unsupported.", run: connectRefused),
+        ConformanceCase(
+            "deadlines/connect-refused", "A time to connect that can't be kept is refused as unsupported.", run: connectRefused),
         ConformanceCase("deadlines/first-byte", "A server that never answers ends by the time to the first byte.", run: firstByte),
         ConformanceCase("deadlines/first-byte-tls", "So does one whose TLS never answers.", run: firstByteTLS),
         ConformanceCase("deadlines/first-byte-interim", "Informational responses don't prolong the time to the first byte.", run: interim),
         ConformanceCase("deadlines/first-byte-upload", "A body that stands still while it is sent ends by it, too.", run: stalledUpload),
-        ConformanceCase("deadlines/first-byte-over", "The time to the first byte counts no more once the head is there.", run: firstByteOver),
+        ConformanceCase(
+            "deadlines/first-byte-over", "The time to the first byte counts no more once the head is there.", run: firstByteOver),
         ConformanceCase("deadlines/idle", "A body that pauses ends by the idle time, and what came of it is read before.", run: idle),
         ConformanceCase("deadlines/idle-drip", "A body that drips faster than the idle time comes to its end.", run: idleDrip),
-        ConformanceCase("deadlines/total", "The whole time ends the wait for a head, and a body that drips.", run: total),
+        ConformanceCase("deadlines/total", "The whole time ends the wait for a head, a body that drips, and the connection.", run: total),
         ConformanceCase("deadlines/deadline", "The deadline of the call does so as well, and wins over the whole time.", run: deadline),
         ConformanceCase("deadlines/past", "A deadline that has passed sends nothing.", run: past),
         ConformanceCase("deadlines/unbounded", "No limits, and limits beyond all bounds, are no traps.", run: unbounded),
-        ConformanceCase("deadlines/hang-up", "When a time has passed, the server sees the connection end.", run: hangUp),
     ]
 
     private static let short = Duration.milliseconds(200)
@@ -169,6 +171,7 @@ enum DeadlineCases {
                 var request = try server.request()
                 request.timeouts.total = short
                 try await expect(.timedOutTotal, for: request, subject)
+                try await server.waitForOpenConnections(atMost: 0)
             }
         }
     }
@@ -199,23 +202,15 @@ enum DeadlineCases {
         let longest = Duration.seconds(Int64.max)
         try await answering(with: .text("ok")) { server in
             var request = try server.request()
-            for timeouts in [ServiceTimeouts(firstByte: nil, idle: nil, total: nil), ServiceTimeouts(firstByte: longest, idle: longest, total: longest)] {
-                request.timeouts = timeouts
+            for time in [nil, longest] {
+                request.timeouts = ServiceTimeouts(firstByte: time, idle: time, total: time)
                 try await subject.expect(200, "ok", for: request)
             }
+        }
+        try await answering(with: .hang) { server in
+            var request = try server.request()
             request.timeouts = ServiceTimeouts(firstByte: .seconds(Int64.min))
             try await subject.expect(.timedOutWaiting, for: request, "A time to the first byte below zero")
-        }
-    }
-
-    @Sendable private static func hangUp(_ subject: ConformanceSubject) async throws {
-        for response in [LoopbackResponse.hang, .drip(Data("x".utf8), every: .milliseconds(10))] {
-            try await answering(with: response) { server in
-                var request = try server.request()
-                request.timeouts.total = short
-                try await subject.expect(.timedOutTotal, for: request)
-                try await server.waitForOpenConnections(atMost: 0)
-            }
         }
     }
 }

@@ -8,7 +8,8 @@ enum InterimCases {
         ConformanceCase("interim/several", "Several informational responses are passed over, with their fields.", run: several),
         ConformanceCase(
             "interim/told", "Informational responses are told, with their fields, in order.", needing: .informationalResponses, run: told),
-        ConformanceCase("trailers/told", "Trailer fields are told after the body, and aren't among the head's.", needing: .trailers, run: trailers),
+        ConformanceCase(
+            "trailers/told", "Trailer fields are told after the body, and aren't among the head's.", needing: .trailers, run: trailers),
         ConformanceCase(
             "trailers/connection", "After trailers the connection serves the next request.", needing: .trailers, run: afterTrailers),
     ]

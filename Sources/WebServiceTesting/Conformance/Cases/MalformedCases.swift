@@ -8,7 +8,8 @@ enum MalformedCases {
         ConformanceCase("malformed/fields", "A field line without a colon or a name is an error, or passed over.", run: fields),
         ConformanceCase("malformed/long-line", "A field of 100 kB is read, or is `unreadableResponse`.", run: longLine),
         ConformanceCase("malformed/many-fields", "10000 fields are read, or are `unreadableResponse`.", run: manyFields),
-        ConformanceCase("malformed/endless-head", "A head without an end ends with the time to the first byte, or before.", run: endlessHead),
+        ConformanceCase(
+            "malformed/endless-head", "A head without an end ends with the time to the first byte, or before.", run: endlessHead),
         ConformanceCase("malformed/too-short", "A body shorter than its length is `truncated`.", run: tooShort),
         ConformanceCase("malformed/too-long", "What comes beyond a body's length belongs to no response.", run: tooLong),
         ConformanceCase("malformed/two-lengths", "Two lengths that differ are an error (RFC 9112 §6.3).", run: twoLengths),
@@ -113,7 +114,8 @@ enum MalformedCases {
     }
 
     @Sendable private static func tooShort(_ subject: ConformanceSubject) async throws {
-        try await errors(["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour", "HTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\n"], [.truncated], subject)
+        let texts = ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour", "HTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\n"]
+        try await errors(texts, [.truncated], subject)
     }
 
     @Sendable private static func tooLong(_ subject: ConformanceSubject) async throws {
@@ -129,7 +131,8 @@ enum MalformedCases {
                 routes.get("/ok") { _ in .text("ok") }
             }) { server in
                 try await subject.expect(200, "four", for: try server.request(.get, "/long"))
-                try await subject.expect("ok", or: [.connectionLost, .unreadableResponse], for: try server.request(.get, "/ok"), "The next request")
+                let next = try server.request(.get, "/ok")
+                try await subject.expect("ok", or: [.connectionLost, .unreadableResponse], for: next, "The next request")
             }
         }
     }
@@ -162,7 +165,8 @@ enum MalformedCases {
     }
 
     @Sendable private static func badChunks(_ subject: ConformanceSubject) async throws {
-        let bodies = ["zz\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", "FFFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n", "\r\nhello\r\n0\r\n\r\n", "3\r\nhello\r\n0\r\n\r\n", "8\r\nhello\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n"]
+        let sizes = ["zz", "-5", "FFFFFFFFFFFFFFFFFF", "", "3", "8", "0x5"]
+        let bodies = sizes.map { $0 + "\r\nhello\r\n0\r\n\r\n" } + ["5\r\nhello0\r\n\r\n"]
         let texts = bodies.map { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + $0 }
         try await errors(texts, [.unreadableResponse, .truncated], subject)
     }

@@ -19,7 +19,8 @@ enum RestraintCases {
         for status in [301, 302, 303, 307, 308] {
             for location in ["/next", "http://127.0.0.1:1/", "?q=2", ""] {
                 try await answering(with: .redirect(to: location, status: status)) { server in
-                    let response = try await subject.expect(status, "", for: try server.request(.get, "/a"), "\(status) to “\(location)”")
+                    let request = try server.request(.get, "/a")
+                    let response = try await subject.expect(status, "", for: request, "\(status) to “\(location)”")
                     try demand(response.headers[.location] ?? "", is: location, "Location")
                     _ = try server.onlyRequest()
                 }
@@ -38,7 +39,8 @@ enum RestraintCases {
 
     @Sendable private static func challenges(_ subject: ConformanceSubject) async throws {
         for challenge in [
-            "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"n\", qop=\"auth\"", "Bearer realm=\"a\", Basic realm=\"b\"", "Negotiate", "NTLM",
+            "Basic realm=\"a\"", "Digest realm=\"a\", nonce=\"n\", qop=\"auth\"", "Bearer realm=\"a\", Basic realm=\"b\"", "Negotiate",
+            "NTLM",
         ] {
             for headers in [[:], ["Authorization": "Basic YTpi"]] as [HTTPFields] {
                 let refusal = LoopbackResponse.text("denied", status: 401).with("WWW-Authenticate", challenge)

@@ -22,8 +22,9 @@ enum TruncationCases {
     @Sendable private static func cutHeads(_ subject: ConformanceSubject) async throws {
         for head in [sizedHead, chunkedHead, "HTTP/1.1 200 OK\r\nX-A: b\r\n\r\n"] {
             for place in 1..<head.utf8.count {
-                try await answering(with: .raw(Array(head.utf8.prefix(place)))) { server in
-                    let what = "Cut at byte \(place), after \(String(head.prefix(place).suffix(12)).debugDescription)"
+                let sent = Array(head.utf8.prefix(place))
+                try await answering(with: .raw(sent)) { server in
+                    let what = "Cut at byte \(place), after \(String(decoding: sent.suffix(12), as: UTF8.self).debugDescription)"
                     try await subject.expect(.connectionLost, .unreadableResponse, for: try server.request(), what)
                 }
             }

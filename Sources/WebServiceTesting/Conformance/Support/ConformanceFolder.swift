@@ -3,7 +3,8 @@ import WebServiceClient
 
 /// A folder for the files of one case, which goes with the last reference to it.
 final class ConformanceFolder: Sendable {
-    private let url = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)", directoryHint: .isDirectory)
+    private let url = FileManager.default.temporaryDirectory.appending(
+        path: "conformance-\(UUID().uuidString)", directoryHint: .isDirectory)
     private let count = Locked(0)
 
     init() throws {

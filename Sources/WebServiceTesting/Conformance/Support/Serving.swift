@@ -15,7 +15,8 @@ func serving<Value>(
 /// Runs a body while a server answers every request by a handler.
 @discardableResult
 func answering<Value>(
-    reading: LoopbackRoutes.Reading = .body, _ handler: @escaping LoopbackRoutes.Handler, during body: (LoopbackServer) async throws -> Value
+    reading: LoopbackRoutes.Reading = .body, _ handler: @escaping LoopbackRoutes.Handler,
+    during body: (LoopbackServer) async throws -> Value
 ) async throws -> Value {
     try await serving({ $0.fallback(reading: reading, handler: handler) }, during: body)
 }
