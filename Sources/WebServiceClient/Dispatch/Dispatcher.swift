@@ -127,7 +127,7 @@ struct Dispatcher: Sendable {
     func send(_ bound: BoundRequest) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
-        if let total = request.timeouts.total { request.deadline = started.advanced(by: total) }
+        if let total = request.timeouts.total { request.deadline = started.advanced(by: total.bounded) }
         var context = CallContext(
             identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
             diagnostics: state.configuration.diagnostics)
