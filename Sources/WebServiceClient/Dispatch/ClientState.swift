@@ -2,6 +2,8 @@ import Foundation
 
 /// What a client is at one moment: configuration, compiled table and chain. Immutable, so calls in flight keep theirs.
 final class ClientState: Sendable {
+    /// Which client it is the state of.
+    let client: ObjectIdentifier
     let clientName: String
     /// What stands in the profile and means nothing to it.
     let profileNotes: [String]
@@ -22,8 +24,10 @@ final class ClientState: Sendable {
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
 
-    init(type: WebServiceClient.Type, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+    init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+        let type = type(of: client)
         let defaults = type.defaults
+        self.client = ObjectIdentifier(client)
         clientName = String(describing: type)
         self.configuration = configuration
         profileNotes = profile?.notes ?? []
@@ -114,7 +118,10 @@ final class ClientState: Sendable {
                 AuthenticationInterceptor(configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider))
         }
         let end = TransportStage(transport: configuration.transport)
-        var chain: NextInterceptor = { request, context in try await end.send(request, context) }
+        var chain: NextInterceptor = { request, context in
+            guard let dryRun = context.dryRun else { return try await end.send(request, context) }
+            return try await DryRun.$current.withValue(dryRun) { try await end.send(request, context) }
+        }
         for stage in stages.reversed() {
             let next = chain
             chain = { request, context in try await stage.intercept(request, context: context, next: next) }

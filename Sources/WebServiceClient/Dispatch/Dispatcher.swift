@@ -134,7 +134,7 @@ struct Dispatcher: Sendable {
         context.prepare = options.prepare
         do {
             try checkCancellation()
-            return Exchange(request: request, response: try await state.chain(request, context))
+            return Exchange(request: request, response: try await response(to: request, &context))
         } catch {
             let wrapped = wrap(error, stage: .chain, request: request)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
@@ -144,6 +144,13 @@ struct Dispatcher: Sendable {
 
     /// Asks the error handler about an exchange that brought no response.
     private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
+    /// What the chain answers. A dry run of this client goes along in the context, and none is seen by what is called inside the chain.
+    private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
+        guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
+        if dryRun.catches(state.client) { context.dryRun = dryRun }
+        return try await DryRun.$current.withValue(nil) { [context] in try await state.chain(request, context) }
+    }
+
         let outcome = CallOutcome(
             call: endpoint.identity, request: RequestSummary(request), result: .failure(failure.cause ?? failure), isSuccess: false)
         switch await handler.verdict(on: outcome) {
