@@ -47,7 +47,9 @@ struct FormTree {
         if name.isEmpty, path.startIndex > 0 {
             let last = names.last ?? "0"
             let isTaken = children[last]?.holds(rest) ?? false
-            key = isTaken ? String((Int(last) ?? 0) + 1) : last
+            // An index at the end of the numbers has none behind it: the value then joins those that are there.
+            let (next, overflows) = (Int(last) ?? 0).addingReportingOverflow(1)
+            key = isTaken && !overflows ? String(next) : last
         }
         if children[key] == nil { names.append(key) }
         children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
