@@ -18,7 +18,7 @@ final class ClientState: Sendable {
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
     /// The service root when it has placeholders.
-    private let rootTemplate: String?
+    let rootTemplate: String?
     private let settings: EndpointSettings
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
@@ -32,10 +32,10 @@ final class ClientState: Sendable {
         self.configuration = configuration
         profileNotes = profile?.notes ?? []
         let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
-        let rootTemplate = rootText.contains("%%") ? rootText : nil
+        let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
         if let profile {
-            table = CompiledTable(type.endpoints.overlaid(by: profile.endpoints), root: rootTemplate)
+            table = CompiledTable(type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate)
         } else {
             table = CompiledTable.of(type, root: rootTemplate)
         }
@@ -49,9 +49,7 @@ final class ClientState: Sendable {
         headers.replace(with: defaults.headers)
         self.headers = headers
         faults = Self.faults(
-            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText,
-            settings: settings,
-            headers: headers, configuration: configuration)
+            table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
         chain = Self.chain(configuration)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
@@ -129,20 +127,19 @@ final class ClientState: Sendable {
         return chain
     }
 
+    /// The faults of headers that the client or the class gives.
+    static func faults(in headers: HTTPFields) -> [TableFault] {
+        headers.filter { !$0.name.isValid || HTTPFields.Field.breaksLine($0.value) }.map { field in
+            TableFault(
+                kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
+                fix: "only token characters in names; no CR, LF or NUL in values")
+        }
+    }
+
     private static func faults(
-        table: CompiledTable, root: ServiceRoot?, rootText: String, settings: EndpointSettings, headers: HTTPFields,
-        configuration: WebServiceClient.Configuration
+        table: CompiledTable, root: String, settings: EndpointSettings, headers: HTTPFields, configuration: WebServiceClient.Configuration
     ) -> [TableFault] {
-        var faults = table.faults
-        if root == nil, !rootText.isEmpty {
-            faults.append(ServiceRoot.fault(in: rootText))
-        }
-        for field in headers where !field.name.isValid || HTTPFields.Field.breaksLine(field.value) {
-            faults.append(
-                TableFault(
-                    kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                    fix: "only token characters in names; no CR, LF or NUL in values"))
-        }
+        var faults = table.faults + ServiceRoot.faults(in: root) + Self.faults(in: headers)
         for problem in configuration.parsers.faults {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))

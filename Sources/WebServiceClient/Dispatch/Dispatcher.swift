@@ -110,14 +110,16 @@ struct Dispatcher: Sendable {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
                 throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
             }
-            guard isForeign || origin == state.root?.origin else {
+            let binder = RequestBinder(endpoint, arguments)
+            let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
+            guard isForeign || origin == service else {
                 throw InvalidRequest(
                     message:
                         "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
                 )
             }
-            let request = try RequestBinder(endpoint, arguments).request(absolute: url, isForeign: isForeign)
-            return BoundRequest(request: request, origin: state.root?.origin, isForeign: isForeign)
+            let request = try binder.request(absolute: url, isForeign: isForeign)
+            return BoundRequest(request: request, origin: service, isForeign: isForeign)
         } catch {
             throw wrap(error, stage: .binding, request: nil)
         }
@@ -142,8 +144,6 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// Asks the error handler about an exchange that brought no response.
-    private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
     /// What the chain answers. A dry run of this client goes along in the context, and none is seen by what is called inside the chain.
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
@@ -151,6 +151,8 @@ struct Dispatcher: Sendable {
         return try await DryRun.$current.withValue(nil) { [context] in try await state.chain(request, context) }
     }
 
+    /// Asks the error handler about an exchange that brought no response.
+    private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
         let outcome = CallOutcome(
             call: endpoint.identity, request: RequestSummary(request), result: .failure(failure.cause ?? failure), isSuccess: false)
         switch await handler.verdict(on: outcome) {

@@ -4,8 +4,8 @@ enum CapabilityCheck {
         var faults: [TableFault] = []
         if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
         for key in table.keys {
-            guard let plan = table.plans[key] else { continue }
-            if let fault = fault(key: key, missing: plan.settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+            guard let settings = table.plans[key]?.settings ?? table.bareNames[key]?.settings else { continue }
+            if let fault = fault(key: key, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
         }
         return faults
     }

@@ -40,9 +40,7 @@ struct ServiceProfileReader {
             faults.append("\"BaseURL\" is no string")
             return
         }
-        if !text.isEmpty, ServiceRoot(text) == nil {
-            faults.append(ServiceRoot.fault(in: text).description)
-        }
+        faults += ServiceRoot.faults(in: text).map(\.description)
         baseURL = text
     }
 
@@ -84,7 +82,7 @@ struct ServiceProfileReader {
         do {
             let key = try MethodName(name)
             if !key.isProperty {
-                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
+                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil)
                 faults += found.map { "\(place): \($0.problem); \($0.fix)" }
                 return
             }

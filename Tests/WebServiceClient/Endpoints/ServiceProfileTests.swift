@@ -87,6 +87,28 @@ import WebServiceTesting
         #expect(error?.kind == .table)
     }
 
+    @Test func `A profile can't take away what the class requires of the transport`() async throws {
+        class Bank: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable { ["pay(order:)": .post("/pay/%%0%%").requiring(.pinning), "list()": .get("/")] }
+        }
+        for name in ["pay", "pay(order:)"] {
+            let client = Bank(profile: try profile("/v2/pay/{0}", name: name)) { $0.transport = StubTransport(capabilities: []) }
+            let fault = try #require(client.verify().first)
+            #expect(client.verify().count == 1 && fault.kind == .missingCapability && fault.key == name)
+            client.configure { $0.transport = StubTransport(capabilities: [.pinning]) }
+            #expect(client.verify().isEmpty)
+        }
+    }
+
+    @Test func `A profile's root may have placeholders`() async throws {
+        let json = #"{"BaseURL": "https://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
+        let client = WebServiceClient(profile: try ServiceProfile(data: Data(json.utf8)))
+        let request = try await client.dryRun { try await $0.dynamic.user(id: 7) }
+        #expect(request.url.absoluteString == "https://7.a.test/me")
+        let bad = #"{"BaseURL": "ftp://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
+        #expect(ServiceProfile.verify(Data(bad.utf8)).count == 1)
+    }
+
     @Test func `Calls in flight keep their profile, later ones have the new one`() async throws {
         let gate = DoorGate()
         let stub = StubTransport()
