@@ -8,6 +8,9 @@ struct FormTree {
     private(set) var names: [String] = []
     /// Whether one of the fields here is what nil is written as.
     private var holdsNil = false
+    /// Whether this is one of several values of a name: an element, and no list of one itself. Types that hold lists of their own kind would
+    /// go down into it for ever.
+    private var isElement = false
 
     init() {}
 
@@ -115,6 +118,7 @@ struct FormTree {
 extension FormTree {
     /// The elements of an array: the values, or the children when their names are indices, in the indices' order.
     func elements() -> [FormTree]? {
+        if isElement { return nil }
         if children.isEmpty { return texts.map { Self(text: $0) } }
         guard texts.isEmpty else { return nil }
         let indexed = names.compactMap { name in Int(name).map { (index: $0, name: name) } }
@@ -124,6 +128,7 @@ extension FormTree {
 
     private init(text: String) {
         texts = [text]
+        isElement = true
     }
 
     /// Follows a path of names.

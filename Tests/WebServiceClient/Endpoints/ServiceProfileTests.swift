@@ -65,6 +65,16 @@ import WebServiceTesting
         #expect(!ServiceProfile.verify(Data(text.utf8)).isEmpty)
     }
 
+    @Test func `A binary list that ends Foundation's own reader is refused`() throws {
+        let found =
+            "YnBsaXN0MDDCAQIDBFdCYXNlVVJMWVJlc291cmNlc1lodHRwczpOYWGhVVJJYGBgVE5hbWVbVVJJVGVtcGxhdGVRYVLInQgNFR8pK0MwQTUAAAAAAAAB"
+            + "AQAAAAAAAAAKAAAAAAAAAAAAAAAAAAAARg=="
+        #expect(!ServiceProfile.verify(try #require(Data(base64Encoded: found))).isEmpty)
+        let deep = "{\"Resources\": " + String(repeating: "[", count: 100_000)
+        #expect(!ServiceProfile.verify(Data(deep.utf8)).isEmpty)
+        #expect(!ServiceProfile.verify(Data("<plist>\(String(repeating: "<array>", count: 100_000))".utf8)).isEmpty)
+    }
+
     @Test func `Misspelled keys are noted`() throws {
         let json = #"{"Resources": [{"Name": "a()", "URITemplate": "/a", "Methd": "POST"}], "BaseUrl": "x"}"#
         let notes = try ServiceProfile(data: Data(json.utf8)).notes

@@ -29,6 +29,19 @@ import WebServiceClient
         try FormSerializer().decode(type, from: Data(form.utf8), at: path, contentType: nil)
     }
 
+    private enum Tree: Decodable, Equatable {
+        case text(String)
+        indirect case list([Tree])
+
+        init(from decoder: any Decoder) throws {
+            if let list = try? [Tree](from: decoder) { self = .list(list) } else { self = .text(try String(from: decoder)) }
+        }
+    }
+
+    @Test func `A value isn't a list of itself for ever`() throws {
+        #expect(try decode([String: Tree].self, "a=1&b=2&b=3") == ["a": .list([.text("1")]), "b": .list([.text("2"), .text("3")])])
+    }
+
     @Test func `An index at the end of the numbers doesn't trap`() throws {
         let form = "a[9223372036854775807][b]=1&a[][b]=2&a[][b]=3"
         _ = try? decode([String: [[String: String]]].self, form)
