@@ -23,6 +23,10 @@ final class ClientState: Sendable {
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
+    /// The endpoints of bare names, by the methods that have called them.
+    private let named = Locked<[String: ResolvedEndpoint]>([:])
+    /// More methods than a client can have; dynamic calls with labels made at run time are compiled each time beyond that.
+    private static let namedLimit = 1_000
 
     init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
         let type = type(of: client)
@@ -65,10 +69,13 @@ final class ClientState: Sendable {
     func endpoint(for function: String) throws -> ResolvedEndpoint {
         if !faults.isEmpty { throw tableError() }
         if let endpoint = endpoints[function] { return endpoint }
+        if let endpoint = named.withLock({ $0[function] }) { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
             let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
             guard faults.isEmpty else { throw tableError(faults) }
-            return resolve(plan)
+            let endpoint = resolve(plan)
+            named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
+            return endpoint
         }
         throw unknown(function)
     }
