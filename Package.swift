@@ -22,7 +22,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CSystemLibraries"),
-        .target(name: "WebServiceClient", swiftSettings: settings),
+        .target(name: "WebServiceClient", dependencies: ["CSystemLibraries"], swiftSettings: settings),
         .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: settings),
         .target(name: "RemoteLogger", dependencies: ["WebServiceClient", "CSystemLibraries"], swiftSettings: settings),
         .target(name: "WebServiceTesting", dependencies: ["WebServiceClient"], swiftSettings: settings),

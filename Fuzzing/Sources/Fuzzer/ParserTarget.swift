@@ -6,6 +6,7 @@ import WebServiceClient
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case propertyList, plainText, odataPage
+    case certificate, certificateText, hostPattern, pin
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -55,6 +56,21 @@ enum ParserTarget: String, CaseIterable {
             _ = EdmDate(text).map { check(EdmDate($0.description) == $0, "\(text.debugDescription) doesn't come back") }
             _ = EdmTimeOfDay(text).map { check(EdmTimeOfDay($0.description) == $0, "\(text.debugDescription) doesn't come back") }
             _ = ODataValue.string(text).decimal
+        case .certificate:
+            guard let certificate = try? Certificate(der: data) else { return }
+            check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")
+            _ = certificate.description
+        case .certificateText:
+            for certificate in (try? Certificate.certificates(in: data)) ?? [] {
+                check((try? Certificate(der: certificate.der)) == certificate, "a certificate doesn't come back from its DER")
+            }
+            _ = try? ClientIdentity.pem(chain: data, key: data)
+            _ = try? ClientIdentity.pkcs12(data)
+        case .hostPattern:
+            _ = HostPattern(text).matches(text)
+        case .pin:
+            let pin = CertificatePin.publicKey(sha256: text)
+            _ = pin.description
         }
     }
 

@@ -8,7 +8,7 @@ extension WebServiceClient {
     public class func verify() -> [TableFault] {
         let defaults = defaults
         return CompiledTable.of(self, root: rootWithPlaceholders).faults + ServiceRoot.faults(in: defaults.serviceRoot)
-            + ClientState.faults(in: defaults.headers)
+            + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
@@ -40,6 +40,13 @@ extension ClientState {
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(
                 .init(.warning, "The transport of \(clientName) delivers no proxy's 407, so proxyAuthenticationProvider is never asked."))
+        }
+        if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
+            configuration.diagnostics.report(
+                .init(.warning, "The service root of \(clientName) is http, where its trust policy protects nothing: use https."))
+        }
+        if configuration.transport is URLSessionTransport, let reason = DefaultTransport.fallbackReason {
+            configuration.diagnostics.report(.init(.notice, "Calls of \(clientName) go over URLSession. \(reason)"))
         }
         guard !faults.isEmpty else { return }
         let text = TableFaults(client: clientName, faults: faults).description

@@ -3,9 +3,11 @@ enum CapabilityCheck {
     static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
         var faults: [TableFault] = []
         if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+        if let fault = TrustCheck.missing(settings, key: nil, capabilities: capabilities) { faults.append(fault) }
         for key in table.keys {
             guard let settings = table.plans[key]?.settings ?? table.bareNames[key]?.settings else { continue }
             if let fault = fault(key: key, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+            if let fault = TrustCheck.missing(settings, key: key, capabilities: capabilities) { faults.append(fault) }
         }
         return faults
     }

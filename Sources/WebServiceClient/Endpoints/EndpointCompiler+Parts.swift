@@ -58,6 +58,7 @@ extension EndpointCompiler {
         if let statuses = descriptor.settings.statuses, statuses.isEmpty {
             add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
         }
+        faults += TrustCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(.unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root)\" in it", "take one of the two away")
         }

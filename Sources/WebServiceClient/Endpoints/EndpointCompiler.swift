@@ -1,11 +1,11 @@
 /// Compiles a descriptor for its key, and notes every fault on the way.
 struct EndpointCompiler {
     let descriptor: EndpointDescriptor
-    private let key: String
+    let key: String
     let names: ArgumentNames
     var plan: EndpointPlan
     var used: Set<Int> = []
-    private(set) var faults: [TableFault] = []
+    var faults: [TableFault] = []
 
     /// Compiles a descriptor.
     ///

@@ -26,6 +26,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case unusedRoot
         /// A parser that is registered for no media type.
         case badParser
+        /// A trust policy that can't be right.
+        case badTrust
         /// Something the transport can't do.
         case missingCapability
     }

@@ -110,6 +110,18 @@ import WebServiceTesting
         }
     }
 
+    @Test func `A profile can't change whom the class's endpoint trusts`() throws {
+        class Bank: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                ["pay(order:)": .post("/pay/%%0%%").trust(TrustPolicy(pins: ["a.test": [.publicKey(sha256: SampleCertificate.pin)]]))]
+            }
+        }
+        for name in ["pay", "pay(order:)"] {
+            let client = Bank(profile: try profile("/v2/pay/{0}", name: name)) { $0.transport = StubTransport(capabilities: []) }
+            #expect(client.verify().map(\.key) == [name])
+        }
+    }
+
     @Test func `A profile's root may have placeholders`() async throws {
         let json = #"{"BaseURL": "https://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
         let client = WebServiceClient(profile: try ServiceProfile(data: Data(json.utf8)))
