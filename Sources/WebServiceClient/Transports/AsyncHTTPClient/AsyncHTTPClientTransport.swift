@@ -9,7 +9,7 @@ import NIOHTTPCompression
 /// The transport on swift-server/async-http-client, over an `HTTPClient` of yours; there with the package trait `AsyncHTTPClient`.
 ///
 ///     let engine = HTTPClient(configuration: AsyncHTTPClientTransport.configuration)
-///     let github = GitHub(serviceRoot: "https://api.github.com", transport: AsyncHTTPClientTransport(engine))
+///     let github = GitHub(serviceRoot: "https://api.github.com") { $0.transport = AsyncHTTPClientTransport(engine) }
 ///
 /// The client stays yours: its pool, TLS, proxy and event loops are as you configured them, and you shut it down, after the last call.
 ///
