@@ -24,7 +24,7 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClientTransport: calls over an HTTPClient of yours.")
     ],
     dependencies: [
-        // Each is for a trait that is off by default, and is fetched only where that trait is on: CI's stage "traits" shows it.
+        // Each is for a trait that is off by default, and is fetched only where that trait is on: .ci/manifest shows it.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -35,6 +35,7 @@ let package = Package(
         .target(
             name: "WebServiceClient",
             dependencies: [
+                "CSystemLibraries",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),

@@ -5,6 +5,7 @@ import WebServiceClient
 /// The parsers that read what strangers write.
 enum ParserTarget: CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
+    case certificate, certificateText, hostPattern, pin
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -39,6 +40,21 @@ enum ParserTarget: CaseIterable {
         case .formDecoding:
             guard !data.isEmpty else { return }
             _ = try? FormSerializer().decode([String: [String]].self, from: data, at: [], contentType: nil)
+        case .certificate:
+            guard let certificate = try? Certificate(der: data) else { return }
+            check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")
+            _ = certificate.description
+        case .certificateText:
+            for certificate in (try? Certificate.certificates(in: data)) ?? [] {
+                check((try? Certificate(der: certificate.der)) == certificate, "a certificate doesn't come back from its DER")
+            }
+            _ = try? ClientIdentity.pem(chain: data, key: data)
+            _ = try? ClientIdentity.pkcs12(data)
+        case .hostPattern:
+            _ = HostPattern(text).matches(text)
+        case .pin:
+            let pin = CertificatePin.publicKey(sha256: text)
+            _ = pin.description
         }
     }
 

@@ -140,6 +140,7 @@ final class ClientState: Sendable {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))
         }
+        faults += TrustCheck.faults(settings, key: nil)
         return faults + CapabilityCheck.faults(table: table, settings: settings, capabilities: configuration.transport.capabilities)
     }
 }

@@ -13,6 +13,11 @@ extension WebServiceClient {
         public var interceptors: [any Interceptor] = []
         /// What puts requests on the wire.
         public var transport: any Transport = DefaultTransport.shared
+        /// Whom calls trust and who they are; `nil` leaves it to the transport. A client whose transport can't honour it makes no call.
+        ///
+        /// The identity is shown to the origin of the service root and to no other: calls elsewhere, and redirects to elsewhere, go without
+        /// it. Authorities and pins go with every call.
+        public var trust: TrustPolicy?
         /// Writes bodies and reads answers where nothing else is said.
         public var serializer: any SerializationDelegate = JSONSerializer()
         /// Parsers by media type. They win over the client's serializer, which reads its own format, and that over those of
@@ -50,6 +55,7 @@ extension WebServiceClient {
             settings.arrays = arrays
             settings.urlBuilder = urlBuilder
             settings.bodyLimit = bodyLimit
+            settings.trust = trust
             return settings
         }
     }

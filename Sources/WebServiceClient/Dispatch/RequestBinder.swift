@@ -58,6 +58,7 @@ struct RequestBinder {
     func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
         var request = ServiceRequest(method: plan.method, url: url, headers: headers, timeouts: endpoint.settings.deadlines)
         request.identity = endpoint.identity
+        request.trust = endpoint.settings.trust
         try bindHeaders(&request.headers)
         try bindBody(&request)
         return request

@@ -5,13 +5,14 @@ extension WebServiceClient {
     ///
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
-        CompiledTable.of(self, root: rootWithPlaceholders).faults
+        CompiledTable.of(self, root: rootWithPlaceholders).faults + TrustCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
     public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
         let table = CompiledTable.of(self, root: rootWithPlaceholders)
-        return table.faults + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
+        return table.faults + TrustCheck.faults(defaults.settings, key: nil)
+            + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
     }
 
     /// Lists every fault of this client: its table with its profile, its service root, and what its transport can't do.
@@ -37,6 +38,10 @@ extension ClientState {
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(
                 .init(.warning, "The transport of \(clientName) delivers no proxy's 407, so proxyAuthenticationProvider is never asked."))
+        }
+        if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
+            configuration.diagnostics.report(
+                .init(.warning, "The service root of \(clientName) is http, where its trust policy protects nothing: use https."))
         }
         guard !faults.isEmpty else { return }
         let text = TableFaults(client: clientName, faults: faults).description

@@ -3,9 +3,11 @@ enum CapabilityCheck {
     static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
         var faults: [TableFault] = []
         if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+        if let fault = TrustCheck.missing(settings, key: nil, capabilities: capabilities) { faults.append(fault) }
         for key in table.keys {
             guard let plan = table.plans[key] else { continue }
             if let fault = fault(key: key, missing: plan.settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+            if let fault = TrustCheck.missing(plan.settings, key: key, capabilities: capabilities) { faults.append(fault) }
         }
         return faults
     }

@@ -211,6 +211,7 @@ struct EndpointCompiler {
         if let statuses = descriptor.settings.statuses, statuses.isEmpty {
             add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
         }
+        faults += TrustCheck.faults(descriptor.settings, key: key)
     }
 
     /// The template with its literals repaired to what may stand in that part of a URL; valid escapes are kept.

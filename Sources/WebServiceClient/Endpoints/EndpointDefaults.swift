@@ -20,12 +20,13 @@ public struct EndpointDefaults: Sendable {
     ///   - arrays: how arrays in queries and headers are written.
     ///   - urlBuilder: makes the URLs.
     ///   - bodyLimit: the most bytes of a body that are read into memory.
+    ///   - trust: whom calls trust and who they are.
     ///   - requiring: what the transport must be able to do.
     public init(
         serviceRoot: String = "", headers: HTTPFields = [:], errorHandler: (any ErrorHandler)? = nil, statuses: StatusSet? = nil,
         serializer: (any SerializationDelegate)? = nil, timeouts: ServiceTimeouts? = nil, redirects: RedirectPolicy? = nil,
         retry: RetryPolicy? = nil, arrays: FieldReflection.ArrayStrategy? = nil, urlBuilder: (any URLBuilder)? = nil, bodyLimit: Int? = nil,
-        requiring: TransportCapabilities = []
+        trust: TrustPolicy? = nil, requiring: TransportCapabilities = []
     ) {
         self.serviceRoot = serviceRoot
         self.headers = headers
@@ -37,6 +38,7 @@ public struct EndpointDefaults: Sendable {
         settings.arrays = arrays
         settings.urlBuilder = urlBuilder
         settings.bodyLimit = bodyLimit
+        settings.trust = trust
         settings.capabilities = requiring
         if let redirects { settings.attributes.set(redirects) }
         if let retry { settings.attributes.set(retry) }

@@ -133,6 +133,13 @@ extension EndpointDescriptor {
         attribute(policy)
     }
 
+    /// Whom the call trusts and who it is, in place of the class's and the client's policy as a whole.
+    ///
+    /// A client whose transport can't honour it is refused before its first call.
+    public func trust(_ policy: TrustPolicy) -> EndpointDescriptor {
+        with { $0.settings.trust = policy }
+    }
+
     /// What the transport must be able to do; a client whose transport can't is refused before its first call.
     public func requiring(_ capabilities: TransportCapabilities) -> EndpointDescriptor {
         with { $0.settings.capabilities.formUnion(capabilities) }

@@ -22,6 +22,7 @@ struct EndpointSettings: Sendable {
     var arrays: FieldReflection.ArrayStrategy?
     var urlBuilder: (any URLBuilder)?
     var bodyLimit: Int?
+    var trust: TrustPolicy?
     var capabilities: TransportCapabilities = []
     var attributes = EndpointAttributes()
 
@@ -44,6 +45,7 @@ struct EndpointSettings: Sendable {
         result.arrays = higher.arrays ?? arrays
         result.urlBuilder = higher.urlBuilder ?? urlBuilder
         result.bodyLimit = higher.bodyLimit ?? bodyLimit
+        result.trust = higher.trust ?? trust
         result.capabilities = capabilities.union(higher.capabilities)
         result.attributes = attributes.overlaid(by: higher.attributes)
         return result

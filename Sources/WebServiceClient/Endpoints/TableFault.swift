@@ -24,6 +24,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badStatuses
         /// A parser that is registered for no media type.
         case badParser
+        /// A trust policy that can't be right.
+        case badTrust
         /// Something the transport can't do.
         case missingCapability
     }

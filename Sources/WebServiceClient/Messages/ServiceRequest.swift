@@ -14,6 +14,8 @@ public struct ServiceRequest: Sendable {
     public var timeouts: ServiceTimeouts
     /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
     public var deadline: ContinuousClock.Instant?
+    /// Whom to trust, and who to be; `nil` leaves it to the transport.
+    public var trust: TrustPolicy?
     /// Told of the body's way to the server, in order, on an executor of the transport's choice.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     /// Told of the response body's arrival, in order, while it is read.

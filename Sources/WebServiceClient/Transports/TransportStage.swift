@@ -6,9 +6,21 @@ struct TransportStage: Sendable {
 
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         try Self.check(request)
+        var request = request
+        try prepareTrust(of: &request, context)
         if let dryRun = DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
         return try await transport.send(request)
+    }
+
+    /// A client's identity goes where its credentials go: to the origin of the service root, and nowhere else, whoever has set the URL or
+    /// the policy on the way. A policy that the transport would ignore ends the call.
+    private func prepareTrust(of request: inout ServiceRequest, _ context: CallContext) throws {
+        guard let trust = request.trust, !trust.isStandard else { return }
+        if trust.identity != nil, context.isForeign || request.origin == nil || request.origin != context.serviceOrigin {
+            request.trust = trust.withoutIdentity
+        }
+        try request.trust?.check(transport.capabilities)
     }
 
     private static func check(_ request: ServiceRequest) throws {

@@ -16,7 +16,8 @@ enum Contenders {
     private static let connections = 64
 
     /// Each with what makes it; made once a process.
-    private static let makers: KeyValuePairs<String, @Sendable () -> Fetch> = [
+    private static let makers: KeyValuePairs<String, @Sendable () throws -> Fetch> = [
+        "CurlTransport": { transport(try CurlTransport()) },
         "URLSessionTransport": { transport(URLSessionTransport.shared) },
         "URLSession": urlSession,
         "AsyncHTTPClientTransport": { transport(AsyncHTTPClientTransport(httpClient())) },
@@ -27,8 +28,8 @@ enum Contenders {
     static var names: [String] { makers.map(\.key) }
 
     /// The contender of that name, ready to fetch.
-    static func fetch(named name: String) -> Fetch? {
-        makers.first { $0.key == name }?.value()
+    static func fetch(named name: String) throws -> Fetch? {
+        try makers.first { $0.key == name }?.value()
     }
 
     /// A transport of this library, used by itself: without a client above it.

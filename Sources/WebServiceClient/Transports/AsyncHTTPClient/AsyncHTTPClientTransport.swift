@@ -22,7 +22,7 @@ import NIOHTTPCompression
 /// * The time to connect is the client's: `timeout.connect`, for all its requests. ``ServiceTimeouts/connect`` is refused (`unsupported`).
 ///   A client with `retryConnectionEstablishment`, which is its default, tries for all of that time when nobody listens.
 /// * Certificate authorities, client certificates and the minimum version of TLS are the client's `tlsConfiguration`, the same for all its
-///   requests. The engine doesn't say why it refuses a certificate, other than one for another host: expired ones and those of unknown
+///   requests; a ``TrustPolicy`` that asks for more than the system's authorities is refused (`unsupported`). The engine doesn't say why it refuses a certificate, other than one for another host: expired ones and those of unknown
 ///   issuers fail with `tls`.
 /// * Informational responses are passed over. Trailer fields and a proxy's 407 aren't delivered, and there are no metrics.
 /// * Header values that are no UTF-8 have U+FFFD where a byte can't be read.
@@ -64,6 +64,7 @@ public final class AsyncHTTPClientTransport: Transport {
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         if let refusal { throw refusal }
+        try request.trust?.check(capabilities)
         let deadlines = ExchangeDeadlines(request, start: .now)
         let upload = AsyncHTTPClientUpload(progress: request.uploadProgress)
         let outgoing = try AsyncHTTPClientRequest(request, upload: upload)

@@ -25,7 +25,7 @@ struct URLSessionRequest {
                 .unsupported, "URLSession has no deadline for connecting: leave timeouts.connect unset, timeouts.firstByte includes it.")
         }
         let (url, origin) = try Self.checkedURL(request.url)
-        host = Self.name(of: origin)
+        host = RequestRules.name(of: origin)
         body = try Self.checkedBody(of: request)
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.engineTimeout)
         urlRequest.httpShouldHandleCookies = false
@@ -38,17 +38,7 @@ struct URLSessionRequest {
 
     private static func checkedURL(_ given: URL) throws(TransportError) -> (URL, Origin) {
         let url = given.absoluteURL
-        let text = SecretMask.text(of: url)
-        guard let origin = Origin(url) else {
-            throw TransportError(.badRequest, "The URL \(text) names no host: give an absolute URL such as https://api.example.com/path.")
-        }
-        guard origin.scheme == "http" || origin.scheme == "https" else {
-            throw TransportError(.badRequest, "The URL \(text) is of scheme \(origin.scheme): this transport speaks http and https.")
-        }
-        guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
-            throw TransportError(
-                .badRequest, "The URL \(text) holds user info: leave it out, and give the client an authentication provider instead.")
-        }
+        let origin = try RequestRules.origin(of: url)
         #if canImport(FoundationNetworking)
         guard !origin.host.contains(":") else {
             throw TransportError(
@@ -59,15 +49,10 @@ struct URLSessionRequest {
         guard url.scheme != origin.scheme else { return (url, origin) }
         let rest = url.absoluteString.dropFirst(origin.scheme.utf8.count)
         guard let spelled = URL(string: origin.scheme + rest) else {
-            throw TransportError(.badRequest, "The URL \(text) can't be written with its scheme in lower case: write \(origin.scheme).")
+            throw TransportError(
+                .badRequest, "The URL \(SecretMask.text(of: url)) can't be written with its scheme in lower case: write \(origin.scheme).")
         }
         return (spelled, origin)
-    }
-
-    private static func name(of origin: Origin) -> String {
-        let text = origin.description
-        guard let start = text.range(of: "://") else { return text }
-        return String(text[start.upperBound...])
     }
 
     private static func checkedBody(of request: ServiceRequest) throws(TransportError) -> RequestBody? {
@@ -81,12 +66,7 @@ struct URLSessionRequest {
     }
 
     private static func setMethod(_ method: ServiceRequest.Method, of request: inout URLRequest) throws(TransportError) {
-        guard method.isValid else {
-            throw TransportError(.badRequest, "The method is no token of RFC 9110: use letters, such as GET.")
-        }
-        guard method != "CONNECT" else {
-            throw TransportError(.unsupported, "CONNECT opens tunnels, and is no call: use another method.")
-        }
+        try RequestRules.check(method)
         request.httpMethod = method.rawValue
         guard request.httpMethod == method.rawValue else {
             throw TransportError(
@@ -100,16 +80,7 @@ struct URLSessionRequest {
         var merged: [(String, String)] = []
         var positions: [String: Int] = [:]
         for field in request.headers {
-            try check(field)
-            switch field.name {
-            case .contentLength:
-                try checkLength(field.value, body: body)
-                continue
-            case "Transfer-Encoding":
-                throw TransportError(.badRequest, "The header Transfer-Encoding is the transport's own: leave it out.")
-            default:
-                break
-            }
+            guard try RequestRules.admits(field, body: body) else { continue }
             if let position = positions[field.name.canonicalName] {
                 merged[position].1 += (field.name == .cookie ? "; " : ", ") + field.value
             } else {
@@ -125,21 +96,5 @@ struct URLSessionRequest {
             merged.append((HTTPFields.Name.contentType.rawName, body.contentType ?? "application/octet-stream"))
         }
         return merged
-    }
-
-    private static func check(_ field: HTTPFields.Field) throws(TransportError) {
-        guard field.name.isValid else {
-            throw TransportError(.badRequest, "A header's name is no token of RFC 9110: use letters, digits and hyphens.")
-        }
-        guard !field.value.utf8.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else {
-            throw TransportError(.badRequest, "The value of the header \(field.name) holds CR, LF or NUL: a header is one line.")
-        }
-    }
-
-    /// The engine writes the length itself; a given one may stand there only when it is right.
-    private static func checkLength(_ value: String, body: RequestBody?) throws(TransportError) {
-        guard let length = Int64(value), length == (body.map(\.length) ?? 0) else {
-            throw TransportError(.badRequest, "The header Content-Length doesn't fit the body: leave it out, the transport sets it.")
-        }
     }
 }

@@ -83,6 +83,7 @@ public final class URLSessionTransport: Transport {
     ///   what a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
+        try request.trust?.check(capabilities)
         let deadlines = ExchangeDeadlines(request, start: .now)
         let outgoing = try URLSessionRequest(request)
         let upload = try await prepare(outgoing, deadlines: deadlines)

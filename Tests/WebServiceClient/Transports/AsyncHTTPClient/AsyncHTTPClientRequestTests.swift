@@ -49,6 +49,7 @@ import WebServiceClient
     @Test func `what the engine can't do is refused`() async throws {
         #expect(try await code(nowhere) { $0.method = "CONNECT" } == .unsupported)
         #expect(try await code(nowhere) { $0.timeouts.connect = .seconds(1) } == .unsupported)
+        #expect(try await code(nowhere) { $0.trust = TrustPolicy(minimumTLSVersion: .tlsv13) } == .unsupported)
         let trace = try await code(nowhere) {
             $0.method = "TRACE"
             $0.body = RequestBody(Data("x".utf8))

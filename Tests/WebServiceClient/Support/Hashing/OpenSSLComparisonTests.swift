@@ -4,32 +4,16 @@ import Testing
 
 @testable import WebServiceClient
 
-private enum OpenSSL {
-    static let command: URL? = {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        return folders.map { URL(fileURLWithPath: String($0)).appendingPathComponent("openssl") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-
+extension OpenSSL {
     /// Whether there is a command that knows the hash: some builds leave one out.
-    static func knows(_ option: String) -> Bool {
-        (try? run(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
+    fileprivate static func knows(_ option: String) -> Bool {
+        (try? digest(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
     }
 
     /// Hashes files, or an empty input if there are none.
-    static func run(_ option: String, _ files: [String], in folder: URL) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = command
-        process.currentDirectoryURL = folder
-        process.arguments = ["dgst", option, "-r"] + files
-        let output = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+    fileprivate static func digest(_ option: String, _ files: [String], in folder: URL) throws -> (status: Int32, output: String) {
+        let result = try run(["dgst", option, "-r"] + files, in: folder)
+        return (result.status, String(decoding: result.output, as: UTF8.self))
     }
 }
 
@@ -60,7 +44,7 @@ struct OpenSSLComparisonTests {
         for message in messages {
             try Data(message).write(to: folder.appendingPathComponent(String(message.count)))
         }
-        let result = try OpenSSL.run(option, messages.map { String($0.count) }, in: folder)
+        let result = try OpenSSL.digest(option, messages.map { String($0.count) }, in: folder)
         let lines = result.output.split(separator: "\n")
         try #require(result.status == 0 && lines.count == messages.count)
         for (line, message) in zip(lines, messages) {

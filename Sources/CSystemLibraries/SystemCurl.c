@@ -1,0 +1,371 @@
+#define _GNU_SOURCE
+#include "SystemCurl.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+// libcurl's own types as far as they are read here, spelled by us.
+
+struct version_information {
+    int age;
+    const char *version;
+    unsigned int version_number;
+    const char *host;
+    int features;
+    const char *tls_version;
+    long tls_version_number;
+    const char *libz_version;
+    const char *const *protocols;
+    const char *ares;
+    int ares_number;
+    const char *libidn;
+    int iconv_version_number;
+    const char *libssh_version;
+    unsigned int brotli_version_number;
+    const char *brotli_version;
+    unsigned int nghttp2_version_number;
+    const char *nghttp2_version;
+    const char *quic_version;
+    const char *cainfo;
+    const char *capath;
+};
+
+struct message {
+    int kind;
+    csl_easy *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+struct blob {
+    void *data;
+    size_t length;
+    unsigned int flags;
+};
+
+struct tls_session {
+    int backend;
+    void *internals;
+};
+
+struct socket_address {
+    int family;
+    int type;
+    int protocol;
+    unsigned int address_length;
+    struct sockaddr address;
+};
+
+enum { global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1, age_with_authorities = 6, oldest = 0x074400 };
+
+static struct {
+    int (*global_init)(long);
+    struct version_information *(*version_info)(int);
+    csl_easy *(*easy_init)(void);
+    void (*easy_cleanup)(csl_easy *);
+    void (*easy_reset)(csl_easy *);
+    int (*easy_setopt)(csl_easy *, int, ...);
+    int (*easy_getinfo)(csl_easy *, int, ...);
+    int (*easy_pause)(csl_easy *, int);
+    const char *(*easy_strerror)(int);
+    csl_multi *(*multi_init)(void);
+    int (*multi_cleanup)(csl_multi *);
+    int (*multi_setopt)(csl_multi *, int, ...);
+    int (*multi_add_handle)(csl_multi *, csl_easy *);
+    int (*multi_remove_handle)(csl_multi *, csl_easy *);
+    int (*multi_perform)(csl_multi *, int *);
+    int (*multi_poll)(csl_multi *, void *, unsigned int, int, int *);
+    int (*multi_wakeup)(csl_multi *);
+    struct message *(*multi_info_read)(csl_multi *, int *);
+    const char *(*multi_strerror)(int);
+} curl;
+
+// OpenSSL's, found among libcurl's own dependencies: so they are always those of the library that libcurl uses.
+static struct {
+    void *(*verified_chain)(const void *);
+    int (*stack_count)(const void *);
+    void *(*stack_value)(const void *, int);
+    int (*certificate_bytes)(const void *, unsigned char **);
+    const char *(*version)(const void *);
+} openssl;
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+static const char *failure = "libcurl was not opened";
+static struct version_information *about;
+static pthread_rwlock_t exit_lock = PTHREAD_RWLOCK_INITIALIZER;
+
+// Taken and kept when the process exits: no transfer goes on from here. The wait is bounded, since the thread that exits may be the one
+// that holds it.
+static void stop_at_exit(void) {
+#if defined(__APPLE__)
+    for (int attempt = 0; attempt < 1000 && pthread_rwlock_trywrlock(&exit_lock) != 0; attempt++) usleep(1000);
+#else
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    pthread_rwlock_timedwrlock(&exit_lock, &until);
+#endif
+}
+
+// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
+static bool find(void *library, const char *name, void *target) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) return false;
+    memcpy(target, &symbol, sizeof symbol);
+    return true;
+}
+
+static bool find_curl(void *library) {
+    return find(library, "curl_global_init", &curl.global_init) && find(library, "curl_version_info", &curl.version_info)
+        && find(library, "curl_easy_init", &curl.easy_init) && find(library, "curl_easy_cleanup", &curl.easy_cleanup)
+        && find(library, "curl_easy_reset", &curl.easy_reset) && find(library, "curl_easy_setopt", &curl.easy_setopt)
+        && find(library, "curl_easy_getinfo", &curl.easy_getinfo) && find(library, "curl_easy_pause", &curl.easy_pause)
+        && find(library, "curl_easy_strerror", &curl.easy_strerror) && find(library, "curl_multi_init", &curl.multi_init)
+        && find(library, "curl_multi_cleanup", &curl.multi_cleanup) && find(library, "curl_multi_setopt", &curl.multi_setopt)
+        && find(library, "curl_multi_add_handle", &curl.multi_add_handle)
+        && find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
+        && find(library, "curl_multi_perform", &curl.multi_perform) && find(library, "curl_multi_poll", &curl.multi_poll)
+        && find(library, "curl_multi_wakeup", &curl.multi_wakeup) && find(library, "curl_multi_info_read", &curl.multi_info_read)
+        && find(library, "curl_multi_strerror", &curl.multi_strerror);
+}
+
+static void find_openssl(void *library) {
+    bool all = find(library, "SSL_get0_verified_chain", &openssl.verified_chain)
+        && find(library, "OPENSSL_sk_num", &openssl.stack_count) && find(library, "OPENSSL_sk_value", &openssl.stack_value)
+        && find(library, "i2d_X509", &openssl.certificate_bytes) && find(library, "SSL_get_version", &openssl.version);
+    if (!all) memset(&openssl, 0, sizeof openssl);
+}
+
+static void open_library(void) {
+#if defined(__APPLE__)
+    static const char *const names[] = {"libcurl.4.dylib", "/usr/lib/libcurl.4.dylib"};
+#else
+    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+#endif
+    void *library = NULL;
+    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
+        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library) {
+        failure = "libcurl.so.4 isn't installed: install the package libcurl4 or libcurl";
+        return;
+    }
+    if (!find_curl(library)) {
+        failure = "libcurl is older than 7.68, whose functions are needed: install a newer one";
+        return;
+    }
+    if (curl.global_init(global_all) != 0) {
+        failure = "libcurl can't be initialised";
+        return;
+    }
+    about = curl.version_info(version_now);
+    if (!about || about->version_number < oldest) {
+        failure = "libcurl is older than 7.68, whose functions are needed: install a newer one";
+        return;
+    }
+    if (about->tls_version && strstr(about->tls_version, "OpenSSL/")) find_openssl(library);
+    // After curl_global_init: handlers run last in, first out, and so before those of the TLS library.
+    atexit(stop_at_exit);
+    failure = NULL;
+}
+
+bool csl_curl_open(void) {
+    pthread_once(&opened, open_library);
+    return failure == NULL;
+}
+
+const char *csl_curl_failure(void) {
+    csl_curl_open();
+    return failure;
+}
+
+csl_curl_about csl_curl_describe(void) {
+    csl_curl_about result = {0};
+    if (!csl_curl_open()) return result;
+    result.version = about->version_number;
+    result.version_text = about->version;
+    result.tls = about->tls_version;
+    result.features = (uint32_t)about->features;
+    if (about->age >= age_with_authorities) {
+        result.authorities_file = about->cainfo;
+        result.authorities_folder = about->capath;
+    }
+    result.reads_chains = openssl.verified_chain != NULL;
+    return result;
+}
+
+// Transfers
+
+csl_easy *csl_easy_new(void) { return curl.easy_init(); }
+void csl_easy_free(csl_easy *easy) { curl.easy_cleanup(easy); }
+void csl_easy_reset(csl_easy *easy) { curl.easy_reset(easy); }
+int csl_easy_set_long(csl_easy *easy, long option, long value) { return curl.easy_setopt(easy, (int)option, value); }
+int csl_easy_set_size(csl_easy *easy, long option, int64_t value) { return curl.easy_setopt(easy, (int)option, value); }
+int csl_easy_set_pointer(csl_easy *easy, long option, const void *value) { return curl.easy_setopt(easy, (int)option, value); }
+int csl_easy_set_text(csl_easy *easy, long option, const char *value) { return curl.easy_setopt(easy, (int)option, value); }
+
+int csl_easy_set_blob(csl_easy *easy, long option, const void *bytes, size_t length) {
+    struct blob blob = {(void *)bytes, length, blob_copies};
+    return curl.easy_setopt(easy, (int)option, &blob);
+}
+
+int csl_easy_pause(csl_easy *easy, int mask) { return curl.easy_pause(easy, mask); }
+const char *csl_easy_error_text(int code) { return curl.easy_strerror(code); }
+
+long csl_easy_get_long(csl_easy *easy, long information) {
+    long value = 0;
+    return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : 0;
+}
+
+int64_t csl_easy_get_size(csl_easy *easy, long information) {
+    int64_t value = 0;
+    return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : 0;
+}
+
+const char *csl_easy_get_text(csl_easy *easy, long information) {
+    char *value = NULL;
+    return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : NULL;
+}
+
+void *csl_easy_get_pointer(csl_easy *easy, long information) {
+    void *value = NULL;
+    return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : NULL;
+}
+
+static int open_socket(void *user, int purpose, struct socket_address *address) {
+    (void)user;
+    (void)purpose;
+#if defined(SOCK_CLOEXEC)
+    return socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+#else
+    int result = socket(address->family, address->type, address->protocol);
+    if (result >= 0) fcntl(result, F_SETFD, FD_CLOEXEC);
+    return result;
+#endif
+}
+
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user) {
+    curl.easy_setopt(easy, CSL_OPTION_HEADER_FUNCTION, callbacks.header);
+    curl.easy_setopt(easy, CSL_OPTION_HEADER_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_WRITE_FUNCTION, callbacks.body);
+    curl.easy_setopt(easy, CSL_OPTION_WRITE_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
+    curl.easy_setopt(easy, CSL_OPTION_READ_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
+    curl.easy_setopt(easy, CSL_OPTION_READY_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_PRIVATE, user);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
+}
+
+void *csl_easy_user(csl_easy *easy) { return csl_easy_get_pointer(easy, CSL_INFO_PRIVATE); }
+
+static const void *tls_connection(csl_easy *easy) {
+    if (!openssl.verified_chain) return NULL;
+    const struct tls_session *session = csl_easy_get_pointer(easy, CSL_INFO_TLS_POINTER);
+    return session && session->backend == backend_openssl ? session->internals : NULL;
+}
+
+static const void *verified_chain(csl_easy *easy) {
+    const void *connection = tls_connection(easy);
+    return connection ? openssl.verified_chain(connection) : NULL;
+}
+
+int csl_easy_chain_count(csl_easy *easy) {
+    const void *chain = verified_chain(easy);
+    return chain ? openssl.stack_count(chain) : -1;
+}
+
+uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length) {
+    const void *chain = verified_chain(easy);
+    const void *certificate = chain ? openssl.stack_value(chain, index) : NULL;
+    int count = certificate ? openssl.certificate_bytes(certificate, NULL) : 0;
+    uint8_t *bytes = count > 0 ? malloc((size_t)count) : NULL;
+    if (!bytes) return NULL;
+    // The function moves the pointer that it is given.
+    unsigned char *end = bytes;
+    *length = (size_t)openssl.certificate_bytes(certificate, &end);
+    return bytes;
+}
+
+const char *csl_easy_tls_version(csl_easy *easy) {
+    const void *connection = tls_connection(easy);
+    return connection ? openssl.version(connection) : NULL;
+}
+
+void csl_free(void *bytes) { free(bytes); }
+
+// Sets of transfers
+
+csl_multi *csl_multi_new(void) { return curl.multi_init(); }
+void csl_multi_free(csl_multi *multi) { curl.multi_cleanup(multi); }
+int csl_multi_set_long(csl_multi *multi, long option, long value) { return curl.multi_setopt(multi, (int)option, value); }
+int csl_multi_add(csl_multi *multi, csl_easy *easy) { return curl.multi_add_handle(multi, easy); }
+int csl_multi_remove(csl_multi *multi, csl_easy *easy) { return curl.multi_remove_handle(multi, easy); }
+int csl_multi_perform(csl_multi *multi, int *running) { return curl.multi_perform(multi, running); }
+int csl_multi_poll(csl_multi *multi, int milliseconds) { return curl.multi_poll(multi, NULL, 0, milliseconds, NULL); }
+int csl_multi_wakeup(csl_multi *multi) { return curl.multi_wakeup(multi); }
+const char *csl_multi_error_text(int code) { return curl.multi_strerror(code); }
+
+csl_easy *csl_multi_next_done(csl_multi *multi, int *result) {
+    int left;
+    struct message *message;
+    while ((message = curl.multi_info_read(multi, &left))) {
+        if (message->kind != message_done) continue;
+        *result = message->data.result;
+        return message->easy;
+    }
+    return NULL;
+}
+
+void csl_curl_enter(void) { pthread_rwlock_rdlock(&exit_lock); }
+void csl_curl_leave(void) { pthread_rwlock_unlock(&exit_lock); }
+
+// Threads
+
+struct thread_start {
+    char name[16];
+    void (*run)(void *);
+    void *context;
+};
+
+static void *run_thread(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+#if defined(__APPLE__)
+    pthread_setname_np(start.name);
+#else
+    pthread_setname_np(pthread_self(), start.name);
+#endif
+    start.run(start.context);
+    return NULL;
+}
+
+bool csl_thread_start(const char *name, void (*run)(void *), void *context) {
+    struct thread_start *start = calloc(1, sizeof *start);
+    if (!start) return false;
+    strncpy(start->name, name, sizeof start->name - 1);
+    start->run = run;
+    start->context = context;
+    // Signals are the program's: a thread inherits the mask of its maker.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    bool started = pthread_create(&thread, &attributes, run_thread, start) == 0;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!started) free(start);
+    return started;
+}

@@ -1,0 +1,33 @@
+import CSystemLibraries
+
+/// What libcurl calls while it works, on the loop's thread, with the exchange as its user's pointer.
+enum CurlCallbacks {
+    /// The functions.
+    static let all = csl_easy_callbacks(
+        header: { bytes, size, count, user in
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return CurlCallbacks.exchange(user)?.receive(line: line) == true ? line.count : 0
+        },
+        body: { bytes, size, count, user in
+            let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            guard let exchange = CurlCallbacks.exchange(user) else { return 0 }
+            return exchange.receive(body) ? body.count : Int(CSL_WRITE_PAUSE)
+        },
+        upload: { bytes, size, count, user in
+            guard let exchange = CurlCallbacks.exchange(user) else { return Int(CSL_READ_ABORT) }
+            return switch exchange.send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) {
+            case .bytes(let count): count
+            case .wait: Int(CSL_READ_PAUSE)
+            case .end: 0
+            }
+        },
+        ready: { user, _, _, _, _ in
+            guard let exchange = CurlCallbacks.exchange(user) else { return 1 }
+            return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
+        })
+
+    /// The exchange, which the loop keeps alive as long as libcurl has its pointer.
+    static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {
+        user.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+extension CurlExchange {
+    /// The response that a head begins.
+    ///
+    /// - Throws: ``TransportError`` with `unreadableResponse` when the head contradicts itself.
+    func response(to request: ServiceRequest, _ head: CurlHead) throws -> TransportResponse {
+        let (status, version, headers) = head.parsed()
+        let lengths = Self.lengths(in: headers)
+        guard status >= 100, lengths.count <= 1 else {
+            let error = TransportError(
+                .unreadableResponse,
+                status < 100
+                    ? "What \(self.request.host) answered is no HTTP that can be read: its status line is none."
+                    : "The response from \(self.request.host) declares several lengths: \(lengths.sorted().joined(separator: ", ")).")
+            abandon(error)
+            throw error
+        }
+        let isDecoded = self.request.acceptedCodings != nil
+        let length = head.isOfTunnel ? 0 : Self.bodyLength(status, headers, method: request.method, isDecoded: isDecoded)
+        let meter = request.downloadProgress.map { DownloadMeter(total: length, report: $0) }
+        let body = ResponseBody(
+            expectedLength: length,
+            next: {
+                let piece = try await self.next()
+                meter?.passed(piece)
+                return piece
+            },
+            cancel: { self.drop() })
+        let report = ExchangeReport(
+            informational: head.parsedInformational(), metrics: { self.state.withLock { $0.metrics }.value },
+            trailers: {
+                let trailers = self.state.withLock { $0.trailers }
+                return CurlHead.fields(trailers[...])
+            })
+        return TransportResponse(
+            status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report)
+    }
+
+    /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).
+    private static func bodyLength(_ status: Int, _ headers: HTTPFields, method: ServiceRequest.Method, isDecoded: Bool) -> Int64? {
+        guard method != .head, status != 204, status != 304 else { return 0 }
+        guard !headers.contains("Transfer-Encoding") else { return nil }
+        if isDecoded, let coding = headers[.contentEncoding], coding.lowercased() != "identity" { return nil }
+        return headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// The different values of `Content-Length`: more than one, and nobody knows where the body ends (RFC 9112 §6.3).
+    private static func lengths(in headers: HTTPFields) -> Set<String> {
+        var lengths: Set<String> = []
+        for value in headers[values: .contentLength] {
+            for part in value.split(separator: ",") { lengths.insert(part.filter { $0 != " " }) }
+        }
+        return lengths
+    }
+
+    private static func name(_ version: String) -> String {
+        version == "HTTP/2.0" ? "HTTP/2" : version
+    }
+}
+
+extension CurlExchange {
+    /// What passes next; `nil` when nothing is watched.
+    func due(now: ContinuousClock.Instant) -> ExchangeDeadlines.Due? {
+        guard isWanted else { return nil }
+        if transfer.hasHead {
+            // While the reader is slow, silence is its own.
+            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastArrival ?? now)
+        }
+        return transfer.isConnected ? deadlines.dueWhileWaiting : deadlines.dueWhileConnecting
+    }
+
+    /// A proxy has answered instead of opening a tunnel: that is the response, without its body.
+    func deliverTunnel(_ head: CurlHead) {
+        state.withLock { $0.deliver(head) }
+        transfer.loop?.headArrived(self)
+    }
+}

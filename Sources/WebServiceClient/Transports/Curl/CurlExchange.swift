@@ -1,0 +1,198 @@
+import CSystemLibraries
+import Foundation
+
+/// One request on its way through libcurl, and its response: what the loop brings goes in, what the caller awaits comes out.
+///
+/// The head is delivered once; after it the body's bytes wait in a bounded buffer for their reader, and while it is full the loop takes no
+/// more. The exchange ends exactly once: all received, failed, or abandoned.
+///
+/// `@unchecked Sendable`: `transfer` is touched on the loop's thread only; all else is constant or behind the lock.
+final class CurlExchange: @unchecked Sendable {
+    /// From so many waiting bytes on the loop takes no more of the body, and from so few on it does again.
+    static let fullAt = 256 * 1024
+    static let roomAt = 96 * 1024
+
+    let request: CurlRequest
+    let trust: CurlTrust
+    let deadlines: ExchangeDeadlines
+    let started: ContinuousClock.Instant
+    let upload: CurlUpload?
+    let uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    let blocks: BodyBlocks
+    let state = Locked(CurlExchangeState())
+    private let engine: CurlEngine
+
+    /// The loop's part.
+    var transfer = CurlTransfer()
+
+    init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, started: ContinuousClock.Instant, engine: CurlEngine) {
+        self.request = request
+        self.trust = trust
+        self.started = started
+        self.engine = engine
+        blocks = engine.blocks
+        deadlines = ExchangeDeadlines(source, start: started)
+        uploadProgress = source.uploadProgress
+        if case .stream(let body) = request.upload { upload = CurlUpload(body) } else { upload = nil }
+    }
+
+    deinit {
+        for block in state.withLock({ $0.takeRest() }) { blocks.give(block) }
+    }
+
+    /// Whether anybody still waits for it.
+    var isWanted: Bool { state.withLock { $0.end == nil } }
+}
+
+// MARK: - What the caller does
+
+extension CurlExchange {
+    /// Sends the request and awaits the head of the response.
+    func head() async throws -> CurlHead {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let ended: (any Error)? = state.withLock { state in
+                    if case .failed(let error) = state.end { return error }
+                    state.headReader = continuation
+                    return nil
+                }
+                if let ended { return continuation.resume(throwing: ended) }
+                guard engine.post(.start(self)) else {
+                    return abandon(
+                        TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
+                }
+                feed()
+            }
+        } onCancel: {
+            abandon(CancellationError())
+        }
+    }
+
+    /// The next piece of the body, `nil` at the end.
+    func next() async throws -> Data? {
+        if Task.isCancelled { abandon(CancellationError()) }
+        if let piece = take() { return piece }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if let piece = take() { return continuation.resume(returning: piece) }
+                if let result = state.withLock({ $0.read(continuation) }) {
+                    // Bytes may have come between the two looks.
+                    continuation.resume(with: take().map { .success($0) } ?? result)
+                }
+            }
+        } onCancel: {
+            abandon(CancellationError())
+        }
+    }
+
+    /// The body was dropped or cancelled by its reader.
+    func drop() {
+        abandon(TransportError(.other, "The body of the response from \(request.host) was cancelled by its reader."))
+    }
+
+    /// Ends the exchange at once with that error; the caller is told before the loop is.
+    func abandon(_ error: any Error, keepingBytes: Bool = false) {
+        let (effects, isRunning) = state.withLock { $0.abandon(error, keepingBytes: keepingBytes) }
+        if isRunning { engine.post(.drop(self)) }
+        effects.perform(blocks)
+    }
+
+    private func take() -> Data? {
+        let (block, hasRoom) = state.withLock { ($0.takeBlock(), $0.resumes(below: Self.roomAt)) }
+        if hasRoom { engine.post(.resume(self)) }
+        return block.map(blocks.data)
+    }
+
+    private func feed() {
+        guard let upload else { return }
+        let feeder = Task {
+            do {
+                try await upload.feed { self.engine.post(.resume(self)) }
+            } catch {
+                abandon(error)
+            }
+        }
+        let isLate = state.withLock { state in
+            guard state.end == nil else { return true }
+            state.feeder = feeder
+            return false
+        }
+        if isLate { feeder.cancel() }
+    }
+}
+
+// MARK: - What the loop brings
+
+extension CurlExchange {
+    /// A header line.
+    ///
+    /// - Returns: whether libcurl is to go on.
+    func receive(line: UnsafeRawBufferPointer) -> Bool {
+        // Older libraries don't tell that the connection stands.
+        let isConnected = transfer.isConnected || transfer.loop?.tellsBeforeSending == false
+        switch transfer.heads.receive(line, isConnected: isConnected) {
+        case .none:
+            return true
+        case .tooLarge:
+            transfer.fault = TransportError(
+                .unreadableResponse, "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes.")
+            return false
+        case .head(let head):
+            state.withLock { $0.deliver(head) }
+            transfer.loop?.headArrived(self)
+            return true
+        }
+    }
+
+    /// Bytes of the body.
+    ///
+    /// - Returns: whether they were taken; else libcurl is to wait with them.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let isTaken = state.withLock { state in
+            guard state.end == nil else { return true }
+            guard state.waiting == 0 || state.waiting + bytes.count <= Self.fullAt else {
+                state.isPaused = true
+                return false
+            }
+            state.receive(bytes, blocks)
+            return true
+        }
+        transfer.waitsForReader = !isTaken
+        transfer.loop?.touch(self)
+        return isTaken
+    }
+
+    /// Fills libcurl's buffer with the request's body.
+    func send(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
+        guard let upload else { return .end }
+        let reading = upload.read(into: buffer)
+        if case .wait = reading { transfer.waitsForUpload = true }
+        reportUpload(upload.taken, of: upload.length)
+        return reading
+    }
+
+    /// The engine is done with it.
+    func finish(_ error: (any Error)?, metrics: CurlMetrics) {
+        if error == nil, case .bytes(let data) = request.upload, !data.isEmpty {
+            reportUpload(Int64(data.count), of: Int64(data.count))
+        }
+        let trailers = transfer.heads.trailers
+        state.withLock { state in
+            state.metrics = metrics
+            state.trailers = trailers
+            state.finish(error)
+        }
+        transfer.loop?.touch(self)
+    }
+
+    /// Tells the readers what there is: at the end of a round, when it may be the whole response.
+    func flush() {
+        state.withLock { $0.flush(blocks) }.perform(blocks)
+    }
+
+    private func reportUpload(_ sent: Int64, of length: Int64?) {
+        guard let uploadProgress, sent > transfer.reported else { return }
+        transfer.reported = sent
+        uploadProgress(TransferProgress(completed: sent, total: length))
+    }
+}

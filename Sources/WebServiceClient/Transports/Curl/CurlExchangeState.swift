@@ -1,0 +1,157 @@
+import Foundation
+
+/// The state of a ``CurlExchange``: a value that is changed under its lock, and says what to do after unlocking.
+struct CurlExchangeState {
+    typealias HeadReader = CheckedContinuation<CurlHead, any Error>
+    typealias BodyReader = CheckedContinuation<Data?, any Error>
+
+    /// How an exchange ended.
+    enum End {
+        case received
+        case failed(any Error)
+    }
+
+    /// What has to happen once the lock is free.
+    struct Effects {
+        var head: (HeadReader, Result<CurlHead, any Error>)?
+        var reader: (BodyReader, Result<Data?, any Error>)?
+        var dropped: ArraySlice<BodyBlocks.Block> = []
+        var feeder: Task<Void, Never>?
+
+        /// Does it.
+        func perform(_ blocks: BodyBlocks) {
+            for block in dropped { blocks.give(block) }
+            feeder?.cancel()
+            if let head { head.0.resume(with: head.1) }
+            if let reader { reader.0.resume(with: reader.1) }
+        }
+    }
+
+    /// Awaits the head.
+    var headReader: HeadReader?
+    /// Feeds the request's body.
+    var feeder: Task<Void, Never>?
+    /// Times and bytes, as far as they are known.
+    var metrics = CurlMetrics()
+    /// The trailer lines.
+    var trailers: [UInt8] = []
+    /// The head, once it is there.
+    private(set) var head: CurlHead?
+    /// How it ended; `nil` while it goes on.
+    private(set) var end: End?
+    /// The bytes that wait for their reader.
+    private(set) var waiting = 0
+    /// Whether the loop stopped taking bytes until some have been read.
+    var isPaused = false
+
+    private var blocks: ArraySlice<BodyBlocks.Block> = []
+    private var bodyReader: BodyReader?
+
+    /// The head is complete.
+    mutating func deliver(_ head: CurlHead) {
+        if self.head == nil { self.head = head }
+    }
+
+    /// Adds bytes of the body.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, _ pool: BodyBlocks) {
+        var bytes = bytes
+        waiting += bytes.count
+        while !bytes.isEmpty {
+            if blocks.last.map({ $0.room == 0 }) ?? true { blocks.append(pool.take()) }
+            let index = blocks.index(before: blocks.endIndex)
+            let count = min(blocks[index].room, bytes.count)
+            blocks[index].append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
+        }
+    }
+
+    /// The engine is done. Bytes that wait are still read, before an error.
+    mutating func finish(_ error: (any Error)?) {
+        if end == nil { end = error.map(End.failed) ?? .received }
+    }
+
+    /// Ends the exchange from the caller's side, also one that was received and is still being read.
+    ///
+    /// - Returns: what to do, and whether the engine still has the exchange.
+    mutating func abandon(_ error: any Error, keepingBytes: Bool = false) -> (Effects, isRunning: Bool) {
+        if case .failed = end { return (Effects(), false) }
+        let isRunning = end == nil
+        end = .failed(error)
+        var effects = Effects()
+        if !keepingBytes {
+            effects.dropped = blocks
+            blocks = []
+            waiting = 0
+        }
+        wake(&effects)
+        return (effects, isRunning)
+    }
+
+    /// What the readers get by now.
+    mutating func flush(_ pool: BodyBlocks) -> Effects {
+        var effects = Effects()
+        wake(&effects)
+        if let reader = bodyReader, let block = takeBlock() {
+            bodyReader = nil
+            effects.reader = (reader, .success(pool.data(of: block)))
+        }
+        return effects
+    }
+
+    private mutating func wake(_ effects: inout Effects) {
+        if let reader = headReader {
+            if let head {
+                effects.head = (reader, .success(head))
+                headReader = nil
+            } else if case .failed(let error) = end {
+                effects.head = (reader, .failure(error))
+                headReader = nil
+            }
+        }
+        if end != nil {
+            effects.feeder = feeder
+            feeder = nil
+        }
+        guard blocks.isEmpty, let reader = bodyReader, let end else { return }
+        bodyReader = nil
+        switch end {
+        case .received: effects.reader = (reader, .success(nil))
+        case .failed(let error): effects.reader = (reader, .failure(error))
+        }
+    }
+
+    /// What waits first, with whether the loop may go on now.
+    mutating func takeBlock() -> BodyBlocks.Block? {
+        guard let block = blocks.popFirst() else { return nil }
+        waiting -= block.count
+        return block
+    }
+
+    /// Whether the loop is to be told that there is room again.
+    mutating func resumes(below limit: Int) -> Bool {
+        guard isPaused, waiting <= limit else { return false }
+        isPaused = false
+        return true
+    }
+
+    /// Answers a reader for whom nothing waits, or lets it wait.
+    mutating func read(_ reader: BodyReader) -> Result<Data?, any Error>? {
+        switch end {
+        case .received: return .success(nil)
+        case .failed(let error): return .failure(error)
+        case nil:
+            guard bodyReader == nil else {
+                return .failure(TransportError(.other, "A response body has one reader: two read it at once."))
+            }
+            bodyReader = reader
+            return nil
+        }
+    }
+
+    /// Gives back what nobody will read any more.
+    mutating func takeRest() -> ArraySlice<BodyBlocks.Block> {
+        defer { blocks = [] }
+        waiting = 0
+        return blocks
+    }
+}

@@ -1,0 +1,128 @@
+import CSystemLibraries
+
+/// What a result of libcurl means.
+enum CurlFault {
+    /// What a result of a set of transfers means, as text.
+    static func text(ofSet code: Int32) -> String {
+        csl_multi_error_text(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+
+    /// The error of a transfer that ended with that result; `nil` for a good one.
+    static func error(_ code: Int32, of exchange: CurlExchange, _ handle: CurlHandle) -> (any Error)? {
+        guard code != CSL_RESULT_OK else { return nil }
+        let text = handle.errorText.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : handle.errorText
+        let cause = CurlError(code: Int(code), text: text)
+        let (kind, sentence) = meaning(
+            Int(code), text: text.lowercased(), host: exchange.request.host, hasHead: exchange.transfer.hasHead,
+            verified: csl_easy_get_long(handle.easy, CSL_INFO_TLS_VERIFY_RESULT))
+        return TransportError(kind, sentence, underlying: cause)
+    }
+
+    private static func meaning(
+        _ code: Int, text: String, host: String, hasHead: Bool, verified: Int
+    ) -> (TransportError.Code, String) {
+        switch code {
+        case CSL_RESULT_HOST_NOT_RESOLVED:
+            return (.hostNotFound, "The host \(host) has no address: check its name, and that names can be resolved here.")
+        case CSL_RESULT_PROXY_NOT_RESOLVED:
+            return (.hostNotFound, "The proxy on the way to \(host) has no address: check its name.")
+        case CSL_RESULT_CANNOT_CONNECT:
+            return (.cannotConnect, "Nobody answers at \(host): check host and port, and that the service is up.")
+        case CSL_RESULT_PROXY:
+            return (.cannotConnect, "The proxy on the way to \(host) refuses (\(text)).")
+        case CSL_RESULT_TIMED_OUT:
+            return (.cannotConnect, "No connection to \(host) within the time that the system allows (\(text)).")
+        case CSL_RESULT_PEER_NOT_VERIFIED:
+            return untrusted(host: host, text: text, verified: verified)
+        case CSL_RESULT_CLIENT_CERTIFICATE, CSL_RESULT_TLS_CLIENT_CERTIFICATE:
+            return (
+                .clientCertificate, "The client's certificate for \(host) can't be used (\(text)): check certificate, key and passphrase."
+            )
+        case CSL_RESULT_TLS_CONNECT, CSL_RESULT_TLS_CIPHER, CSL_RESULT_TLS_SHUTDOWN, CSL_RESULT_ISSUER, CSL_RESULT_AUTHORITIES_FILE:
+            if isAboutClient(text) { return client(host: host, text: text) }
+            return (.tls, "No secure connection to \(host) (\(text)): check that it speaks TLS there, and which versions.")
+        case CSL_RESULT_PARTIAL:
+            return (.truncated, "The response from \(host) ended before its body was complete (\(text)).")
+        case CSL_RESULT_GOT_NOTHING:
+            return (.connectionLost, "\(host) closed the connection before it had answered.")
+        case CSL_RESULT_SEND_ERROR, CSL_RESULT_RECEIVE_ERROR, CSL_RESULT_HTTP2, CSL_RESULT_HTTP2_STREAM, CSL_RESULT_SEND_REWIND:
+            if isAboutClient(text) { return client(host: host, text: text) }
+            if isUnreadable(text) { return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).") }
+            if hasHead { return (.truncated, "The response from \(host) broke off within its body (\(text)).") }
+            return (.connectionLost, "\(host) closed the connection before it had answered (\(text)).")
+        case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL, CSL_RESULT_OUT_OF_MEMORY:
+            return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).")
+        case CSL_RESULT_BAD_CONTENT_ENCODING:
+            return (
+                .unreadableResponse,
+                "The body from \(host) can't be decoded (\(text)): its Content-Encoding is unknown here, or it is broken."
+            )
+        case CSL_RESULT_WRITE_ERROR:
+            return (.unreadableResponse, "The response from \(host) can't be taken (\(text)).")
+        case CSL_RESULT_BAD_URL:
+            return (.badRequest, "The URL of the request to \(host) can't be sent as it is (\(text)).")
+        default:
+            return (.other, "The exchange with \(host) failed with libcurl's error \(code) (\(text)).")
+        }
+    }
+
+    /// X.509's verification results, as OpenSSL numbers them.
+    private static func untrusted(host: String, text: String, verified: Int) -> (TransportError.Code, String) {
+        switch verified {
+        case 9:
+            return (.certificateNotYetValid, "The certificate of \(host) isn't valid yet: check the clock here, and the certificate there.")
+        case 10:
+            return (.certificateExpired, "The certificate of \(host) has expired: it must be renewed there, or the clock here is wrong.")
+        case 2, 18, 19, 20, 21, 24, 27:
+            return (
+                .unknownIssuer,
+                "Nobody who is trusted here vouches for the certificate of \(host) (\(text)): if it is an authority of your own, "
+                    + "name it in the trust policy's authorities."
+            )
+        case 62:
+            return (.certificateForOtherHost, otherHost(host, text))
+        default:
+            if text.contains("no alternative certificate subject name") || text.contains("does not match") {
+                return (.certificateForOtherHost, otherHost(host, text))
+            }
+            if text.contains("expired") {
+                return (.certificateExpired, "The certificate of \(host) has expired (\(text)).")
+            }
+            return (.tls, "The certificate of \(host) isn't trusted (\(text)).")
+        }
+    }
+
+    private static func otherHost(_ host: String, _ text: String) -> String {
+        "The certificate at \(host) is for other hosts (\(text)): check the host's name in the service root."
+    }
+
+    private static func client(host: String, text: String) -> (TransportError.Code, String) {
+        (
+            .clientCertificate,
+            "\(host) wants a client certificate, or refuses the one it got (\(text)): set the trust policy's identity."
+        )
+    }
+
+    /// What OpenSSL and GnuTLS call the alerts by which a server refuses a client's certificate (RFC 8446 §6.2).
+    private static func isAboutClient(_ text: String) -> Bool {
+        [
+            "alert bad certificate", "alert certificate", "alert unknown ca", "alert unsupported certificate", "certificate required",
+            "alert handshake failure", "alert number 42", "alert number 116",
+        ].contains(where: text.contains)
+    }
+
+    private static func isUnreadable(_ text: String) -> Bool {
+        ["chunk", "hexadecimal", "content-length", "header", "http/0.9"].contains(where: text.contains)
+    }
+}
+
+/// libcurl's own result, as the cause of a ``TransportError``.
+public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// libcurl's number (`CURLcode`).
+    public let code: Int
+    /// What libcurl says, without secrets.
+    public let text: String
+
+    /// Number and text.
+    public var description: String { "libcurl \(code): \(text)" }
+}

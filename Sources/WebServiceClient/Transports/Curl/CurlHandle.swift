@@ -1,0 +1,74 @@
+import CSystemLibraries
+import Foundation
+
+/// One of libcurl's handles, used for one exchange after the other. For the loop's thread only.
+final class CurlHandle {
+    /// libcurl's own.
+    let easy: OpaquePointer
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private static let errorSize = 256
+
+    /// A new handle; `nil` when there is no memory.
+    init?() {
+        guard let easy = csl_easy_new() else { return nil }
+        self.easy = easy
+        errorBuffer = .allocate(capacity: Self.errorSize)
+        errorBuffer.initialize(repeating: 0, count: Self.errorSize)
+    }
+
+    deinit {
+        csl_easy_free(easy)
+        errorBuffer.deallocate()
+    }
+
+    /// What libcurl says about the failure; empty when nothing.
+    var errorText: String { String(cString: errorBuffer) }
+
+    /// Makes the handle ready for an exchange.
+    func prepare(for exchange: CurlExchange, _ settings: CurlSettings) {
+        csl_easy_reset(easy)
+        errorBuffer[0] = 0
+        csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
+        csl_easy_set_callbacks(easy, CurlCallbacks.all, Unmanaged.passUnretained(exchange).toOpaque())
+        settings.apply(to: easy)
+        let request = exchange.request
+        csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
+        csl_easy_set_text(easy, CSL_OPTION_ACCEPT_ENCODING, request.acceptedCodings)
+        csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
+        csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
+        if let proxyLines = request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
+        setMethod(request)
+        // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
+        if !settings.library.tellsBeforeSending, !request.method.isIdempotent {
+            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+        }
+        exchange.trust.apply(to: easy)
+    }
+
+    /// Lets go of what belongs to the exchange.
+    func release() {
+        csl_easy_reset(easy)
+    }
+
+    private func setMethod(_ request: CurlRequest) {
+        switch request.upload {
+        case .none where request.method == .head:
+            csl_easy_set_long(easy, CSL_OPTION_NO_BODY, 1)
+        case .none:
+            if request.method != .get { csl_easy_set_text(easy, CSL_OPTION_CUSTOM_REQUEST, request.method.rawValue) }
+        case .bytes(let data):
+            csl_easy_set_long(easy, CSL_OPTION_POST, 1)
+            csl_easy_set_size(easy, CSL_OPTION_POST_LENGTH, Int64(data.count))
+            data.withUnsafeBytes { bytes in
+                withUnsafePointer(to: UInt8(0)) { nothing in
+                    _ = csl_easy_set_pointer(easy, CSL_OPTION_COPY_POST_FIELDS, bytes.baseAddress ?? UnsafeRawPointer(nothing))
+                }
+            }
+            if request.method != .post { csl_easy_set_text(easy, CSL_OPTION_CUSTOM_REQUEST, request.method.rawValue) }
+        case .stream(let body):
+            csl_easy_set_long(easy, CSL_OPTION_UPLOAD, 1)
+            csl_easy_set_size(easy, CSL_OPTION_UPLOAD_LENGTH, body.length ?? -1)
+            if request.method != .put { csl_easy_set_text(easy, CSL_OPTION_CUSTOM_REQUEST, request.method.rawValue) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import CSystemLibraries
+
+/// The system's libcurl as it was found at run time.
+///
+///     let library = try CurlLibrary.open()
+///     print(library.version, library.features.contains(.http2))
+public struct CurlLibrary: Sendable, Hashable {
+    /// What the library was built with.
+    public struct Features: OptionSet, Sendable, Hashable {
+        /// The bits.
+        public let rawValue: UInt32
+
+        /// A set of those bits.
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        /// IPv6.
+        public static let ipv6 = Self(rawValue: UInt32(CSL_FEATURE_IPV6))
+        /// TLS.
+        public static let tls = Self(rawValue: UInt32(CSL_FEATURE_TLS))
+        /// Names are resolved without blocking.
+        public static let asynchronousDNS = Self(rawValue: UInt32(CSL_FEATURE_ASYNC_DNS))
+        /// HTTP/2.
+        public static let http2 = Self(rawValue: UInt32(CSL_FEATURE_HTTP2))
+        /// Unix-domain sockets.
+        public static let unixSockets = Self(rawValue: UInt32(CSL_FEATURE_UNIX_SOCKETS))
+        /// Proxies that are reached over TLS.
+        public static let httpsProxies = Self(rawValue: UInt32(CSL_FEATURE_HTTPS_PROXY))
+        /// The codings gzip and deflate.
+        public static let gzip = Self(rawValue: UInt32(CSL_FEATURE_LIBZ))
+        /// The coding br.
+        public static let brotli = Self(rawValue: UInt32(CSL_FEATURE_BROTLI))
+        /// The coding zstd.
+        public static let zstd = Self(rawValue: UInt32(CSL_FEATURE_ZSTD))
+    }
+
+    /// The version, such as `7.88.1`.
+    public let version: String
+    /// The version as `0xXXYYZZ`, for comparing.
+    public let versionNumber: UInt32
+    /// The TLS library with its version, such as `OpenSSL/3.0.19`; `nil` without TLS.
+    public let tls: String?
+    /// What it was built with.
+    public let features: Features
+    /// Whether the verified certificates of a connection can be read, which pins need: with OpenSSL.
+    public let readsCertificateChains: Bool
+    /// The system's certificate authorities: a file of them all, and a folder of them by hash, where the library knows.
+    package let authoritiesFile: String?
+    package let authoritiesFolder: String?
+
+    private static let found: Result<CurlLibrary, CurlUnavailable> = {
+        guard csl_curl_open() else {
+            return .failure(CurlUnavailable(reason: csl_curl_failure().map { String(cString: $0) } ?? "libcurl can't be opened"))
+        }
+        return .success(CurlLibrary(csl_curl_describe()))
+    }()
+
+    /// Opens the library: once for the whole process, whoever asks.
+    ///
+    /// - Throws: ``CurlUnavailable`` with the reason.
+    public static func open() throws(CurlUnavailable) -> CurlLibrary {
+        try found.get()
+    }
+
+    private init(_ about: csl_curl_about) {
+        version = about.version_text.map { String(cString: $0) } ?? "unknown"
+        versionNumber = about.version
+        tls = about.tls.map { String(cString: $0) }
+        features = Features(rawValue: about.features)
+        readsCertificateChains = about.reads_chains
+        authoritiesFile = about.authorities_file.map { String(cString: $0) }
+        authoritiesFolder = about.authorities_folder.map { String(cString: $0) }
+    }
+
+    /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
+    var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
+    /// Whether certificates and keys can be given as bytes.
+    var takesBlobs: Bool { versionNumber >= 0x07_4D_00 }
+
+    /// The content codings that it undoes, as `Accept-Encoding` lists them.
+    var codings: String {
+        var names: [String] = []
+        if features.contains(.gzip) { names += ["gzip", "deflate"] }
+        if features.contains(.brotli) { names.append("br") }
+        if features.contains(.zstd) { names.append("zstd") }
+        return names.joined(separator: ", ")
+    }
+}
+
+/// The system's libcurl can't be used.
+public struct CurlUnavailable: Error, Sendable, CustomStringConvertible {
+    /// Why, and what to do.
+    public let reason: String
+
+    /// The reason, with the way out.
+    public var description: String {
+        "The transport on libcurl can't be used: \(reason). URLSessionTransport works without it."
+    }
+}

@@ -1,0 +1,138 @@
+import CSystemLibraries
+
+// How exchanges come to libcurl and leave it again.
+extension CurlLoop {
+    /// The most handles that are kept for later exchanges.
+    private static let mostHandles = 128
+
+    /// Whether libcurl tells when a connection stands.
+    var tellsBeforeSending: Bool { settings.library.tellsBeforeSending }
+
+    /// Does what the callers asked for.
+    func handle(_ command: CurlEngine.Command) {
+        switch command {
+        case .start(let exchange):
+            queue.append(exchange)
+            watch(exchange.deadlines.dueWhileConnecting)
+        case .drop(let exchange):
+            guard exchange.transfer.handle != nil else { return }
+            remove(exchange)
+        case .resume(let exchange):
+            guard let handle = exchange.transfer.handle, exchange.transfer.waitsForReader || exchange.transfer.waitsForUpload else {
+                return
+            }
+            exchange.transfer.waitsForReader = false
+            exchange.transfer.waitsForUpload = false
+            exchange.transfer.lastArrival = now
+            watch(exchange.due(now: now))
+            csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
+        }
+    }
+
+    /// Lets libcurl do what it can.
+    ///
+    /// - Returns: whether there is nothing more to do until something happens.
+    func work() -> Bool {
+        startWaiting()
+        guard !active.isEmpty else { return true }
+        var running: Int32 = 0
+        csl_multi_perform(multi, &running)
+        var result: Int32 = 0
+        var hasEnded = false
+        while let easy = csl_multi_next_done(multi, &result) {
+            guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
+            hasEnded = true
+            finish(exchange, result)
+        }
+        return !(hasEnded && !queue.isEmpty)
+    }
+
+    /// The head of an exchange's response is there: another one may wait for its head.
+    func headArrived(_ exchange: CurlExchange) {
+        guard !exchange.transfer.hasHead else { return }
+        exchange.transfer.hasHead = true
+        waitingForHead -= 1
+        watch(exchange.deadlines.dueWhileReceiving(lastArrival: now))
+        if let handle = exchange.transfer.handle {
+            let metrics = metrics(of: exchange, handle, isComplete: false)
+            exchange.state.withLock { $0.metrics = metrics }
+        }
+        touch(exchange)
+    }
+
+    /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
+    func mayGoOut(_ exchange: CurlExchange) -> Bool {
+        guard !exchange.transfer.isConnected else {
+            exchange.transfer.fault = TransportError(
+                .connectionLost,
+                "\(exchange.request.host) closed the connection before it had answered. The request was not sent a second time.")
+            return false
+        }
+        exchange.transfer.isConnected = true
+        guard let handle = exchange.transfer.handle else { return false }
+        do {
+            try exchange.trust.check(handle.easy, origin: exchange.request.origin)
+            return true
+        } catch {
+            exchange.transfer.fault = error
+            csl_easy_set_long(handle.easy, CSL_OPTION_FORBID_REUSE, 1)
+            return false
+        }
+    }
+
+    private func startWaiting() {
+        while waitingForHead < settings.configuration.maximumConcurrentExchanges, let exchange = queue.popFirst() {
+            guard exchange.isWanted else { continue }
+            start(exchange)
+        }
+        if queue.isEmpty { queue = [] }
+    }
+
+    private func start(_ exchange: CurlExchange) {
+        guard let handle = handles.popLast() ?? CurlHandle() else {
+            return exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
+        }
+        exchange.transfer.loop = self
+        exchange.transfer.handle = handle
+        exchange.transfer.begun = now
+        exchange.transfer.index = active.count
+        handle.prepare(for: exchange, settings)
+        active.append(exchange)
+        waitingForHead += 1
+        let result = csl_multi_add(multi, handle.easy)
+        guard result == 0 else {
+            exchange.abandon(TransportError(.other, "libcurl refuses the exchange: \(CurlFault.text(ofSet: result))."))
+            return remove(exchange)
+        }
+    }
+
+    private func finish(_ exchange: CurlExchange, _ result: Int32) {
+        guard let handle = exchange.transfer.handle else { return }
+        if exchange.transfer.fault == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
+            exchange.deliverTunnel(head)
+            exchange.finish(nil, metrics: metrics(of: exchange, handle, isComplete: true))
+        } else {
+            let error = exchange.transfer.fault ?? CurlFault.error(result, of: exchange, handle)
+            exchange.finish(error, metrics: metrics(of: exchange, handle, isComplete: true))
+        }
+        remove(exchange)
+    }
+
+    private func remove(_ exchange: CurlExchange) {
+        guard let handle = exchange.transfer.handle else { return }
+        csl_multi_remove(multi, handle.easy)
+        handle.release()
+        if handles.count < Self.mostHandles { handles.append(handle) }
+        if !exchange.transfer.hasHead { waitingForHead -= 1 }
+        exchange.transfer.handle = nil
+        let index = exchange.transfer.index
+        active.swapAt(index, active.count - 1)
+        active[index].transfer.index = index
+        active.removeLast()
+    }
+
+    private func metrics(of exchange: CurlExchange, _ handle: CurlHandle, isComplete: Bool) -> CurlMetrics {
+        let waited = (exchange.transfer.begun ?? exchange.started) - exchange.started
+        return CurlMetrics(handle.easy, waited: waited, tlsVersion: exchange.transfer.tlsVersion, isComplete: isComplete)
+    }
+}

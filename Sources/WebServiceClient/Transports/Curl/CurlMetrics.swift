@@ -1,0 +1,60 @@
+import CSystemLibraries
+
+/// The times and bytes of an exchange as libcurl counts them: microseconds from the moment it got the request.
+struct CurlMetrics: Sendable {
+    private var nameLookup: Int64 = 0
+    private var connect: Int64 = 0
+    private var secureConnect: Int64 = 0
+    private var firstByte: Int64 = 0
+    private var total: Int64 = 0
+    private var bytesSent: Int64 = 0
+    private var bytesReceived: Int64 = 0
+    private var isReused: Bool?
+    private var address: String?
+    private var tlsVersion: String?
+    /// From the moment the transport took the request on to the one libcurl got it.
+    private var waited = Duration.zero
+    private var isComplete = false
+
+    /// Nothing is known.
+    init() {}
+
+    /// Asks a transfer.
+    ///
+    /// - Parameter isComplete: whether the transfer has ended.
+    init(_ easy: OpaquePointer, waited: Duration, tlsVersion: String?, isComplete: Bool) {
+        self.waited = waited
+        self.tlsVersion = tlsVersion
+        self.isComplete = isComplete
+        nameLookup = csl_easy_get_size(easy, CSL_INFO_NAME_LOOKUP_TIME)
+        connect = csl_easy_get_size(easy, CSL_INFO_CONNECT_TIME)
+        secureConnect = csl_easy_get_size(easy, CSL_INFO_SECURE_CONNECT_TIME)
+        firstByte = csl_easy_get_size(easy, CSL_INFO_FIRST_BYTE_TIME)
+        total = csl_easy_get_size(easy, CSL_INFO_TOTAL_TIME)
+        bytesSent = csl_easy_get_size(easy, CSL_INFO_BYTES_SENT)
+        bytesReceived = csl_easy_get_size(easy, CSL_INFO_BYTES_RECEIVED)
+        isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
+        guard let host = csl_easy_get_text(easy, CSL_INFO_REMOTE_ADDRESS).map({ String(cString: $0) }), !host.isEmpty else { return }
+        let port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
+        address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// The same as a value of the interface.
+    var value: ExchangeMetrics {
+        var metrics = ExchangeMetrics()
+        guard firstByte > 0 || isComplete else { return metrics }
+        func time(_ microseconds: Int64) -> Duration { waited + .microseconds(microseconds) }
+        // libcurl leaves the time as it was where a connection is used again.
+        metrics.nameLookup = isReused == true ? .zero : time(nameLookup)
+        metrics.connect = isReused == true ? .zero : time(connect)
+        metrics.secureConnect = isReused == true || secureConnect == 0 ? .zero : time(secureConnect)
+        metrics.firstByte = firstByte > 0 ? time(firstByte) : nil
+        metrics.total = isComplete ? time(total) : nil
+        metrics.bytesSent = bytesSent
+        metrics.bytesReceived = bytesReceived
+        metrics.isConnectionReused = isReused
+        metrics.remoteAddress = address
+        metrics.tlsVersion = tlsVersion
+        return metrics
+    }
+}

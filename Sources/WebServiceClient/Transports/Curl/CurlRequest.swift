@@ -1,0 +1,108 @@
+import Foundation
+
+/// A request as libcurl takes it, checked.
+struct CurlRequest: Sendable {
+    /// How the body goes out.
+    enum Upload: Sendable {
+        /// There is none.
+        case none
+        /// Bytes in memory that go out with the head.
+        case bytes(Data)
+        /// Read while it is sent.
+        case stream(RequestBody)
+    }
+
+    /// Up to this many bytes of a body in memory go out in one piece with the head.
+    private static let inlineLimit = 64 * 1024
+
+    /// The URL, in ASCII.
+    let url: String
+    /// Where it goes.
+    let origin: Origin
+    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
+    let host: String
+    /// The method.
+    let method: ServiceRequest.Method
+    /// The header lines to the server, and those to the proxy that opens a tunnel to it.
+    let lines: CurlLines
+    let proxyLines: CurlLines?
+    /// What `Accept-Encoding` says; `nil` when the body is to be delivered as it comes.
+    let acceptedCodings: String?
+    /// The body.
+    let upload: Upload
+
+    /// Checks and converts a request.
+    ///
+    /// - Parameter codings: the content codings that the library undoes.
+    /// - Throws: ``TransportError`` with `badRequest` or `unsupported`.
+    init(_ request: ServiceRequest, codings: String) throws(TransportError) {
+        let url = request.url.absoluteURL
+        origin = try RequestRules.origin(of: url)
+        host = RequestRules.name(of: origin)
+        let text = url.absoluteString
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw TransportError(
+                .badRequest, "The URL \(SecretMask.text(of: url)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
+        }
+        self.url = text
+        try RequestRules.check(request.method)
+        method = request.method
+        upload = try Self.upload(of: request)
+        var acceptedCodings: String? = codings
+        var lines: [String] = []
+        var proxyLines: [String] = []
+        lines.reserveCapacity(request.headers.count + 3)
+        for field in request.headers {
+            guard try RequestRules.admits(field, body: request.body) else { continue }
+            let line = field.value.isEmpty ? field.name.rawName + ";" : field.name.rawName + ": " + field.value
+            switch field.name {
+            case .acceptEncoding:
+                acceptedCodings = field.value
+            case .proxyAuthorization:
+                proxyLines.append(line)
+            case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
+                continue
+            default:
+                lines.append(line)
+            }
+        }
+        // A range of a coded body can't be decoded, and "identity" asks for none.
+        if request.headers.contains("Range") || acceptedCodings == "identity" || acceptedCodings == "" {
+            if let given = request.headers[.acceptEncoding] { lines.append("Accept-Encoding: " + given) }
+            acceptedCodings = nil
+        }
+        lines += try Self.corrections(of: request)
+        self.acceptedCodings = acceptedCodings
+        self.lines = CurlLines(lines)
+        self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
+    }
+
+    private static func upload(of request: ServiceRequest) throws(TransportError) -> Upload {
+        guard let body = request.body else {
+            return request.method.usuallyHasBody ? .bytes(Data()) : .none
+        }
+        if request.method == .head || request.method == "TRACE" {
+            guard body.length == 0 else {
+                throw TransportError(.unsupported, "A \(request.method) request carries no body: leave the body out, or use POST.")
+            }
+            return .none
+        }
+        if let length = body.length, length <= inlineLimit, let data = body.data { return .bytes(data) }
+        return .stream(body)
+    }
+
+    /// The body's type, and lines that take back what libcurl would add by itself: a name and a colon.
+    private static func corrections(of request: ServiceRequest) throws(TransportError) -> [String] {
+        var lines: [String] = []
+        if !request.headers.contains(.accept) { lines.append("Accept:") }
+        if !request.headers.contains("Expect") { lines.append("Expect:") }
+        let isGiven = request.headers.contains(.contentType)
+        if let type = request.body?.contentType, !isGiven || request.body?.contentTypeIsBinding == true {
+            _ = try RequestRules.admits(HTTPFields.Field(name: .contentType, value: type), body: request.body)
+            lines.append("Content-Type: " + type)
+        } else if !isGiven {
+            lines.append("Content-Type:")
+        }
+        return lines
+    }
+}

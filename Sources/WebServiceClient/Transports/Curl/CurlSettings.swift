@@ -1,0 +1,52 @@
+import CSystemLibraries
+import Foundation
+
+/// What all exchanges of a transport have in common, as libcurl takes it.
+struct CurlSettings: Sendable {
+    /// The library.
+    let library: CurlLibrary
+    /// What the transport was given.
+    let configuration: CurlTransport.Configuration
+
+    /// Bytes that are read from a connection at once.
+    private static let bufferSize = 128 * 1024
+
+    /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
+    func apply(to easy: OpaquePointer) {
+        // Signals are the program's.
+        csl_easy_set_long(easy, CSL_OPTION_NO_SIGNAL, 1)
+        csl_easy_set_long(easy, CSL_OPTION_PROTOCOLS, CSL_PROTOCOL_HTTP | CSL_PROTOCOL_HTTPS)
+        // The path goes out as it stands in the URL: dot segments are the caller's.
+        csl_easy_set_long(easy, CSL_OPTION_PATH_AS_IS, 1)
+        csl_easy_set_long(easy, CSL_OPTION_HTTP_0_9, 0)
+        csl_easy_set_long(easy, CSL_OPTION_BUFFER_SIZE, Self.bufferSize)
+        csl_easy_set_long(easy, CSL_OPTION_TCP_KEEPALIVE, 1)
+        // A transfer that ends while its host's name is being resolved doesn't wait for the resolver (7.87).
+        csl_easy_set_long(easy, CSL_OPTION_QUICK_EXIT, 1)
+        // The deadlines are kept by the loop: this one is a day, so that libcurl's own of five minutes doesn't come first.
+        csl_easy_set_long(easy, CSL_OPTION_CONNECT_TIMEOUT_MS, 86_400_000)
+        switch configuration.httpVersion {
+        case .http1: csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
+        case .http2WhereOffered:
+            csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_2_OVER_TLS)
+            csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, 1)
+        case .http2WithPriorKnowledge:
+            csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+            csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, 1)
+        }
+        if let path = configuration.unixSocket { csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path) }
+        switch configuration.proxy {
+        case .fromEnvironment: break
+        case .none: csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
+        case .url(let url, let exceptions):
+            csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString)
+            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))
+        }
+    }
+
+    /// Sets what belongs to the set of transfers.
+    func apply(toSet multi: OpaquePointer) {
+        csl_multi_set_long(multi, CSL_MULTI_MOST_CONNECTIONS_KEPT, max(1, configuration.maximumIdleConnections))
+        csl_multi_set_long(multi, CSL_MULTI_MOST_CONNECTIONS_PER_HOST, max(0, configuration.maximumConnectionsPerHost ?? 0))
+    }
+}

@@ -1,0 +1,32 @@
+import CSystemLibraries
+
+/// The loop's part of an exchange, for its thread only.
+struct CurlTransfer {
+    /// The loop that has it.
+    unowned var loop: CurlLoop?
+    /// libcurl's handle while the exchange is with libcurl.
+    var handle: CurlHandle?
+    /// Where the exchange stands in the loop's list.
+    var index = 0
+    /// The lines that have come.
+    var heads = CurlHeadReader()
+    /// Whether the connection stands.
+    var isConnected = false
+    /// Whether the head of the final response has come.
+    var hasHead = false
+    /// Whether the exchange waits for the end of the round, when its readers are told.
+    var isTouched = false
+    /// Whether libcurl was told to wait: for the reader, for the request's body.
+    var waitsForReader = false
+    var waitsForUpload = false
+    /// Why the exchange is being ended from here, where libcurl's own code would say less.
+    var fault: (any Error)?
+    /// When something last arrived.
+    var lastArrival: ContinuousClock.Instant?
+    /// When libcurl got it.
+    var begun: ContinuousClock.Instant?
+    /// The version of TLS, once the connection stands.
+    var tlsVersion: String?
+    /// The bytes of the request's body that were reported as sent.
+    var reported: Int64 = -1
+}

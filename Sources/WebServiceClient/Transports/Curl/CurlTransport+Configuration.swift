@@ -1,0 +1,46 @@
+public import Foundation
+
+extension CurlTransport {
+    /// Which versions of HTTP are used.
+    public enum HTTPVersion: Sendable, Hashable {
+        /// HTTP/1.1 only.
+        case http1
+        /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
+        case http2WhereOffered
+        /// HTTP/2 at once, also without TLS: for servers that are known to speak it (RFC 9113 §3.3).
+        case http2WithPriorKnowledge
+    }
+
+    /// The proxies on the way.
+    public enum Proxy: Sendable, Hashable {
+        /// What the environment says when a connection is made: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
+        case fromEnvironment
+        /// None.
+        case none
+        /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
+        /// their subdomains. Its credentials are the business of the client's proxy authentication provider.
+        case url(URL, exceptions: [String] = [])
+    }
+
+    /// What can be set of a ``CurlTransport``.
+    public struct Configuration: Sendable {
+        /// The most exchanges that wait for their heads at one time, at least 1; the others wait for their turn, in order. Exchanges whose
+        /// bodies are being read don't count. Default 128.
+        public var maximumConcurrentExchanges = 128
+        /// The most connections to one host at a time; `nil` for no bound but ``maximumConcurrentExchanges``. Default `nil`.
+        public var maximumConnectionsPerHost: Int?
+        /// The most connections that are kept open for later exchanges. Default 128.
+        public var maximumIdleConnections = 128
+        /// The versions of HTTP. Default: 2 where offered.
+        public var httpVersion = HTTPVersion.http2WhereOffered
+        /// The proxies. Default: from the environment.
+        public var proxy = Proxy.fromEnvironment
+        /// The path of a Unix-domain socket that all connections go to, whatever the host. Default none.
+        public var unixSocket: String?
+        /// Whom to trust where a request doesn't say.
+        public var trust = TrustPolicy()
+
+        /// The defaults.
+        public init() {}
+    }
+}

@@ -1,0 +1,81 @@
+import CSystemLibraries
+import Foundation
+
+/// A transport on the system's libcurl: the default on Linux.
+///
+///     let transport = try CurlTransport()
+///     let response = try await transport.send(ServiceRequest(url: url))
+///     for try await piece in response.body { … }
+///
+/// It sends what the request says, once: redirects and challenges come back as responses, there are no cookies and no cache, and the
+/// deadlines are kept here, to the millisecond. Nothing is sent a second time, also where libcurl by itself would: on a kept connection
+/// that the server has just closed, the exchange fails with ``TransportError/Code/connectionLost``.
+///
+/// * Of its own it adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings it undoes; a request that
+///   names its own gets that one. A request with `Range`, or with `Accept-Encoding: identity`, gets the body as it comes.
+/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were.
+/// * A reader that is slow slows the server down: some 256 kB wait at most, beside what the kernel holds. Over HTTP/2 libcurl itself may
+///   hold up to its window of 32 MB per stream.
+/// * Upload progress is told on the loop's thread: a closure must return at once.
+///
+/// One thread runs all exchanges of a transport. Its connections aren't inherited by child processes, and it takes no signals.
+public final class CurlTransport: Transport {
+    /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
+    public static let shared: CurlTransport? = try? CurlTransport()
+
+    private let settings: CurlSettings
+    private let engine: CurlEngine
+    private let standardTrust: CurlTrust
+    private let prepared = Locked<[UInt64: CurlTrust]>([:])
+
+    /// A transport with connections of its own.
+    ///
+    /// - Throws: ``CurlUnavailable`` when libcurl isn't there or too old, ``TransportError`` when it can't do what the trust policy asks
+    ///   for.
+    public init(configuration: Configuration = Configuration()) throws {
+        let library = try CurlLibrary.open()
+        settings = CurlSettings(library: library, configuration: configuration)
+        standardTrust = try CurlTrust(configuration.trust, library: library)
+        engine = try CurlEngine(settings)
+    }
+
+    deinit {
+        engine.close()
+    }
+
+    /// The library that does the work.
+    public var library: CurlLibrary { settings.library }
+
+    /// What it can do: most things, as far as the library can.
+    public var capabilities: TransportCapabilities {
+        let library = settings.library
+        var capabilities: TransportCapabilities = [.backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses]
+        capabilities.formUnion(CurlTrust.capabilities(of: library))
+        if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }
+        if library.features.contains(.ipv6) { capabilities.insert(.ipv6Literals) }
+        if library.tellsBeforeSending { capabilities.formUnion([.connectDeadlines, .proxyAuthentication]) }
+        return capabilities
+    }
+
+    /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
+    public func invalidate() {
+        engine.close()
+    }
+
+    /// Sends a request.
+    ///
+    /// - Throws: ``TransportError``; `CancellationError` when the task is cancelled; ``RequestBodyError`` when the body can't be read, and
+    ///   what a stream of the request's body throws.
+    public func send(_ request: ServiceRequest) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        let exchange = CurlExchange(
+            try CurlRequest(request, codings: settings.library.codings), from: request, trust: try trust(of: request), started: .now,
+            engine: engine)
+        let head = try await exchange.head()
+        return try exchange.response(to: request, head)
+    }
+
+    private func trust(of request: ServiceRequest) throws(TransportError) -> CurlTrust {
+        standardTrust
+    }
+}

@@ -1,0 +1,114 @@
+import CSystemLibraries
+import Foundation
+
+/// A ``TrustPolicy`` as libcurl takes it.
+struct CurlTrust: Sendable {
+    private let policy: TrustPolicy
+    /// The authorities in PEM, where they aren't just the system's.
+    private let authorities: [UInt8]?
+
+    /// Prepares a policy.
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` when this library can't do what the policy asks for: never is it left out.
+    init(_ policy: TrustPolicy, library: CurlLibrary) throws(TransportError) {
+        if let fault = policy.faults.first { throw TransportError(.badRequest, "The trust policy can't be right: \(fault).") }
+        self.policy = policy
+        guard !policy.isStandard else {
+            authorities = nil
+            return
+        }
+        guard policy.pins.isEmpty || (library.readsCertificateChains && library.tellsBeforeSending) else {
+            throw TransportError(
+                .unsupported,
+                "Pins need libcurl 7.80 or later with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS").")
+        }
+        guard (policy.authorities.isSystem && policy.identity == nil) || library.takesBlobs else {
+            throw TransportError(
+                .unsupported, "Own authorities and client identities need libcurl 7.77 or later, and this is \(library.version).")
+        }
+        authorities = policy.authorities.isSystem ? nil : try Self.authorities(policy.authorities, library)
+    }
+
+    /// What the transport can do of it with a library.
+    static func capabilities(of library: CurlLibrary) -> TransportCapabilities {
+        guard library.features.contains(.tls) else { return [] }
+        var capabilities: TransportCapabilities = [.minimumTLSVersion]
+        if library.readsCertificateChains && library.tellsBeforeSending { capabilities.insert(.pinning) }
+        if library.takesBlobs { capabilities.formUnion([.ownCertificateAuthorities, .clientCertificates]) }
+        return capabilities
+    }
+
+    /// Sets it.
+    func apply(to easy: OpaquePointer) {
+        let version = policy.minimumTLSVersion == .tlsv13 ? CSL_TLS_VERSION_1_3 : CSL_TLS_VERSION_1_2
+        csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, version)
+        guard !policy.isStandard else { return }
+        if let authorities {
+            Self.set(authorities, CSL_OPTION_AUTHORITIES_BLOB, of: easy)
+            if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, nil) }
+        }
+        if let identity = policy.identity { Self.set(identity, of: easy) }
+        // A resumed session has no chain of certificates to check.
+        if !policy.pins.isEmpty { csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0) }
+    }
+
+    /// Checks the pins of a host on a connection that stands.
+    func check(_ easy: OpaquePointer, origin: Origin) throws(TransportError) {
+        guard origin.scheme == "https", policy.pins(forHost: origin.host) != nil else { return }
+        let chain = try Self.verifiedChain(easy, host: origin.host)
+        do {
+            try PinCheck.check(host: origin.host, chain: chain, policy: policy)
+        } catch {
+            throw TransportError(.pinMismatch, error.description, underlying: error)
+        }
+    }
+
+    /// The certificates of a connection as they were verified, the server's own first.
+    static func verifiedChain(_ easy: OpaquePointer, host: String) throws(TransportError) -> [Certificate] {
+        var chain: [Certificate] = []
+        for index in 0..<max(0, csl_easy_chain_count(easy)) {
+            var length = 0
+            guard let bytes = csl_easy_chain_certificate(easy, index, &length) else { break }
+            defer { csl_free(bytes) }
+            do {
+                chain.append(try Certificate(bytes: [UInt8](UnsafeBufferPointer(start: bytes, count: length))))
+            } catch {
+                throw TransportError(.tls, "A certificate of \(host) can't be read: \(error.message)", underlying: error)
+            }
+        }
+        guard !chain.isEmpty else {
+            throw TransportError(.tls, "The verified certificates of \(host) can't be read, and its pins can't be checked.")
+        }
+        return chain
+    }
+
+    /// Own authorities beside the system's: libcurl goes on to look into the system's folder. Where it has none, all of the system's file
+    /// is taken along.
+    private static func authorities(_ authorities: CertificateAuthorities, _ library: CurlLibrary) throws(TransportError) -> [UInt8] {
+        let own = [UInt8](authorities.pem.utf8)
+        guard authorities.includesSystem, library.authoritiesFolder == nil else { return own }
+        guard let file = library.authoritiesFile, let system = FileManager.default.contents(atPath: file) else {
+            throw TransportError(
+                .unsupported,
+                "The system's certificate authorities can't be found here, to add others to them: use .only(…) with all of them.")
+        }
+        return [UInt8](system) + [10] + own
+    }
+
+    private static func set(_ identity: ClientIdentity, of easy: OpaquePointer) {
+        switch identity.content {
+        case .pem(let chain, let key):
+            csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "PEM")
+            set([UInt8](chain.map(\.pem).joined().utf8), CSL_OPTION_CERTIFICATE_BLOB, of: easy)
+            set(key, CSL_OPTION_KEY_BLOB, of: easy)
+        case .pkcs12(let bytes):
+            csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "P12")
+            set(bytes, CSL_OPTION_CERTIFICATE_BLOB, of: easy)
+        }
+        csl_easy_set_text(easy, CSL_OPTION_KEY_PASSWORD, identity.passphrase)
+    }
+
+    private static func set(_ bytes: [UInt8], _ option: Int, of easy: OpaquePointer) {
+        bytes.withUnsafeBytes { _ = csl_easy_set_blob(easy, option, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// What every engine demands of a request, so that none of them can misunderstand it.
+enum RequestRules {
+    /// The origin of a URL that can be called.
+    ///
+    /// - Throws: ``TransportError`` with `badRequest` for a URL without a host, of another scheme, or with user info.
+    static func origin(of url: URL) throws(TransportError) -> Origin {
+        guard let origin = Origin(url) else {
+            throw TransportError(
+                .badRequest,
+                "The URL \(SecretMask.text(of: url)) names no host: give an absolute URL such as https://api.example.com/path.")
+        }
+        guard origin.scheme == "http" || origin.scheme == "https" else {
+            throw TransportError(
+                .badRequest, "The URL \(SecretMask.text(of: url)) is of scheme \(origin.scheme): this transport speaks http and https.")
+        }
+        guard url.user(percentEncoded: true) == nil, url.password(percentEncoded: true) == nil else {
+            throw TransportError(
+                .badRequest,
+                "The URL \(SecretMask.text(of: url)) holds user info: leave it out, and give the client an authentication provider instead."
+            )
+        }
+        return origin
+    }
+
+    /// Host and port as messages name them.
+    static func name(of origin: Origin) -> String {
+        let text = origin.description
+        guard let start = text.range(of: "://") else { return text }
+        return String(text[start.upperBound...])
+    }
+
+    /// Refuses a method that is no token, and `CONNECT`.
+    static func check(_ method: ServiceRequest.Method) throws(TransportError) {
+        guard method.isValid else {
+            throw TransportError(.badRequest, "The method is no token of RFC 9110: use letters, such as GET.")
+        }
+        guard method != "CONNECT" else {
+            throw TransportError(.unsupported, "CONNECT opens tunnels, and is no call: use another method.")
+        }
+    }
+
+    /// Refuses a field that would break out of its line, or that frames the message, which is the transport's own affair.
+    ///
+    /// - Returns: whether the field goes out; a right `Content-Length` doesn't, since the engine writes it.
+    static func admits(_ field: HTTPFields.Field, body: RequestBody?) throws(TransportError) -> Bool {
+        guard field.name.isValid else {
+            throw TransportError(.badRequest, "A header's name is no token of RFC 9110: use letters, digits and hyphens.")
+        }
+        guard !HTTPFields.Field.breaksLine(field.value) else {
+            throw TransportError(.badRequest, "The value of the header \(field.name) holds CR, LF or NUL: a header is one line.")
+        }
+        switch field.name {
+        case .contentLength:
+            guard let length = Int64(field.value), length == (body.map(\.length) ?? 0) else {
+                throw TransportError(.badRequest, "The header Content-Length doesn't fit the body: leave it out, the transport sets it.")
+            }
+            return false
+        case "Transfer-Encoding":
+            throw TransportError(.badRequest, "The header Transfer-Encoding is the transport's own: leave it out.")
+        default:
+            return true
+        }
+    }
+}
