@@ -77,6 +77,15 @@ struct ConnectionReader {
         }
     }
 
+    /// The next bytes as they come, also those that were received with the last message; `nil` when the client has ended in order.
+    mutating func nextBytes(until deadline: ContinuousClock.Instant? = nil) throws(ConnectionEnd) -> Data? {
+        if start == end {
+            guard try refill(until: deadline) else { return nil }
+        }
+        defer { start = end }
+        return Data(storage[start..<end])
+    }
+
     /// Reads and drops what still comes, until the client ends or the deadline.
     mutating func drain(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         start = end

@@ -59,7 +59,7 @@ struct FramingPlan {
 
     private static func length(of body: LoopbackResponse.Body) throws -> Int? {
         switch body {
-        case .empty, .raw, .hang: 0
+        case .empty, .raw, .hang, .script: 0
         case .data(let data): data.count
         case .file(let url): try url.resourceValues(forKeys: [.fileSizeKey]).fileSize
         case .generated(let count): count

@@ -49,6 +49,9 @@ struct LoopbackConnection {
         core.record(request)
 
         let response = respond(to: request, by: route)
+        if case .script(let script) = try response.get().body {
+            return try perform(script, after: try response.get().delay)
+        }
         // After an early answer, a client that was told to wait may send its body or not: nobody can tell what comes next.
         let isUnsure = route.reading == .headOnly && head.expectsContinue
         var goesOn = false
@@ -69,6 +72,20 @@ struct LoopbackConnection {
         }
         if route.reading == .headOnly { _ = try reader.nextBody(head.bodyLength) { _ in } }
         return true
+    }
+
+    /// Leaves the connection to a script; false, as it doesn't live on after it.
+    private mutating func perform(_ script: (LoopbackWire) throws -> Void, after delay: Duration) throws -> Bool {
+        if delay > .zero { try socket.pause(until: .now + delay) }
+        let wire = LoopbackWire(socket: socket, reader: reader)
+        defer { reader = wire.reader }
+        try script(wire)
+        if wire.isToBeReset {
+            socket.resetOnClose()
+        } else {
+            end()
+        }
+        return false
     }
 
     private mutating func readBody(of request: inout LoopbackRequest, _ head: RequestHead) throws {

@@ -9,6 +9,7 @@ final class LoopbackCore: Sendable {
         var recordedBytes = 0
         var failures: [String] = []
         var connections = 0
+        var openConnections = 0
         var threads = 0
         /// The threads that serve a connection just now, as far as one of them might call `stop()`.
         var serving: Set<ObjectIdentifier> = []
@@ -38,6 +39,7 @@ final class LoopbackCore: Sendable {
     var requestCount: Int { state.withLock { $0.requests.count } }
     var failures: [String] { state.withLock { $0.failures } }
     var connections: Int { state.withLock { $0.connections } }
+    var openConnections: Int { state.withLock { $0.openConnections } }
 
     func record(_ request: LoopbackRequest) {
         var record = request
@@ -91,11 +93,13 @@ final class LoopbackCore: Sendable {
             }
             let number = state.withLock { state in
                 state.connections += 1
+                state.openConnections += 1
                 return state.connections
             }
             startThread { core in
                 var connection = LoopbackConnection(socket: socket, number: number, core: core)
                 connection.serve()
+                core.state.withLock { $0.openConnections -= 1 }
             }
         }
     }

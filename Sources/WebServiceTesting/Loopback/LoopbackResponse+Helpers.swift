@@ -79,6 +79,13 @@ extension LoopbackResponse {
         LoopbackResponse(body: .hang)
     }
 
+    /// Whatever a closure writes to the connection, byte by byte and at its own pace: what no other answer can say.
+    ///
+    /// Only ``delayed(by:)`` has an effect on it. The connection ends in order when the closure returns.
+    public static func script(_ script: @escaping @Sendable (LoopbackWire) throws -> Void) -> LoopbackResponse {
+        LoopbackResponse(body: .script(script))
+    }
+
     /// The connection ends without an answer.
     public static var drop: LoopbackResponse {
         LoopbackResponse().failing(.drop)

@@ -58,6 +58,8 @@ public struct LoopbackResponse: Sendable {
         case raw([UInt8])
         /// Nothing at all, no head either, until the client goes or the server stops.
         case hang
+        /// Whatever a closure does with the connection, on its thread. The connection ends when the closure returns.
+        case script(@Sendable (LoopbackWire) throws -> Void)
 
         /// The byte of a ``generated(count:)`` body at a position from zero.
         public static func generatedByte(at position: Int) -> UInt8 {

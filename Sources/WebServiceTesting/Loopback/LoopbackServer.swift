@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 which a test scripts: real sockets, a free port, and every fault that a server can have.
+/// An HTTP/1.1 server on 127.0.0.1 (or `[::1]`) which a test scripts: real sockets, a free port, and every fault that a server can have.
 ///
 ///     let server = try LoopbackServer { routes in
 ///         routes.get("/users/:id") { request in .json(#"{"id": \#(request.parameters["id"] ?? "0")}"#) }
@@ -12,7 +12,7 @@ public import Foundation
 /// Each connection has a thread of its own, so that handlers may block and a test that fills the task pool can't starve them.
 /// The server stops when ``stop()`` is called or when nobody holds it any more.
 public final class LoopbackServer: Sendable {
-    /// The bounds of a server.
+    /// The bounds of a server, and where it listens.
     public struct Options: Sendable, Hashable {
         /// How many bytes of a request's body handlers and records get; more are counted only. Zero counts all bodies only.
         public var bodyLimit: Int
@@ -20,12 +20,17 @@ public final class LoopbackServer: Sendable {
         public var recordingLimit: Int
         /// How many connections are served at a time; others wait to be accepted.
         public var connectionLimit: Int
+        /// Whether the server listens on `[::1]` instead of 127.0.0.1.
+        public var isIPv6: Bool
 
-        /// Makes bounds: by default 16 MiB for a body, 256 MiB for all, 512 connections.
-        public init(bodyLimit: Int = 16 << 20, recordingLimit: Int = 256 << 20, connectionLimit: Int = 512) {
+        /// Makes bounds: by default 16 MiB for a body, 256 MiB for all, 512 connections, on 127.0.0.1.
+        public init(
+            bodyLimit: Int = 16 << 20, recordingLimit: Int = 256 << 20, connectionLimit: Int = 512, isIPv6: Bool = false
+        ) {
             self.bodyLimit = bodyLimit
             self.recordingLimit = recordingLimit
             self.connectionLimit = connectionLimit
+            self.isIPv6 = isIPv6
         }
     }
 
@@ -42,10 +47,11 @@ public final class LoopbackServer: Sendable {
     public init(options: Options = Options(), _ build: (inout LoopbackRoutes) throws -> Void) throws {
         let routes = try LoopbackRoutes(build)
         let stopSignal = try StopSignal()
-        let (listener, port) = try LoopbackSocket.listening(stop: stopSignal)
-        guard let url = URL(string: "http://127.0.0.1:\(port)") else {
+        let (listener, port) = try LoopbackSocket.listening(stop: stopSignal, isIPv6: options.isIPv6)
+        let root = "http://\(options.isIPv6 ? "[::1]" : "127.0.0.1"):\(port)"
+        guard let url = URL(string: root) else {
             listener.close()
-            throw TestingFailure("http://127.0.0.1:\(port) is no URL")
+            throw TestingFailure("\(root) is no URL")
         }
         self.port = port
         self.url = url
@@ -87,6 +93,9 @@ public final class LoopbackServer: Sendable {
     /// How many connections were accepted.
     public var connectionCount: Int { core.connections }
 
+    /// How many connections are open just now: accepted, and ended by neither side.
+    public var openConnectionCount: Int { core.openConnections }
+
     /// What went wrong and was not scripted: malformed requests and errors that handlers threw, as sentences.
     public var failures: [String] { core.failures }
 
@@ -109,5 +118,17 @@ public final class LoopbackServer: Sendable {
             try await Task.sleep(for: .milliseconds(2))
         }
         return requests
+    }
+    /// Waits until so few connections are open: that a client which cancels also hangs up, for example.
+    ///
+    /// - Throws: ``TestingFailure`` when more are open when the time is over; `CancellationError`.
+    public func waitForOpenConnections(atMost count: Int, within limit: Duration = .seconds(10)) async throws {
+        let deadline = ContinuousClock.now + limit
+        while openConnectionCount > count {
+            guard ContinuousClock.now < deadline else {
+                throw TestingFailure("Expected at most \(count) open connections within \(limit), found \(openConnectionCount)")
+            }
+            try await Task.sleep(for: .milliseconds(2))
+        }
     }
 }

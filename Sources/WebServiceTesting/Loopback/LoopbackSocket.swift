@@ -35,30 +35,71 @@ struct LoopbackSocket: Sendable {
 
     // MARK: Opening and closing
 
-    /// Listens on a free port of 127.0.0.1.
-    static func listening(stop: StopSignal) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
-        let descriptor = socket(AF_INET, streamKind, 0)
-        guard descriptor >= 0 else { throw failure("open a socket") }
-        let listener = LoopbackSocket(descriptor: descriptor, stop: stop)
-        listener.prepare()
-        var yes: Int32 = 1
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isUp = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                bind(descriptor, generic, length) == 0 && listen(descriptor, 1024) == 0
-                    && getsockname(descriptor, generic, &length) == 0
-            }
-        }
-        guard isUp else {
-            let failed = failure("listen on 127.0.0.1")
+    /// Listens on a free port of 127.0.0.1 or `::1`.
+    static func listening(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
+        let (listener, port) = try bound(stop: stop, isIPv6: isIPv6)
+        guard listen(listener.descriptor, 1024) == 0 else {
+            let failed = failure("listen on the loopback interface")
             listener.close()
             throw failed
         }
-        return (listener, UInt16(bigEndian: address.sin_port))
+        return (listener, port)
+    }
+
+    /// A socket that has a free port of 127.0.0.1 or `::1`, and doesn't listen there.
+    static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, streamKind, 0)
+        guard descriptor >= 0 else { throw failure("open a socket") }
+        let bound = LoopbackSocket(descriptor: descriptor, stop: stop)
+        bound.prepare()
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard let port = isIPv6 ? bindIPv6(descriptor) : bindIPv4(descriptor) else {
+            let failed = failure("take a port of the loopback interface")
+            bound.close()
+            throw failed
+        }
+        return (bound, port)
+    }
+
+    private static func bindIPv4(_ descriptor: Int32) -> UInt16? {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return bind(descriptor, to: &address) ? UInt16(bigEndian: address.sin_port) : nil
+    }
+
+    private static func bindIPv6(_ descriptor: Int32) -> UInt16? {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_addr = in6addr_loopback
+        return bind(descriptor, to: &address) ? UInt16(bigEndian: address.sin6_port) : nil
+    }
+
+    /// Binds a socket to an address, and tells which port it got.
+    private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Bool {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        return withUnsafeMutableBytes(of: &address) { bytes in
+            guard let generic = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+            return systemBind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+        }
+    }
+
+    /// Listens where the socket is bound.
+    func startListening(backlog: Int32) {
+        listen(descriptor, backlog)
+    }
+
+    /// Begins to connect to a port of 127.0.0.1; whether the connection stands at once or never isn't waited for.
+    func beginConnecting(to port: UInt16) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        withUnsafeBytes(of: &address) { bytes in
+            guard let generic = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return }
+            _ = connect(descriptor, generic, socklen_t(bytes.count))
+        }
     }
 
     /// The next connection; `nil` when there is none just now.
@@ -224,4 +265,9 @@ struct LoopbackSocket: Sendable {
 /// The system's `send`, under a name that the method of the same name doesn't hide.
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
+}
+
+/// The system's `bind`, likewise.
+private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    bind(descriptor, address, length)
 }

@@ -47,7 +47,7 @@ struct ResponseWriter {
 
     private mutating func sendBody(_ body: LoopbackResponse.Body, inChunks isChunked: Bool) throws {
         switch body {
-        case .empty, .raw, .hang: break
+        case .empty, .raw, .hang, .script: break
         case .data(let data): try sendPart(data, inChunks: isChunked)
         case .pieces(let pieces):
             for piece in pieces {

@@ -23,6 +23,9 @@ public final class CurlTransport: Transport {
     /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
     public static let shared: CurlTransport? = try? CurlTransport()
 
+    /// Prepared policies that are kept, at most: a program has few, but it may make one for each request.
+    private static let keptPolicies = 64
+
     private let settings: CurlSettings
     private let engine: CurlEngine
     private let standardTrust: CurlTrust
@@ -75,7 +78,15 @@ public final class CurlTransport: Transport {
         return try exchange.response(to: request, head)
     }
 
+    /// A policy as libcurl takes it. What was prepared for a policy is kept, since requests of one client share it.
     private func trust(of request: ServiceRequest) throws(TransportError) -> CurlTrust {
-        standardTrust
+        guard let policy = request.trust else { return standardTrust }
+        if let known = prepared.withLock({ $0[policy.storageID] }) { return known }
+        let trust = try CurlTrust(policy, library: settings.library)
+        prepared.withLock { prepared in
+            if prepared.count >= Self.keptPolicies { prepared = [:] }
+            prepared[policy.storageID] = trust
+        }
+        return trust
     }
 }

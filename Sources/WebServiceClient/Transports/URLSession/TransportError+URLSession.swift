@@ -31,15 +31,21 @@ extension TransportError {
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .dataNotAllowed, .callIsActive:
             // On Linux the refusal may be an earlier one, by another address of the host, and the failure a later one.
             if headArrived { return .truncated }
-            return isAboutTLS(text) ? .tls : .cannotConnect
+            return isAboutTLS(text) ? codeAboutTLS(text) : .cannotConnect
         case .networkConnectionLost:
             return headArrived ? .truncated : .connectionLost
         case .timedOut:
             return headArrived ? .timedOutIdle : .timedOutWaiting
-        case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
-            .serverCertificateNotYetValid, .clientCertificateRejected, .clientCertificateRequired,
-            .appTransportSecurityRequiresSecureConnection:
-            return .tls
+        case .serverCertificateHasBadDate:
+            return .certificateExpired
+        case .serverCertificateNotYetValid:
+            return .certificateNotYetValid
+        case .serverCertificateHasUnknownRoot:
+            return .unknownIssuer
+        case .clientCertificateRejected, .clientCertificateRequired:
+            return .clientCertificate
+        case .secureConnectionFailed, .serverCertificateUntrusted, .appTransportSecurityRequiresSecureConnection:
+            return codeAboutTLS(text)
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
             return .unreadableResponse
         case .badServerResponse:
@@ -69,7 +75,7 @@ extension TransportError {
             return .unreadableResponse
         }
         if headArrived { return .truncated }
-        if isAboutTLS(text) { return .tls }
+        if isAboutTLS(text) { return codeAboutTLS(text) }
         // A header line above 100 kB counts as out of memory.
         if says("header", "writing output", "out of memory") { return .unreadableResponse }
         if says("connect to", "no route", "unreachable", "couldn't connect") { return .cannotConnect }
@@ -83,6 +89,21 @@ extension TransportError {
         ["ssl", "tls", "certificate"].contains(where: text.contains)
     }
 
+    /// The words are libcurl's with OpenSSL or GnuTLS beneath; without them it stays a failure of TLS.
+    private static func codeAboutTLS(_ text: String) -> Code {
+        func says(_ words: String...) -> Bool { words.contains(where: text.contains) }
+        if says("certificate has expired", "expired certificate") { return .certificateExpired }
+        if says("not yet valid", "not yet activated") { return .certificateNotYetValid }
+        if says("subject name", "does not match target", "owner does not match") { return .certificateForOtherHost }
+        if says("issuer certificate", "self-signed certificate", "self signed certificate", "issuer is unknown", "signer not found") {
+            return .unknownIssuer
+        }
+        if says("certificate required", "alert bad certificate", "alert unknown ca") {
+            return .clientCertificate
+        }
+        return .tls
+    }
+
     private static func sentence(_ code: Code, host: String, text: String, number: Int) -> String {
         let detail = text.isEmpty ? "" : " (\(text))"
         return switch code {
@@ -92,6 +113,11 @@ extension TransportError {
         case .truncated: "The response from \(host) broke off within its body\(detail)."
         case .timedOutWaiting: "No connection to \(host), or no response, within the time that the system allows."
         case .timedOutIdle: "The response from \(host) paused within its body for longer than the system allows."
+        case .certificateExpired: "The certificate of \(host) is not valid any more: the service must renew it."
+        case .certificateNotYetValid: "The certificate of \(host) is not valid yet: is the clock here right?"
+        case .certificateForOtherHost: "The certificate of \(host) is for other hosts\(detail): is the host's name right?"
+        case .unknownIssuer: "No authority that the system trusts vouches for the certificate of \(host)\(detail)."
+        case .clientCertificate: "\(host) wants a client certificate, or refuses the one it got\(detail)."
         case .tls: "No secure connection to \(host)\(detail): check its certificate, and that it speaks TLS there."
         case .unreadableResponse: "What \(host) answered is no HTTP that can be read\(detail)."
         case .badRequest: "The request to \(host) can't be sent as it is\(detail)."

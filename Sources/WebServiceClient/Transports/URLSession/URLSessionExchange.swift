@@ -128,7 +128,7 @@ extension URLSessionExchange {
         let headArrived = state.withLock { $0.head != nil }
         let error: TransportError?
         if let failure {
-            error = TransportError(urlSession: failure, host: host, headArrived: headArrived)
+            error = failure as? TransportError ?? TransportError(urlSession: failure, host: host, headArrived: headArrived)
         } else {
             error = headArrived ? nil : TransportError(.unreadableResponse, "What \(host) answered is no HTTP response.")
         }

@@ -13,6 +13,15 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     let control = DispatchQueue(label: "WebServiceClient.URLSessionTransport.control")
     private let table = Locked<[Int: URLSessionExchange]>([:])
 
+    #if canImport(Security)
+    /// Answers the challenges of TLS; `nil` leaves them to the system.
+    let trust: TrustEvaluator?
+
+    init(trust: TrustEvaluator? = nil) {
+        self.trust = trust
+    }
+    #endif
+
     /// Brings to the exchange whatever comes of the task. To be called before the task is resumed.
     func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
         table.withLock { $0[task.taskIdentifier] = exchange }
@@ -23,7 +32,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         table.withLock { $0[task.taskIdentifier] = nil }
     }
 
-    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+    func exchange(of task: URLSessionTask) -> URLSessionExchange? {
         table.withLock { $0[task.taskIdentifier] }
     }
 
@@ -68,7 +77,7 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
         #else
         switch challenge.protectionSpace.authenticationMethod {
         case NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate:
-            completionHandler(.performDefaultHandling, nil)
+            answer(challenge, of: task, completionHandler)
         default:
             completionHandler(.rejectProtectionSpace, nil)
         }
@@ -76,6 +85,10 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        #if canImport(Security)
+        exchange(of: task)?.complete(explained(error, of: task), response: task.response)
+        #else
         exchange(of: task)?.complete(error, response: task.response)
+        #endif
     }
 }

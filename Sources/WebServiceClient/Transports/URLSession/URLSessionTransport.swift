@@ -24,8 +24,8 @@ import FoundationNetworking
 /// * A body of several files, or a stream, is written to a temporary file first.
 /// * GET and HEAD carry no body (`unsupported`).
 ///
-/// Known gaps, which another transport closes: pinning, client certificates, certificate authorities of one's own, trailers, hosts that
-/// are IPv6 literals on Linux, the version of the protocol. Where URLSession is swift-corelibs-foundation's, as on Linux, some of what a
+/// Known gaps, which another transport closes: trailers, the version of the protocol, and on Linux hosts that are IPv6 literals and every
+/// ``TrustPolicy`` but the system's (`unsupported`). Where URLSession is swift-corelibs-foundation's, as on Linux, some of what a
 /// server may send can't be made good from outside:
 ///
 /// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.
@@ -39,40 +39,39 @@ public final class URLSessionTransport: Transport {
     /// The transport that clients use unless they are given another: one session for all, since connections are kept per session.
     public static let shared = URLSessionTransport()
 
-    private let session: URLSession
-    private let exchanges = URLSessionExchanges()
+    private let standard: TrustedSession
+    #if canImport(Security)
+    private let trusted = TrustedSessions()
+    #endif
     private let timers = DispatchQueue(label: "WebServiceClient.URLSessionTransport.timers")
     private let spoolFolder: URL
     private let bufferLimit: Int
-    private let isInvalid = Locked(false)
+    private let configuration: Configuration
 
     /// A transport with a session of its own.
     public init(configuration: Configuration = Configuration()) {
         spoolFolder = configuration.spoolFolder
         bufferLimit = max(64 * 1024, configuration.bufferLimit)
-        session = URLSession(configuration: Self.sessionConfiguration(configuration), delegate: exchanges, delegateQueue: DelegateQueue())
+        self.configuration = configuration
+        standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    deinit {
-        invalidate()
-    }
-
-    /// What it can do: on Apple platforms HTTP/2 and IPv6 literals, on Linux nothing beyond the plain exchange.
+    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for (client identities in PKCS#12 only), on
+    /// Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
         []
         #else
-        [.http2, .ipv6Literals]
+        [.http2, .ipv6Literals, .pinning, .clientCertificates, .ownCertificateAuthorities, .minimumTLSVersion]
         #endif
     }
 
     /// Ends the transport: exchanges that are under way go on to their end, new ones are refused. The last reference does the same.
     public func invalidate() {
-        isInvalid.withLock { [session] isInvalid in
-            guard !isInvalid else { return }
-            isInvalid = true
-            exchanges.control.async { session.finishTasksAndInvalidate() }
-        }
+        standard.invalidate()
+        #if canImport(Security)
+        trusted.invalidate()
+        #endif
     }
 
     /// Sends a request.
@@ -85,6 +84,7 @@ public final class URLSessionTransport: Transport {
         try Task.checkCancellation()
         try request.trust?.check(capabilities)
         let deadlines = ExchangeDeadlines(request, start: .now)
+        let session = try session(for: request.trust)
         let outgoing = try URLSessionRequest(request)
         let upload = try await prepare(outgoing, deadlines: deadlines)
         let exchange = URLSessionExchange(
@@ -92,7 +92,7 @@ public final class URLSessionTransport: Transport {
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 guard exchange.begin(continuation, timers: timers) else { return }
-                start(exchange, outgoing.urlRequest, upload)
+                session.start(exchange, outgoing.urlRequest, upload)
             }
         } onCancel: {
             exchange.abandon(CancellationError())
@@ -111,6 +111,13 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport {
+    private func session(for trust: TrustPolicy?) throws -> TrustedSession {
+        #if canImport(Security)
+        if let trust, !trust.isStandard { return try trusted.session(for: trust, Self.sessionConfiguration(configuration)) }
+        #endif
+        return standard
+    }
+
     private static func sessionConfiguration(_ configuration: Configuration) -> URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral
         session.urlCache = nil
@@ -144,34 +151,6 @@ extension URLSessionTransport {
             }
             defer { group.cancelAll() }
             return try await group.next() ?? .none
-        }
-    }
-
-    /// Has the task made and resumed, on the queue that also cancels: URLSession lets whoever does that wait for its own queue, and the
-    /// threads that run tasks must not wait.
-    private func start(_ exchange: URLSessionExchange, _ request: URLRequest, _ upload: UploadSource) {
-        // A session that was invalidated ends the process when it is asked for a task: so what is on the queue is in the right order.
-        let isAccepted = isInvalid.withLock { [session, exchanges] isInvalid in
-            guard !isInvalid else { return false }
-            exchanges.control.async {
-                guard exchange.isWanted else { return }
-                let task = Self.task(session, request, upload)
-                exchanges.add(exchange, for: task)
-                task.resume()
-                exchange.attach(RunningTask(task: task, table: exchanges))
-            }
-            return true
-        }
-        guard !isAccepted else { return }
-        exchange.abandon(TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer."))
-    }
-
-    private static func task(_ session: URLSession, _ request: URLRequest, _ upload: UploadSource) -> URLSessionTask {
-        switch upload {
-        case .none: session.dataTask(with: request)
-        case .data(let data): session.uploadTask(with: request, from: data)
-        case .file(let file, _): session.uploadTask(with: request, fromFile: file)
-        case .spool(let spool): session.uploadTask(with: request, fromFile: spool.file)
         }
     }
 }

@@ -1,0 +1,74 @@
+#if canImport(Security)
+import Foundation
+import Security
+
+/// The sessions of the trust policies that were used last, on Apple platforms.
+final class TrustedSessions: Sendable {
+    /// So many are kept. One that is dropped ends once its exchanges have.
+    private static let limit = 16
+
+    private struct Entry {
+        let policy: TrustPolicy
+        let session: TrustedSession
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var isInvalid = false
+    }
+
+    private let state = Locked(State())
+
+    /// The session for a policy.
+    ///
+    /// - Throws: ``TransportError/Code/clientCertificate`` when its identity can't be used, ``TransportError/Code/badRequest`` when one of
+    ///   its authorities can't.
+    func session(for policy: TrustPolicy, _ configuration: URLSessionConfiguration) throws -> TrustedSession {
+        if let known = use(policy) { return known }
+        let exchanges = URLSessionExchanges(trust: try TrustEvaluator(policy))
+        if let version = policy.minimumTLSVersion { configuration.tlsMinimumSupportedProtocolVersion = version.protocolVersion }
+        let made = TrustedSession(configuration, exchanges: exchanges)
+        // Another task may have made one meanwhile: that one is used, and this one ends unused.
+        return try state.withLock { state in
+            guard !state.isInvalid else {
+                throw TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer.")
+            }
+            if let known = Self.use(policy, &state) { return known }
+            state.entries.append(Entry(policy: policy, session: made))
+            if state.entries.count > Self.limit { state.entries.removeFirst() }
+            return made
+        }
+    }
+
+    /// Ends all of them.
+    func invalidate() {
+        let entries = state.withLock { state in
+            let entries = state.entries
+            state = State(isInvalid: true)
+            return entries
+        }
+        for entry in entries { entry.session.invalidate() }
+    }
+
+    private func use(_ policy: TrustPolicy) -> TrustedSession? {
+        state.withLock { Self.use(policy, &$0) }
+    }
+
+    /// The session of a policy, which then is the one used last.
+    private static func use(_ policy: TrustPolicy, _ state: inout State) -> TrustedSession? {
+        guard let index = state.entries.firstIndex(where: { $0.policy == policy }) else { return nil }
+        let entry = state.entries.remove(at: index)
+        state.entries.append(entry)
+        return entry.session
+    }
+}
+
+extension TLSVersion {
+    fileprivate var protocolVersion: tls_protocol_version_t {
+        switch self {
+        case .tlsv12: .TLSv12
+        case .tlsv13: .TLSv13
+        }
+    }
+}
+#endif

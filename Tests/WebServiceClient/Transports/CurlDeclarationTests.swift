@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@Suite("Our declarations of libcurl against the real header")
+struct CurlDeclarationTests {
+    private static let headers =
+        ["/usr/include/curl/curl.h", "/usr/local/include/curl/curl.h"]
+        + ["x86_64", "aarch64"].map { "/usr/include/\($0)-linux-gnu/curl/curl.h" }
+
+    @Test(
+        "numbers, layouts and functions are the header's",
+        .enabled("curl/curl.h isn't installed (package libcurl4-openssl-dev)") {
+            headers.contains { FileManager.default.fileExists(atPath: $0) }
+        })
+    func declarations() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let compiler = Process()
+        let output = Pipe()
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = [
+            "clang", "-std=gnu11", "-w", "-fsyntax-only", "-DCURL_DISABLE_TYPECHECK",
+            "-I", root.appending(path: "../Sources/CSystemLibraries/include").standardizedFileURL.path(),
+            root.appending(path: "CSystemLibraries/curl-declarations.c").path(),
+        ]
+        compiler.standardError = output
+        try compiler.run()
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        compiler.waitUntilExit()
+        #expect(compiler.terminationStatus == 0, "\(String(decoding: text, as: UTF8.self))")
+    }
+}
