@@ -26,6 +26,7 @@ let package = Package(
                 .product(name: "WebServiceClient", package: "web-service-client"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             path: "Sources/Contender", swiftSettings: settings),
         .executableTarget(name: "comparison", path: "Sources/Comparison", swiftSettings: settings),

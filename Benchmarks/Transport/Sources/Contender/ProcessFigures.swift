@@ -11,9 +11,9 @@ struct ProcessFigures {
     static var now: ProcessFigures {
         var usage = rusage()
         #if canImport(Glibc)
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         #else
-        getrusage(Int32(RUSAGE_SELF), &usage)
+        getrusage(RUSAGE_SELF, &usage)
         #endif
         let cpu = microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
         return ProcessFigures(wall: Int64(DispatchTime.now().uptimeNanoseconds / 1_000), cpu: cpu)

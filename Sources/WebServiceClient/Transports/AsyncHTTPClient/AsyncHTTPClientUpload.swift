@@ -39,7 +39,9 @@ final class AsyncHTTPClientUpload: Sendable {
         }
         if progress == nil, let data = body.data { return .bytes(ByteBuffer(bytes: data)) }
         let pieces = Pieces(body: body, upload: self)
-        return .stream(pieces, length: body.length.map { .known($0) } ?? .unknown)
+        // A stream of which nothing is expected would not even be looked at: as one of unknown length it is, and its length is checked here.
+        guard let length = body.length, length > 0 else { return .stream(pieces, length: .unknown) }
+        return .stream(pieces, length: .known(length))
     }
 
     private static func checkFiles(of body: RequestBody) throws {

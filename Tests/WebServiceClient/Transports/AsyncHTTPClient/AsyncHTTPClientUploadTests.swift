@@ -96,7 +96,7 @@ import WebServiceClient
         await #expect(throws: Broken.self) { try await watched { [transport] in _ = try await transport.send(request) } }
     }
 
-    @Test(arguments: [2, 4] as [Int64]) func `a stream of another length is an error`(length: Int64) async throws {
+    @Test(arguments: [0, 2, 4] as [Int64]) func `a stream of another length is an error`(length: Int64) async throws {
         let error = await #expect(throws: RequestBodyError.self) {
             try await echo(RequestBody(length: length) { Self.stream([Data("abc".utf8)]) })
         }
