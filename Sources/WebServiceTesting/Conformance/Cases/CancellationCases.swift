@@ -94,21 +94,11 @@ enum CancellationCases {
     }
 
     @Sendable private static func reading(_ subject: ConformanceSubject) async throws {
-<<<<<<< HEAD
         let hanging = LoopbackResponse.script { wire in
             try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
             try wire.hang()
         }
         for response in [hanging, .drip(Data("x".utf8), every: .milliseconds(5))] {
-=======
-        for response in [
-            LoopbackResponse.drip(Data("x".utf8), every: .milliseconds(5)),
-            .script { wire in
-                try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
-                try wire.hang()
-            },
-        ] {
->>>>>>> review
             try await answering(with: response) { server in
                 let received = Locked(0)
                 let request = try server.request()
@@ -160,13 +150,8 @@ enum CancellationCases {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let others = endings.filter { $0 != .cancelled }
-<<<<<<< HEAD
             try demand(endings.count, is: 100, "The calls that ended")
             try demand(others.isEmpty, "Expected cancellations only, found \(others.count) others: \(others.prefix(3))")
-=======
-            try demand(
-                others.isEmpty && endings.count == 100, "Expected 100 cancellations, found \(others.count) others: \(others.prefix(3))")
->>>>>>> review
             try await server.waitForOpenConnections(atMost: 0)
         }
     }

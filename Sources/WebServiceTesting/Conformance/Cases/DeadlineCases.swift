@@ -202,15 +202,8 @@ enum DeadlineCases {
         let longest = Duration.seconds(Int64.max)
         try await answering(with: .text("ok")) { server in
             var request = try server.request()
-<<<<<<< HEAD
             for time in [nil, longest] {
                 request.timeouts = ServiceTimeouts(firstByte: time, idle: time, total: time)
-=======
-            for timeouts in [
-                ServiceTimeouts(firstByte: nil, idle: nil, total: nil), ServiceTimeouts(firstByte: longest, idle: longest, total: longest),
-            ] {
-                request.timeouts = timeouts
->>>>>>> review
                 try await subject.expect(200, "ok", for: request)
             }
         }

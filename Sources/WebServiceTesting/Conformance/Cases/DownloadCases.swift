@@ -138,13 +138,8 @@ enum DownloadCases {
                 request.downloadProgress = { progress in seen.withLock { $0.append(progress) } }
                 _ = try await subject.exchange(request)
                 let progress = seen.withLock { $0 }
-<<<<<<< HEAD
                 let whole = TransferProgress(completed: Int64(count), total: Int64(count))
                 try demand(progress.last, is: whole, "The last progress, \(framing)")
-=======
-                try demand(
-                    progress.last, is: TransferProgress(completed: Int64(count), total: Int64(count)), "The last progress, \(framing)")
->>>>>>> review
                 let isRising = zip(progress, progress.dropFirst()).allSatisfy { $0.completed <= $1.completed }
                 try demand(isRising, "Expected rising numbers, found \(progress.map(\.completed))")
             }

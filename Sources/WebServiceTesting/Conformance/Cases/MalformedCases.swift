@@ -114,13 +114,8 @@ enum MalformedCases {
     }
 
     @Sendable private static func tooShort(_ subject: ConformanceSubject) async throws {
-<<<<<<< HEAD
         let texts = ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour", "HTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\n"]
         try await errors(texts, [.truncated], subject)
-=======
-        try await errors(
-            ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour", "HTTP/1.1 404 No\r\nContent-Length: 1\r\n\r\n"], [.truncated], subject)
->>>>>>> review
     }
 
     @Sendable private static func tooLong(_ subject: ConformanceSubject) async throws {
@@ -136,13 +131,8 @@ enum MalformedCases {
                 routes.get("/ok") { _ in .text("ok") }
             }) { server in
                 try await subject.expect(200, "four", for: try server.request(.get, "/long"))
-<<<<<<< HEAD
                 let next = try server.request(.get, "/ok")
                 try await subject.expect("ok", or: [.connectionLost, .unreadableResponse], for: next, "The next request")
-=======
-                try await subject.expect(
-                    "ok", or: [.connectionLost, .unreadableResponse], for: try server.request(.get, "/ok"), "The next request")
->>>>>>> review
             }
         }
     }
@@ -175,15 +165,8 @@ enum MalformedCases {
     }
 
     @Sendable private static func badChunks(_ subject: ConformanceSubject) async throws {
-<<<<<<< HEAD
         let sizes = ["zz", "-5", "FFFFFFFFFFFFFFFFFF", "", "3", "8", "0x5"]
         let bodies = sizes.map { $0 + "\r\nhello\r\n0\r\n\r\n" } + ["5\r\nhello0\r\n\r\n"]
-=======
-        let bodies = [
-            "zz\r\nhello\r\n0\r\n\r\n", "-5\r\nhello\r\n0\r\n\r\n", "FFFFFFFFFFFFFFFFFF\r\nhello\r\n0\r\n\r\n", "\r\nhello\r\n0\r\n\r\n",
-            "3\r\nhello\r\n0\r\n\r\n", "8\r\nhello\r\n0\r\n\r\n", "5\r\nhello0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n",
-        ]
->>>>>>> review
         let texts = bodies.map { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + $0 }
         try await errors(texts, [.unreadableResponse, .truncated], subject)
     }

@@ -181,13 +181,8 @@ enum PlainCases {
     @Sendable private static func bodiesEverywhere(_ subject: ConformanceSubject) async throws {
         for method in ["DELETE", "PATCH", "OPTIONS", "PROPFIND"] {
             try await answering({ .text($0.text) }) { server in
-<<<<<<< HEAD
                 let body = RequestBody(Data("with it".utf8), contentType: "text/plain")
                 let request = try server.request(.init(rawValue: method), body: body)
-=======
-                let request = try server.request(
-                    .init(rawValue: method), body: RequestBody(Data("with it".utf8), contentType: "text/plain"))
->>>>>>> review
                 try await subject.expect(200, "with it", for: request, method)
                 try demand(try server.onlyRequest().fields["Content-Type"], is: "text/plain", "\(method), Content-Type")
             }
