@@ -153,6 +153,16 @@ extension IntegrationTests {
             #expect(try await failure(server, at: "/get", try policy(pins: ["127.0.0.1": seen])) == nil)
         }
 
+        @Test func `An authority that a server merely sends along passes no pin`() async throws {
+            let sentAlong = try TestCertificates.certificate(files.otherRoot)
+            for pin: CertificatePin in [.certificate(sentAlong), .publicKey(of: sentAlong)] {
+                let error = try await failure("tls-padded", try policy(pins: ["127.0.0.1": [pin]]))
+                #expect(error?.code == .pinMismatch)
+            }
+            let right: PinSet = [.publicKey(sha256: files.rootPin)]
+            #expect(try await failure("tls-padded", try policy(pins: ["127.0.0.1": right])) == nil)
+        }
+
         @Test func `Nothing is sent to a server whose pins don't match`() async throws {
             let url = try #require(URL(string: try TestServer.named("tls-nginx").url + "/anything"))
             let body = RequestBody {
