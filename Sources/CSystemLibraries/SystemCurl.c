@@ -254,17 +254,20 @@ static int open_socket(void *user, int purpose, struct socket_address *address) 
 #endif
 }
 
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user) {
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks) {
     curl.easy_setopt(easy, CSL_OPTION_HEADER_FUNCTION, callbacks.header);
-    curl.easy_setopt(easy, CSL_OPTION_HEADER_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_WRITE_FUNCTION, callbacks.body);
-    curl.easy_setopt(easy, CSL_OPTION_WRITE_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
-    curl.easy_setopt(easy, CSL_OPTION_READ_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
+}
+
+void csl_easy_set_user(csl_easy *easy, void *user) {
+    curl.easy_setopt(easy, CSL_OPTION_HEADER_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_WRITE_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_READ_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READY_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_PRIVATE, user);
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
 }
 
 void *csl_easy_user(csl_easy *easy) { return csl_easy_get_pointer(easy, CSL_INFO_PRIVATE); }

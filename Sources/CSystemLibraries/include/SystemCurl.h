@@ -73,8 +73,10 @@ typedef struct csl_easy_callbacks {
 } csl_easy_callbacks;
 
 /// Sets the callbacks of a transfer, and that its sockets aren't inherited by child processes.
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user);
-/// What csl_easy_set_callbacks got for this transfer.
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks);
+/// Sets what the callbacks get.
+void csl_easy_set_user(csl_easy *easy, void *user);
+/// What csl_easy_set_user got for this transfer.
 void *csl_easy_user(csl_easy *easy);
 
 // The certificates of a transfer's connection, as the TLS library verified them, the server's first. Only while the connection is the

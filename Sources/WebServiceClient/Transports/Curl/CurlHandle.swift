@@ -7,6 +7,10 @@ final class CurlHandle {
     let easy: OpaquePointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private static let errorSize = 256
+    /// Whether what all exchanges have in common is set.
+    private var isConfigured = false
+    /// Whether something is set that the next exchange must not find.
+    private var isSpecial = false
 
     /// A new handle; `nil` when there is no memory.
     init?() {
@@ -26,16 +30,15 @@ final class CurlHandle {
 
     /// Makes the handle ready for an exchange.
     func prepare(for exchange: CurlExchange, _ settings: CurlSettings) {
-        csl_easy_reset(easy)
+        if !isConfigured { configure(settings) }
         errorBuffer[0] = 0
-        csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
-        csl_easy_set_callbacks(easy, CurlCallbacks.all, Unmanaged.passUnretained(exchange).toOpaque())
-        settings.apply(to: easy)
+        csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         let request = exchange.request
         csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
         csl_easy_set_text(easy, CSL_OPTION_ACCEPT_ENCODING, request.acceptedCodings)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
-        csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
+        guard !isPlain(exchange) else { return }
+        isSpecial = true
         if let proxyLines = request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
         setMethod(request)
         // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
@@ -49,9 +52,34 @@ final class CurlHandle {
         }
     }
 
-    /// Lets go of what belongs to the exchange.
+    /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
     func release() {
-        csl_easy_reset(easy)
+        if isSpecial {
+            csl_easy_reset(easy)
+            isSpecial = false
+            isConfigured = false
+        } else {
+            csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, nil)
+        }
+    }
+
+    /// Closes the connection after the exchange.
+    func forbidReuse() {
+        isSpecial = true
+        csl_easy_set_long(easy, CSL_OPTION_FORBID_REUSE, 1)
+    }
+
+    /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
+    private func isPlain(_ exchange: CurlExchange) -> Bool {
+        guard case .none = exchange.request.upload else { return false }
+        return exchange.request.method == .get && exchange.trust.isStandard && exchange.request.proxyLines == nil && exchange.probe == nil
+    }
+
+    private func configure(_ settings: CurlSettings) {
+        csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
+        csl_easy_set_callbacks(easy, CurlCallbacks.all)
+        settings.apply(to: easy)
+        isConfigured = true
     }
 
     private func setMethod(_ request: CurlRequest) {

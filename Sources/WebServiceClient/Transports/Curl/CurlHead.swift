@@ -27,20 +27,31 @@ struct CurlHead: Sendable {
     /// Fields that stand in lines, without a status line before them.
     static func fields(_ bytes: ArraySlice<UInt8>) -> HTTPFields {
         var fields: [HTTPFields.Field] = []
-        for line in bytes.split(separator: 10, omittingEmptySubsequences: true) {
-            let line = line.last == 13 ? line.dropLast() : line
-            if let first = line.first, first == 32 || first == 9 {
-                // A folded line goes on with the value before it (RFC 9112 §5.2).
-                guard let last = fields.indices.last else { continue }
-                let rest = text(trimmed(line))
-                if !rest.isEmpty { fields[last].value += fields[last].value.isEmpty ? rest : " " + rest }
-                continue
+        fields.reserveCapacity(12)
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = (start..<bytes.count).first { bytes[$0] == 10 } ?? bytes.count
+                add(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), to: &fields)
+                start = end + 1
             }
-            guard let colon = line.firstIndex(of: 58), colon > line.startIndex else { continue }
-            fields.append(
-                HTTPFields.Field(name: HTTPFields.Name(text(line[..<colon])), value: text(trimmed(line[(colon + 1)...]))))
         }
         return HTTPFields(fields)
+    }
+
+    private static func add(_ line: UnsafeRawBufferPointer, to fields: inout [HTTPFields.Field]) {
+        guard let first = line.first else { return }
+        if first == 32 || first == 9 {
+            // A folded line goes on with the value before it (RFC 9112 §5.2).
+            guard let last = fields.indices.last else { return }
+            let rest = text(trimmed(line))
+            if !rest.isEmpty { fields[last].value += fields[last].value.isEmpty ? rest : " " + rest }
+            return
+        }
+        guard let colon = line.firstIndex(of: 58), colon > 0 else { return }
+        let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
+        let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])
+        fields.append(HTTPFields.Field(name: HTTPFields.Name(text(name)), value: text(trimmed(value))))
     }
 
     /// The status that a status line tells, `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 when it tells none.
@@ -61,15 +72,15 @@ struct CurlHead: Sendable {
         return (status(ofLine: line), version, fields(bytes[end...]))
     }
 
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var bytes = bytes
-        while let first = bytes.first, first == 32 || first == 9 { bytes.removeFirst() }
-        while let last = bytes.last, last == 32 || last == 9 || last == 13 { bytes.removeLast() }
-        return bytes
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var range = 0..<bytes.count
+        while let first = range.first, bytes[first] == 32 || bytes[first] == 9 { range = (first + 1)..<range.upperBound }
+        while let last = range.last, bytes[last] == 32 || bytes[last] == 9 || bytes[last] == 13 { range = range.lowerBound..<last }
+        return UnsafeRawBufferPointer(rebasing: bytes[range])
     }
 
     /// UTF-8 where it is valid, else Latin-1, in which every byte is a character.
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 }

@@ -28,6 +28,8 @@ struct CurlHeadReader {
     ///
     /// - Parameter isConnected: whether the connection to the server stands; before, only a proxy can answer.
     mutating func receive(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
+        // Most heads fit, and growing step by step would copy them.
+        if total == 0 { lines.reserveCapacity(512) }
         total += line.count
         guard total <= Self.limit else { return .tooLarge }
         let isEnd = line.count <= 2 && line.allSatisfy { $0 == 13 || $0 == 10 }

@@ -53,10 +53,6 @@ extension CurlLoop {
         exchange.transfer.hasHead = true
         waitingForHead -= 1
         watch(exchange.deadlines.dueWhileReceiving(lastArrival: now))
-        if let handle = exchange.transfer.handle {
-            let metrics = metrics(of: exchange, handle, isComplete: false)
-            exchange.state.withLock { $0.metrics = metrics }
-        }
         touch(exchange)
     }
 
@@ -83,7 +79,7 @@ extension CurlLoop {
             exchange.transfer.fault = error
         }
         // Nobody else shall use this connection.
-        csl_easy_set_long(handle.easy, CSL_OPTION_FORBID_REUSE, 1)
+        handle.forbidReuse()
         return false
     }
 
@@ -136,6 +132,14 @@ extension CurlLoop {
         active.swapAt(index, active.count - 1)
         active[index].transfer.index = index
         active.removeLast()
+    }
+
+    /// What is known by now of an exchange whose head has come, for those who ask before its end.
+    func noteMetrics(of exchange: CurlExchange) {
+        guard let handle = exchange.transfer.handle, exchange.transfer.hasHead, !exchange.transfer.hasMetrics else { return }
+        exchange.transfer.hasMetrics = true
+        let metrics = metrics(of: exchange, handle, isComplete: false)
+        exchange.state.withLock { $0.metrics = metrics }
     }
 
     private func metrics(of exchange: CurlExchange, _ handle: CurlHandle, isComplete: Bool) -> CurlMetrics {

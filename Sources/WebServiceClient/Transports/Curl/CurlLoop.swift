@@ -75,6 +75,7 @@ final class CurlLoop {
         for exchange in touched {
             exchange.transfer.isTouched = false
             exchange.transfer.lastArrival = now
+            noteMetrics(of: exchange)
             exchange.flush()
         }
         touched.removeAll(keepingCapacity: true)

@@ -10,7 +10,8 @@ struct CurlMetrics: Sendable {
     private var bytesSent: Int64 = 0
     private var bytesReceived: Int64 = 0
     private var isReused: Bool?
-    private var address: String?
+    private var host = ""
+    private var port = 0
     private var tlsVersion: String?
     /// From the moment the transport took the request on to the one libcurl got it.
     private var waited = Duration.zero
@@ -34,9 +35,8 @@ struct CurlMetrics: Sendable {
         bytesSent = csl_easy_get_size(easy, CSL_INFO_BYTES_SENT)
         bytesReceived = csl_easy_get_size(easy, CSL_INFO_BYTES_RECEIVED)
         isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
-        guard let host = csl_easy_get_text(easy, CSL_INFO_REMOTE_ADDRESS).map({ String(cString: $0) }), !host.isEmpty else { return }
-        let port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
-        address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        host = csl_easy_get_text(easy, CSL_INFO_REMOTE_ADDRESS).map { String(cString: $0) } ?? ""
+        port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
     }
 
     /// The same as a value of the interface.
@@ -53,7 +53,7 @@ struct CurlMetrics: Sendable {
         metrics.bytesSent = bytesSent
         metrics.bytesReceived = bytesReceived
         metrics.isConnectionReused = isReused
-        metrics.remoteAddress = address
+        if !host.isEmpty { metrics.remoteAddress = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
         metrics.tlsVersion = tlsVersion
         return metrics
     }

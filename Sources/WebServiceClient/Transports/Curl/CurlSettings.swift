@@ -7,6 +7,14 @@ struct CurlSettings: Sendable {
     let library: CurlLibrary
     /// What the transport was given.
     let configuration: CurlTransport.Configuration
+    /// The content codings that the library undoes.
+    let codings: String
+
+    init(library: CurlLibrary, configuration: CurlTransport.Configuration) {
+        self.library = library
+        self.configuration = configuration
+        codings = library.codings
+    }
 
     /// Bytes that are read from a connection at once.
     private static let bufferSize = 128 * 1024
@@ -34,6 +42,8 @@ struct CurlSettings: Sendable {
             csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
             csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, 1)
         }
+        csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
+        csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
         if let path = configuration.unixSocket { csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path) }
         switch configuration.proxy {
         case .fromEnvironment: break

@@ -14,6 +14,8 @@ struct CurlTransfer {
     var isConnected = false
     /// Whether the head of the final response has come.
     var hasHead = false
+    /// Whether the metrics were asked for when the head had come.
+    var hasMetrics = false
     /// Whether the exchange waits for the end of the round, when its readers are told.
     var isTouched = false
     /// Whether libcurl was told to wait: for the reader, for the request's body.

@@ -81,7 +81,7 @@ public final class CurlTransport: Transport {
     /// - Parameter probe: takes the request's place once the connection stands.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
         CurlExchange(
-            try CurlRequest(request, codings: settings.library.codings), from: request, trust: try trust(of: request), probe: probe,
+            try CurlRequest(request, codings: settings.codings), from: request, trust: try trust(of: request), probe: probe,
             engine: engine)
     }
 

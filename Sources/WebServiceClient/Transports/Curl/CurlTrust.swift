@@ -38,11 +38,14 @@ struct CurlTrust: Sendable {
         return capabilities
     }
 
+    /// Whether there is nothing to set.
+    var isStandard: Bool { policy.isStandard }
+
     /// Sets it.
     func apply(to easy: OpaquePointer) {
-        let version = policy.minimumTLSVersion == .tlsv13 ? CSL_TLS_VERSION_1_3 : CSL_TLS_VERSION_1_2
-        csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, version)
         guard !policy.isStandard else { return }
+        // 1.2 is the lowest in any case: see CurlSettings.
+        if policy.minimumTLSVersion == .tlsv13 { csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_3) }
         if let authorities {
             Self.set(authorities, CSL_OPTION_AUTHORITIES_BLOB, of: easy)
             if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, nil) }
