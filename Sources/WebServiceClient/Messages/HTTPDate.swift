@@ -1,27 +1,78 @@
 package import Foundation
 
 /// Dates as HTTP writes them (RFC 9110 §5.6.7): the fixed form and the two obsolete ones are read, the fixed form is written.
+///
+/// Own code, since Foundation's formatter ends the process on some texts that aren't ASCII, and a server writes what it likes.
 package enum HTTPDate {
-    private static let formats = ["EEE, dd MMM yyyy HH:mm:ss zzz", "EEEE, dd-MMM-yy HH:mm:ss zzz", "EEE MMM d HH:mm:ss yyyy"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-    /// The date that a field names; `nil` when it is none of the three forms.
-    package static func date(from text: String) -> Date? {
-        for format in formats {
-            if let date = formatter(format).date(from: text) { return date }
+    /// The date that a field names; `nil` when it is none of the three forms. The day of the week isn't compared with the date.
+    ///
+    /// - Parameter now: a year of two digits is the one that lies at most 50 years after this.
+    package static func date(from text: String, now: Date = Date()) -> Date? {
+        guard text.utf8.count <= 64, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
+        let words = text.split(separator: " ")
+        guard let first = words.first, let weekday = first.split(separator: ",").first, weekdays.contains(String(weekday.prefix(3))) else {
+            return nil
         }
-        return nil
+        // `Sun, 06 Nov 1994 08:49:37 GMT`
+        if words.count == 6, first.hasSuffix(","), isUniversal(words[5]) {
+            return date(day: words[1], month: words[2], year: words[3], time: words[4], now)
+        }
+        // `Sunday, 06-Nov-94 08:49:37 GMT`
+        if words.count == 4, first.hasSuffix(","), isUniversal(words[3]) {
+            let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
+            return parts.count == 3 ? date(day: parts[0], month: parts[1], year: parts[2], time: words[2], now) : nil
+        }
+        // `Sun Nov  6 08:49:37 1994`
+        guard words.count == 5, !first.hasSuffix(",") else { return nil }
+        return date(day: words[2], month: words[1], year: words[4], time: words[3], now)
     }
 
-    /// The date in the fixed form, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The date in the fixed form, such as `Sun, 06 Nov 1994 08:49:37 GMT`; one outside of the years 0 to 9999 as the first or the last of them.
     package static func text(of date: Date) -> String {
-        formatter("EEE, dd MMM yyyy HH:mm:ss 'GMT'").string(from: date)
+        let seconds = date.timeIntervalSince1970
+        let total = Int64(seconds.isNaN ? 0 : min(max(seconds.rounded(.down), -62_167_219_200), 253_402_300_799))
+        let day = total >= 0 ? total / 86_400 : (total - 86_399) / 86_400
+        let time = total - day * 86_400
+        let civil = CivilCalendar.date(ofDay: day)
+        // 1970-01-01 was a Thursday.
+        let weekday = weekdays[Int(((day + 4) % 7 + 7) % 7)]
+        let clock = [time / 3600, time / 60 % 60, time % 60].map { padded($0, 2) }.joined(separator: ":")
+        return "\(weekday), \(padded(civil.day, 2)) \(months[Int(civil.month) - 1]) \(padded(civil.year, 4)) \(clock) GMT"
     }
 
-    private static func formatter(_ format: String) -> DateFormatter {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.timeZone = TimeZone(secondsFromGMT: 0)
-        formatter.dateFormat = format
-        return formatter
+    private static func padded(_ number: Int64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+
+    private static func isUniversal(_ zone: Substring) -> Bool {
+        ["GMT", "UTC", "UT", "Z", "+0000"].contains(String(zone))
+    }
+
+    private static func date(day: Substring, month: Substring, year: Substring, time: Substring, _ now: Date) -> Date? {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        guard let month = months.firstIndex(of: String(month)), let day = number(day, 1...2), clock.count == 3,
+            let hour = number(clock[0], 1...2), let minute = number(clock[1], 2...2), let second = number(clock[2], 2...2),
+            hour < 24, minute < 60, second <= 60, let year = number(year, 4...4) ?? number(year, 2...2).map({ century(of: $0, now) }),
+            (1...CivilCalendar.days(inMonth: month + 1, of: year)).contains(day)
+        else { return nil }
+        let midnight = CivilCalendar.day(year: Int64(year), month: Int64(month + 1), day: Int64(day)) * 86_400
+        return Date(timeIntervalSince1970: Double(midnight + Int64(hour * 3600 + minute * 60 + second)))
+    }
+
+    /// The year that two digits mean: not more than 50 years after now (RFC 9110 §5.6.7).
+    private static func century(of digits: Int, _ now: Date) -> Int {
+        let seconds = min(max(now.timeIntervalSince1970, 0), 253_402_300_799)
+        let current = Int(CivilCalendar.date(ofDay: Int64(seconds / 86_400)).year)
+        let year = current / 100 * 100 + digits
+        return year > current + 50 ? year - 100 : year <= current - 50 ? year + 100 : year
+    }
+
+    private static func number(_ text: Substring, _ digits: ClosedRange<Int>) -> Int? {
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(text)
     }
 }
