@@ -142,9 +142,9 @@ enum ConnectionCases {
         }
         let times = [metrics.nameLookup ?? .zero, metrics.connect ?? .zero, firstByte, total, elapsed + .milliseconds(1)]
         try demand(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 }, "Expected rising times up to \(elapsed), found \(metrics)")
-        // The server waits for 50 ms before the head and again within the body; clocks may differ a little.
+        // The server waits for 50 ms before the head and again within the body; clocks differ a little, and a busy client sees both late.
         try demand(firstByte > .milliseconds(45), "The first byte came after \(firstByte): expected 50 ms or more")
-        try demand(total - firstByte > .milliseconds(40), "The body took \(total - firstByte): expected about 50 ms or more")
+        try demand(total > .milliseconds(90), "All took \(total): expected 100 ms or more")
         try demand((metrics.secureConnect ?? .zero) <= firstByte, "TLS took \(metrics.secureConnect ?? .zero) where there was none")
     }
 }
