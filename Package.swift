@@ -20,9 +20,30 @@ let package = Package(
         .library(name: "WebServiceTesting", targets: ["WebServiceTesting"]),
         .executable(name: "Quickstart", targets: ["Quickstart"]),
     ],
+    traits: [
+        .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClientTransport: calls over an HTTPClient of yours.")
+    ],
+    dependencies: [
+        // Each is for a trait that is off by default, and is fetched only where that trait is on: .ci/manifest shows it.
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+    ],
     targets: [
         .target(name: "CSystemLibraries"),
-        .target(name: "WebServiceClient", dependencies: ["CSystemLibraries"], swiftSettings: settings),
+        .target(
+            name: "WebServiceClient",
+            dependencies: [
+                "CSystemLibraries",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+            ],
+            swiftSettings: settings),
         .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: settings),
         .target(name: "RemoteLogger", dependencies: ["WebServiceClient", "CSystemLibraries"], swiftSettings: settings),
         .target(name: "WebServiceTesting", dependencies: ["WebServiceClient"], swiftSettings: settings),
@@ -31,7 +52,12 @@ let package = Package(
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
             swiftSettings: settings),
         .testTarget(
-            name: "WebServiceClientTests", dependencies: ["WebServiceClient", "WebServiceTesting"],
+            name: "WebServiceClientTests",
+            dependencies: [
+                "WebServiceClient", "WebServiceTesting",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
+            ],
             path: "Tests/WebServiceClient", swiftSettings: settings),
         .testTarget(
             name: "ODataTests", dependencies: ["OData", "WebServiceTesting"], path: "Tests/OData",
@@ -45,6 +71,6 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
-            path: "Tests/Integration", exclude: ["servers", "stress"], swiftSettings: settings),
+            path: "Tests/Integration", exclude: ["servers", "servers-tls", "stress"], swiftSettings: settings),
     ]
 )

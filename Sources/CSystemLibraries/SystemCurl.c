@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -305,7 +306,32 @@ void csl_free(void *bytes) { free(bytes); }
 
 // Sets of transfers
 
-csl_multi *csl_multi_new(void) { return curl.multi_init(); }
+// The sockets by which libcurl wakes itself, which it makes inheritable, as far as the system tells what is open: those that are new.
+// What another thread opens at this very moment may be marked as well, if it is a pair of local sockets, a pipe or an event: it is the
+// mark that such descriptors of libraries should have anyway.
+static void mark_new_descriptors(const bool *before, size_t count) {
+    for (size_t number = 3; number < count; number++) {
+        struct stat kind;
+        if (before[number] || fstat((int)number, &kind) != 0) continue;
+        struct sockaddr_storage name;
+        socklen_t length = sizeof name;
+        bool is_local = S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0
+            || (S_ISSOCK(kind.st_mode) && getsockname((int)number, (struct sockaddr *)&name, &length) == 0
+                && name.ss_family == AF_UNIX && length <= sizeof(sa_family_t));
+        int flags = fcntl((int)number, F_GETFD);
+        if (is_local && flags >= 0) fcntl((int)number, F_SETFD, flags | FD_CLOEXEC);
+    }
+}
+
+csl_multi *csl_multi_new(void) {
+    enum { count = 4096 };
+    bool before[count];
+    for (int number = 0; number < count; number++) before[number] = fcntl(number, F_GETFD) >= 0;
+    csl_multi *multi = curl.multi_init();
+    if (multi) mark_new_descriptors(before, count);
+    return multi;
+}
+
 void csl_multi_free(csl_multi *multi) { curl.multi_cleanup(multi); }
 int csl_multi_set_long(csl_multi *multi, long option, long value) { return curl.multi_setopt(multi, (int)option, value); }
 int csl_multi_add(csl_multi *multi, csl_easy *easy) { return curl.multi_add_handle(multi, easy); }

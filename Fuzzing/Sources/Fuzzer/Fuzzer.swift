@@ -2,13 +2,22 @@ import Foundation
 import OData
 import WebServiceClient
 
-/// The entry that libFuzzer calls with each input: the first byte chooses the parser, the rest is what it reads.
+/// The only parser that is to run, by the name in the environment's `FUZZER_TARGET`.
+private let only = ProcessInfo.processInfo.environment["FUZZER_TARGET"].map { ParserTarget(rawValue: $0) }
+
+/// The entry that libFuzzer calls with each input: the first byte chooses the parser, the rest is what it reads. Where the environment
+/// names one parser, all of the input is its.
 ///
 /// A parser holds when it ends without a trap and its own rule is true: what it printed is read back as the same.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 1 else { return 0 }
     let bytes = UnsafeBufferPointer(start: start, count: count)
+    if let only {
+        guard let only else { fatalError("FUZZER_TARGET names none of \(ParserTarget.allCases.map(\.rawValue))") }
+        only.run(String(decoding: bytes, as: UTF8.self), Data(bytes))
+        return 0
+    }
     let data = Data(bytes.dropFirst())
     let text = String(decoding: data, as: UTF8.self)
     let targets = ParserTarget.allCases

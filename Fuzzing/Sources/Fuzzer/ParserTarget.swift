@@ -3,8 +3,9 @@ import OData
 import WebServiceClient
 
 /// The parsers that read what strangers write.
-enum ParserTarget: CaseIterable {
+enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
+    case propertyList, plainText, odataPage
     case certificate, certificateText, hostPattern, pin
 
     func run(_ text: String, _ data: Data) {
@@ -40,6 +41,21 @@ enum ParserTarget: CaseIterable {
         case .formDecoding:
             guard !data.isEmpty else { return }
             _ = try? FormSerializer().decode([String: [String]].self, from: data, at: [], contentType: nil)
+            _ = try? FormSerializer().decode(Tree.self, from: data, at: [], contentType: nil)
+        case .propertyList:
+            guard !data.isEmpty else { return }
+            _ = try? PropertyListSerializer().decode(Tree.self, from: data, at: [], contentType: nil)
+        case .plainText:
+            let type = text.split(separator: "\n", maxSplits: 1).first.map(String.init)
+            guard !data.isEmpty else { return }
+            _ = try? PlainTextSerializer().decode(Decimal.self, from: data, at: [], contentType: type)
+            _ = try? PlainTextSerializer().decode(Date.self, from: data, at: [], contentType: type)
+            _ = try? JSONSerializer().decode([String].self, from: data, at: [], contentType: type)
+        case .odataPage:
+            _ = try? JSONDecoder().decode(ODataPage<DynamicEntity>.self, from: data)
+            _ = EdmDate(text).map { check(EdmDate($0.description) == $0, "\(text.debugDescription) doesn't come back") }
+            _ = EdmTimeOfDay(text).map { check(EdmTimeOfDay($0.description) == $0, "\(text.debugDescription) doesn't come back") }
+            _ = ODataValue.string(text).decimal
         case .certificate:
             guard let certificate = try? Certificate(der: data) else { return }
             check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")
@@ -60,5 +76,25 @@ enum ParserTarget: CaseIterable {
 
     private func check(_ holds: Bool, _ message: @autoclosure () -> String) {
         if !holds { fatalError(message()) }
+    }
+}
+
+/// Lists and dictionaries in each other, as deep as they come.
+private struct Tree: Decodable {
+    init(from decoder: any Decoder) throws {
+        if var list = try? decoder.unkeyedContainer() {
+            while !list.isAtEnd { _ = try list.decode(Tree.self) }
+        } else if let fields = try? decoder.container(keyedBy: Key.self) {
+            for key in fields.allKeys { _ = try fields.decode(Tree.self, forKey: key) }
+        } else {
+            _ = try decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
     }
 }

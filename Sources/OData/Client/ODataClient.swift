@@ -14,6 +14,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     private struct Settings {
         var foreignLinks = ForeignLinkPolicy.refuse
         var printer = QueryPrinter()
+        /// The types of which it was said that their properties aren't known.
+        var noted: Set<ObjectIdentifier> = []
     }
 
     private let settings = Locked(Settings())
@@ -153,7 +155,16 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         of request: FetchRequest<Entity>, _ operation: ODataOperation
     ) async throws -> ServiceResponse<ODataPage<Entity>> {
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        noteSelection(of: request)
         return try await page(call(operation, to: target))
+    }
+
+    /// Says, once for each type, that all properties are fetched since nobody knows which are needed. Of an entity without a type that is plain.
+    private func noteSelection<Entity>(of request: FetchRequest<Entity>) {
+        guard Entity.self != DynamicEntity.self, let note = request.selectionNote,
+            settings.withLock({ $0.noted.insert(ObjectIdentifier(Entity.self)).inserted })
+        else { return }
+        configuration.diagnostics.report(.init(.notice, note))
     }
 
     private func page<Entity>(_ call: ServiceCall) async throws -> ServiceResponse<ODataPage<Entity>> {

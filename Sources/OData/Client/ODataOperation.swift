@@ -17,20 +17,21 @@ struct ODataOperation: Sendable {
 
     /// `People('ada')/Trips` as `People(…)/Trips`.
     private static func withoutKeys(_ text: String) -> String {
-        var result = ""
+        var result = String.UnicodeScalarView()
         var depth = 0
         var isQuoted = false
-        for character in text {
-            if character == "'" { isQuoted.toggle() }
-            let isSyntax = !isQuoted && character != "'"
-            if isSyntax, character == ")" { depth = max(0, depth - 1) }
-            if depth == 0, !isQuoted, character != "'" { result.append(character) }
-            if isSyntax, character == "(" {
+        // By scalar: a combining mark behind a quote makes one character of both.
+        for scalar in text.unicodeScalars {
+            if scalar == "'" { isQuoted.toggle() }
+            let isSyntax = !isQuoted && scalar != "'"
+            if isSyntax, scalar == ")" { depth = max(0, depth - 1) }
+            if depth == 0, !isQuoted, scalar != "'" { result.append(scalar) }
+            if isSyntax, scalar == "(" {
                 if depth == 0 { result.append("…") }
                 depth += 1
             }
         }
-        return result
+        return String(result)
     }
 }
 

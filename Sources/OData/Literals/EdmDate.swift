@@ -49,18 +49,12 @@ extension EdmDate: CustomStringConvertible {
 extension EdmDate: Codable {
     /// Reads the date's text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let date = EdmDate(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' isn't a date such as 2026-11-21.")
-        }
-        self = date
+        self = try EdmText.read(from: decoder, by: { EdmDate($0) }, like: "a date such as 2026-11-21")
     }
 
     /// Writes the date's text.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try EdmText.write(self, to: encoder)
     }
 }
 

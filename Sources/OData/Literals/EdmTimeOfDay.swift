@@ -58,18 +58,12 @@ extension EdmTimeOfDay: CustomStringConvertible {
 extension EdmTimeOfDay: Codable {
     /// Reads the time's text.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let time = EdmTimeOfDay(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' isn't a time of day such as 07:59:59.")
-        }
-        self = time
+        self = try EdmText.read(from: decoder, by: { EdmTimeOfDay($0) }, like: "a time of day such as 07:59:59")
     }
 
     /// Writes the time's text.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try EdmText.write(self, to: encoder)
     }
 }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// Any value of a JSON payload, for what no Swift type was declared for.
 public enum ODataValue: Sendable, Hashable {
@@ -43,7 +44,7 @@ public enum ODataValue: Sendable, Hashable {
         switch self {
         case .integer(let value): Decimal(value)
         case .decimal(let value): value
-        case .string(let text): Decimal(string: text)
+        case .string(let text): DecimalText.decimal(text)
         default: nil
         }
     }

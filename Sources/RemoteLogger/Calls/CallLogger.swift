@@ -21,7 +21,7 @@ public import WebServiceClient
 /// | a status from 500, or no response | `error` |
 /// | cancelled | `debug` |
 ///
-/// Requests by which a ``LogShipper`` ships are never logged, whatever way they take.
+/// Requests by which a ``LogShipper`` ships are never logged, whatever way they take, nor are dry runs, which send nothing.
 public struct CallLogger: Interceptor {
     /// Where the records go.
     public let logger: RemoteLogger
@@ -40,7 +40,8 @@ public struct CallLogger: Interceptor {
     /// Passes the request on, and logs what came of it.
     public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let attribute = context.attributes[LoggingAttribute.self] ?? LoggingAttribute(level)
-        guard let level = attribute.level, request.identity != OwnWork.identity, context.identity != OwnWork.identity else {
+        guard let level = attribute.level, !context.isDryRun, request.identity != OwnWork.identity, context.identity != OwnWork.identity
+        else {
             return try await next(request, context)
         }
         let report = CallReport(logger: logger, level: level, logsHeaders: logsHeaders, request: request, context: context)

@@ -86,7 +86,7 @@ public final class ConsoleSink: LogSink {
         return await flush(within: limit)
     }
 
-    /// A record as a line without its end. Line breaks in it are written as `\n`, so that nobody can forge a line.
+    /// A record as a line without its end. Line breaks and controls in it are written as `\n` or `\u{…}`, so that nobody can forge a line.
     static func line(of record: LogRecord) -> String {
         var time = JSONText()
         TimestampText.write(nanoseconds: record.time, into: &time)
@@ -97,7 +97,15 @@ public final class ConsoleSink: LogSink {
         if !record.metadata.isEmpty { line += " \(record.metadata)" }
         if let error = record.error { line += " error=\(error)" }
         if let source = record.source { line += " (\(source.file):\(source.line))" }
-        return line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? escaped(String(line)) : String(line)
+        return line.unicodeScalars.contains(where: isUnfit) ? escaped(String(line)) : String(line)
+    }
+
+    /// Controls, those above ASCII too, which terminals obey, and what else ends a line or turns its direction around.
+    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     private static func escaped(_ line: String) -> String {
@@ -107,7 +115,7 @@ public final class ConsoleSink: LogSink {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F: result += "\\u{" + String(scalar.value, radix: 16) + "}"
+            case _ where isUnfit(scalar): result += "\\u{" + String(scalar.value, radix: 16) + "}"
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Glibc)
@@ -34,7 +36,7 @@ public struct SystemLogClock: LogClock {
     /// Waits on the monotonic clock.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return try Task.checkCancellation() }
-        try await Task.sleep(for: duration)
+        try await Task.sleep(for: duration.bounded)
     }
 
     private static func nanoseconds(of clock: clockid_t) -> UInt64 {

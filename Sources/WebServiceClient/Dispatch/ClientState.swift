@@ -2,6 +2,8 @@ import Foundation
 
 /// What a client is at one moment: configuration, compiled table and chain. Immutable, so calls in flight keep theirs.
 final class ClientState: Sendable {
+    /// Which client it is the state of.
+    let client: ObjectIdentifier
     let clientName: String
     /// What stands in the profile and means nothing to it.
     let profileNotes: [String]
@@ -16,22 +18,28 @@ final class ClientState: Sendable {
     /// The service root, split; `nil` when it has placeholders.
     let root: ServiceRoot?
     /// The service root when it has placeholders.
-    private let rootTemplate: String?
+    let rootTemplate: String?
     private let settings: EndpointSettings
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
+    /// The endpoints of bare names, by the methods that have called them.
+    private let named = Locked<[String: ResolvedEndpoint]>([:])
+    /// More methods than a client can have; dynamic calls with labels made at run time are compiled each time beyond that.
+    private static let namedLimit = 1_000
 
-    init(type: WebServiceClient.Type, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+    init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+        let type = type(of: client)
         let defaults = type.defaults
+        self.client = ObjectIdentifier(client)
         clientName = String(describing: type)
         self.configuration = configuration
         profileNotes = profile?.notes ?? []
         let rootText = [configuration.serviceRoot, profile?.baseURL ?? "", defaults.serviceRoot].first { !$0.isEmpty } ?? ""
-        let rootTemplate = rootText.contains("%%") ? rootText : nil
+        let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
         if let profile {
-            table = CompiledTable(type.endpoints.overlaid(by: profile.endpoints), root: rootTemplate)
+            table = CompiledTable(type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate)
         } else {
             table = CompiledTable.of(type, root: rootTemplate)
         }
@@ -45,9 +53,7 @@ final class ClientState: Sendable {
         headers.replace(with: defaults.headers)
         self.headers = headers
         faults = Self.faults(
-            table: table, root: rootTemplate == nil ? root : ServiceRoot("https://placeholder.invalid"), rootText: rootText,
-            settings: settings,
-            headers: headers, configuration: configuration)
+            table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
         chain = Self.chain(configuration)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
@@ -63,10 +69,13 @@ final class ClientState: Sendable {
     func endpoint(for function: String) throws -> ResolvedEndpoint {
         if !faults.isEmpty { throw tableError() }
         if let endpoint = endpoints[function] { return endpoint }
+        if let endpoint = named.withLock({ $0[function] }) { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
             let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
             guard faults.isEmpty else { throw tableError(faults) }
-            return resolve(plan)
+            let endpoint = resolve(plan)
+            named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
+            return endpoint
         }
         throw unknown(function)
     }
@@ -114,7 +123,10 @@ final class ClientState: Sendable {
                 AuthenticationInterceptor(configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider))
         }
         let end = TransportStage(transport: configuration.transport)
-        var chain: NextInterceptor = { request, context in try await end.send(request, context) }
+        var chain: NextInterceptor = { request, context in
+            guard let dryRun = context.dryRun else { return try await end.send(request, context) }
+            return try await DryRun.$current.withValue(dryRun) { try await end.send(request, context) }
+        }
         for stage in stages.reversed() {
             let next = chain
             chain = { request, context in try await stage.intercept(request, context: context, next: next) }
@@ -122,20 +134,19 @@ final class ClientState: Sendable {
         return chain
     }
 
+    /// The faults of headers that the client or the class gives.
+    static func faults(in headers: HTTPFields) -> [TableFault] {
+        headers.filter { !$0.name.isValid || HTTPFields.Field.breaksLine($0.value) }.map { field in
+            TableFault(
+                kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
+                fix: "only token characters in names; no CR, LF or NUL in values")
+        }
+    }
+
     private static func faults(
-        table: CompiledTable, root: ServiceRoot?, rootText: String, settings: EndpointSettings, headers: HTTPFields,
-        configuration: WebServiceClient.Configuration
+        table: CompiledTable, root: String, settings: EndpointSettings, headers: HTTPFields, configuration: WebServiceClient.Configuration
     ) -> [TableFault] {
-        var faults = table.faults
-        if root == nil, !rootText.isEmpty {
-            faults.append(ServiceRoot.fault(in: rootText))
-        }
-        for field in headers where !field.name.isValid || HTTPFields.Field.breaksLine(field.value) {
-            faults.append(
-                TableFault(
-                    kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                    fix: "only token characters in names; no CR, LF or NUL in values"))
-        }
+        var faults = table.faults + ServiceRoot.faults(in: root) + Self.faults(in: headers)
         for problem in configuration.parsers.faults {
             faults.append(
                 TableFault(kind: .badParser, key: nil, problem: problem, fix: "register parsers for media types such as \"text/csv\""))

@@ -33,7 +33,8 @@ extension WebServiceClient {
         public var redirects: RedirectPolicy = .follow
         /// Whether and how calls are repeated. Default: never.
         public var retry: RetryPolicy = .never
-        /// How arrays in queries and headers are written. Default: the key is repeated.
+        /// How arrays in queries, forms and headers are written. Default: the key is repeated. Headers know the comma only, else each value is
+        /// a field of its own. A ``FormSerializer`` that was given rules keeps them.
         public var arrays: FieldReflection.ArrayStrategy = .repeatedKey
         /// Makes the URLs, where a service needs them otherwise than by the book.
         public var urlBuilder: (any URLBuilder)?

@@ -110,14 +110,16 @@ struct Dispatcher: Sendable {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
                 throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
             }
-            guard isForeign || origin == state.root?.origin else {
+            let binder = RequestBinder(endpoint, arguments)
+            let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
+            guard isForeign || origin == service else {
                 throw InvalidRequest(
                     message:
                         "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
                 )
             }
-            let request = try RequestBinder(endpoint, arguments).request(absolute: url, isForeign: isForeign)
-            return BoundRequest(request: request, origin: state.root?.origin, isForeign: isForeign)
+            let request = try binder.request(absolute: url, isForeign: isForeign)
+            return BoundRequest(request: request, origin: service, isForeign: isForeign)
         } catch {
             throw wrap(error, stage: .binding, request: nil)
         }
@@ -127,19 +129,26 @@ struct Dispatcher: Sendable {
     func send(_ bound: BoundRequest) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
-        if let total = request.timeouts.total { request.deadline = started.advanced(by: total) }
+        if let total = request.timeouts.total { request.deadline = started.advanced(by: total.bounded) }
         var context = CallContext(
             identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
             diagnostics: state.configuration.diagnostics)
         context.prepare = options.prepare
         do {
             try checkCancellation()
-            return Exchange(request: request, response: try await state.chain(request, context))
+            return Exchange(request: request, response: try await response(to: request, &context))
         } catch {
             let wrapped = wrap(error, stage: .chain, request: request)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
             return try await judge(failure, with: handler, request: request)
         }
+    }
+
+    /// What the chain answers. A dry run of this client goes along in the context, and none is seen by what is called inside the chain.
+    private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
+        guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
+        if dryRun.catches(state.client) { context.dryRun = dryRun }
+        return try await DryRun.$current.withValue(nil) { [context] in try await state.chain(request, context) }
     }
 
     /// Asks the error handler about an exchange that brought no response.

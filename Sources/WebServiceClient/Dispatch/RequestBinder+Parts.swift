@@ -7,9 +7,9 @@ extension RequestBinder {
         case .fixed(let text):
             return text
         case .pair(let name, let value):
-            guard let name = try text(name, in: "the query", encode: URLEncoding.queryName) else { return "" }
+            guard let name = try text(name, in: "the query", encode: { value, _ in URLEncoding.queryName(value) }) else { return "" }
             guard let value else { return name }
-            return try text(value, in: "the query", encode: URLEncoding.queryValue).map { name + "=" + $0 } ?? ""
+            return try text(value, in: "the query", encode: { value, _ in URLEncoding.queryValue(value) }).map { name + "=" + $0 } ?? ""
         case .named(let name, let position):
             return try fields(position, in: "the query item \(name)", name: name)
         case .reflected(let position):
@@ -38,12 +38,14 @@ extension RequestBinder {
             case .fixed:
                 break
             case .template(let name, let template):
-                headers[name] = try text(template, in: "the header \(name)", encode: { $0 }).map { value in
-                    try check(value, template.arguments.min() ?? 0, "the header \(name)")
+                headers[name] = try text(template, in: "the header \(name)") { value, position in
+                    try check(value, position, "the header \(name)")
                 }
             case .reflected(let position):
                 var fields = HTTPFields()
-                for field in try reflect(position, in: "the headers", name: nil, arrays: .repeatedKey) {
+                // A name can't say that it is one of a list, so that only the comma differs.
+                let arrays: FieldReflection.ArrayStrategy = endpoint.settings.arrays == .comma ? .comma : .repeatedKey
+                for field in try reflect(position, in: "the headers", name: nil, arrays: arrays) {
                     let name = HTTPFields.Name(field.name)
                     guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" is no header name.") }
                     if let value = field.value { fields.append(name, try check(value, position, "the header \(name)")) }

@@ -79,7 +79,9 @@ struct RequestBinder {
     }
 
     /// A template with its arguments put in and passed through `encode`; `nil` when an argument is `nil`.
-    func text(_ template: Template, in place: String, encode: (String) -> String) throws -> String? {
+    func text(
+        _ template: Template, in place: String, encode: (_ value: String, _ position: Int) throws -> String
+    ) throws -> String? {
         if let literal = template.literal { return literal }
         var result = ""
         for piece in template.pieces {
@@ -88,7 +90,7 @@ struct RequestBinder {
                 result += text
             case .argument(let position):
                 guard let value = try text(position, in: place) else { return nil }
-                result += encode(value)
+                result += try encode(value, position)
             }
         }
         return result

@@ -20,7 +20,9 @@ final class ResolvedEndpoint: Sendable {
         identity = CallIdentity(
             client: clientName, key: plan.label.map(SecretMask.text(ofURL:)) ?? plan.key.description,
             route: SecretMask.text(ofURL: plan.route))
-        serializer = settings.serializer ?? configuration.serializer
+        let serializer = settings.serializer ?? configuration.serializer
+        let form = (serializer as? FormSerializer)?.following(settings.arrays)
+        self.serializer = form ?? serializer
         var headers = headers
         if let own = plan.settings.serializer { headers[.accept] = own.contentType }
         for header in plan.headers {
@@ -29,7 +31,7 @@ final class ResolvedEndpoint: Sendable {
         self.headers = headers
         success = settings.success
         decoder = BodyDecoder(
-            parsers: plan.settings.serializer.map(configuration.parsers.completed) ?? parsers, serializer: serializer,
+            parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? parsers, serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
     }

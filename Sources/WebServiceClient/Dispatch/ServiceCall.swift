@@ -20,6 +20,8 @@ public struct ServiceCall: Sendable {
     let client: WebServiceClient
     var descriptor: EndpointDescriptor
     var arguments: [(any Sendable)?]
+    /// The labels of those arguments that have one, by position.
+    var labels: [Int: String] = [:]
     var target = Target.route
     var options = CallOptions.none
     /// What names the call in errors and metrics, where method and route would say little.
@@ -38,6 +40,19 @@ public struct ServiceCall: Sendable {
         var copy = self
         change(&copy)
         return copy
+    }
+
+    /// Gives a value to the placeholders of a label, `%%tenant%%` for `tenant`: in the client's service root, and in the call's own route.
+    ///
+    ///     // With the service root "https://%%tenant%%.example.com":
+    ///     client.get("/users/%%0%%", id).argument("tenant", "acme")
+    ///
+    /// A root with numbers, such as `%%0%%`, takes the call's arguments by their position, as it does with declared calls.
+    public func argument(_ label: String, _ value: (any Sendable)?) -> ServiceCall {
+        with {
+            $0.labels[$0.arguments.count] = label
+            $0.arguments.append(value)
+        }
     }
 
     /// Adds a query item; an array gives several by the array strategy, `nil` none.
@@ -155,13 +170,34 @@ public struct ServiceCall: Sendable {
     private func dispatcher() throws -> Dispatcher {
         let state = client.state
         if !state.faults.isEmpty { throw state.tableError() }
-        let labels = Array(repeating: "_", count: arguments.count)
-        let name = MethodName(baseName: "call", labels: labels)
-        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: nil)
+        let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
+        let root = try root(of: state, for: name)
+        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
         plan.label = key ?? "\(descriptor.method) \(descriptor.route.text)"
         if let route { plan.route = route }
         guard faults.isEmpty else { throw state.tableError(faults) }
         return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
+    }
+
+    /// The service root when it has placeholders and the call needs it.
+    ///
+    /// - Throws: ``ServiceError`` when the call has no value for one of them.
+    private func root(of state: ClientState, for name: MethodName) throws -> String? {
+        if case .outside = target { return nil }
+        guard let root = state.rootTemplate else { return nil }
+        for placeholder in Template.placeholders(in: root) {
+            guard case .failure = ArgumentNames(name, ignoring: []).resolve(placeholder) else { continue }
+            let isPosition = Int(placeholder) != nil
+            let cause = ArgumentError(
+                argument: isPosition ? "argument \(placeholder)" : "argument \"\(placeholder)\"", place: "the service root",
+                reason: "the call gives no value for it. "
+                    + (isPosition ? "Give it behind the route" : "Add .argument(\"\(placeholder)\", …) to the call")
+                    + ", or give the client a service root without placeholders.")
+            let call = CallIdentity(
+                client: state.clientName, key: key ?? "\(descriptor.method) \(descriptor.route.text)", route: route ?? "")
+            throw ServiceError(call: call, stage: .binding, kind: .argument, message: cause.description, cause: cause)
+        }
+        return root
     }
 
     private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {

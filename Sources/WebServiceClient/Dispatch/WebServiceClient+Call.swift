@@ -66,15 +66,21 @@ extension WebServiceClient: ServiceClient {}
 extension ServiceClient {
     /// Gives the request that a call would send, without sending it: preparers and pre-emptive authentication run, the transport doesn't.
     ///
+    /// Only calls of this client that the closure makes are caught, and the first one counts. What interceptors and authentication providers
+    /// call on their way is sent: without a token the request wouldn't be the one that would be sent.
+    ///
     ///     let request = try await github.dryRun { try await $0.repository(owner: "swiftlang", name: "swift") }
     ///
     /// - Throws: ``DryRunError`` when the closure makes no call, ``ServiceError`` when the call fails before it would be sent.
     public func dryRun<Result>(_ body: (Self) async throws -> Result) async throws -> ServiceRequest {
+        let dryRun = DryRun(client: self)
         do {
-            _ = try await DryRun.$current.withValue(DryRun()) { try await body(self) }
-        } catch let stop as DryRun.Stop {
-            return stop.request
+            _ = try await DryRun.$current.withValue(dryRun) { try await body(self) }
+        } catch {
+            guard let request = dryRun.request else { throw error }
+            return request
         }
-        throw DryRunError()
+        guard let request = dryRun.request else { throw DryRunError() }
+        return request
     }
 }

@@ -1,18 +1,20 @@
 extension WebServiceClient {
-    /// Lists every fault of the class's table: keys, placeholders, arguments, bodies, headers. Empty when there is none.
+    /// Lists every fault of what the class declares: its table's keys, placeholders, arguments, bodies and headers, its own headers and service
+    /// root. Empty when there is none.
     ///
     /// A test of one line keeps a table right:
     ///
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
-        CompiledTable.of(self, root: rootWithPlaceholders).faults + TrustCheck.faults(defaults.settings, key: nil)
+        let defaults = defaults
+        return CompiledTable.of(self, root: rootWithPlaceholders).faults + ServiceRoot.faults(in: defaults.serviceRoot)
+            + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
     public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
         let table = CompiledTable.of(self, root: rootWithPlaceholders)
-        return table.faults + TrustCheck.faults(defaults.settings, key: nil)
-            + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
+        return verify() + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
     }
 
     /// Lists every fault of this client: its table with its profile, its service root, and what its transport can't do.
@@ -27,7 +29,7 @@ extension WebServiceClient {
 
     /// The root's placeholders use arguments, so a root that has some belongs to the table.
     private class var rootWithPlaceholders: String? {
-        defaults.serviceRoot.contains("%%") ? defaults.serviceRoot : nil
+        ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
     }
 }
 

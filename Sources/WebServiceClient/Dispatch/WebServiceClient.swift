@@ -95,7 +95,7 @@ open class WebServiceClient: @unchecked Sendable {
         let (known, configuration, profile, generation) = mutable.withLock { ($0.state, $0.configuration, $0.profile, $0.generation) }
         if let known { return known }
         // Made outside the lock: it runs the subclass's code.
-        let made = ClientState(type: type(of: self), configuration: configuration, profile: profile)
+        let made = ClientState(self, configuration: configuration, profile: profile)
         let isFirst = mutable.withLock { mutable in
             guard mutable.generation == generation, mutable.state == nil else { return false }
             mutable.state = made

@@ -5,9 +5,9 @@ enum CapabilityCheck {
         if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
         if let fault = TrustCheck.missing(settings, key: nil, capabilities: capabilities) { faults.append(fault) }
         for key in table.keys {
-            guard let plan = table.plans[key] else { continue }
-            if let fault = fault(key: key, missing: plan.settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
-            if let fault = TrustCheck.missing(plan.settings, key: key, capabilities: capabilities) { faults.append(fault) }
+            guard let settings = table.plans[key]?.settings ?? table.bareNames[key]?.settings else { continue }
+            if let fault = fault(key: key, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
+            if let fault = TrustCheck.missing(settings, key: key, capabilities: capabilities) { faults.append(fault) }
         }
         return faults
     }

@@ -17,7 +17,7 @@ public struct EndpointDefaults: Sendable {
     ///   - timeouts: the deadlines of each call.
     ///   - redirects: what happens to redirects.
     ///   - retry: whether and how calls are repeated.
-    ///   - arrays: how arrays in queries and headers are written.
+    ///   - arrays: how arrays in queries, forms and headers are written.
     ///   - urlBuilder: makes the URLs.
     ///   - bodyLimit: the most bytes of a body that are read into memory.
     ///   - trust: whom calls trust and who they are.

@@ -53,7 +53,8 @@ extension EndpointDescriptor {
         with { $0.settings.serializer = serializer }
     }
 
-    /// How an array in a query or in headers is written; a form's arrays are its ``FormSerializer``'s.
+    /// How an array in a query, in a form or in headers is written. Headers know the comma only, else each value is a field of its own; a
+    /// ``FormSerializer`` that was given rules keeps them.
     public func arrays(_ strategy: FieldReflection.ArrayStrategy) -> EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }

@@ -38,6 +38,19 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         return EndpointTable(entries: kept + other.entries)
     }
 
+    /// This table with a profile's laid over it. What the replaced endpoints require of the transport stays required, and whom they trust
+    /// stays so: a file, or the network, must not take that away.
+    func overlaid(byProfile profile: EndpointTable) -> EndpointTable {
+        let overlaying = profile.entries.map { entry in
+            let replaced = entries.filter { $0.key == entry.key || entry.isBareName && $0.key.prefix { $0 != "(" } == entry.key }
+            let required = replaced.reduce(into: TransportCapabilities()) { $0.formUnion($1.descriptor.settings.capabilities) }
+            var descriptor = entry.descriptor.requiring(required)
+            descriptor.settings.trust = replaced.last { $0.descriptor.settings.trust != nil }?.descriptor.settings.trust
+            return Entry(key: entry.key, descriptor: descriptor, isBareName: entry.isBareName)
+        }
+        return overlaid(by: EndpointTable(entries: overlaying))
+    }
+
     /// The descriptor of a key, the last where it stands there twice.
     public subscript(key: String) -> EndpointDescriptor? {
         entries.last { $0.key == key }?.descriptor

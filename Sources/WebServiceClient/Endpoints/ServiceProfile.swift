@@ -11,7 +11,8 @@ public import Foundation
 ///     }
 ///
 /// `BaseURL` is empty by default, `Method` is GET. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
-/// method of that name. A profile that can be made has no faults: set it on a live client at any time.
+/// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
+/// that name requires of the transport, such as pinning, stays required.
 public struct ServiceProfile: Sendable {
     /// The service root; empty leaves it to the client.
     public let baseURL: String

@@ -8,7 +8,7 @@ struct ServiceProfileReader {
     private(set) var notes: [String] = []
 
     init(_ data: Data) {
-        guard let root = Self.parse(data) as? [String: Any] else {
+        guard case .record(let root)? = ServiceProfileValue(data) else {
             faults.append("the data is neither a property list nor JSON with a dictionary at its root")
             return
         }
@@ -20,7 +20,7 @@ struct ServiceProfileReader {
             faults.append("\"Resources\" is missing: an array of dictionaries with Name, URITemplate and Method")
             return
         }
-        guard let list = resources as? [Any] else {
+        guard case .list(let list) = resources else {
             faults.append("\"Resources\" is no array")
             return
         }
@@ -29,29 +29,22 @@ struct ServiceProfileReader {
         for (position, item) in list.enumerated() { readResource(item, position, &seen) }
     }
 
-    private static func parse(_ data: Data) -> Any? {
-        if let list = try? PropertyListSerialization.propertyList(from: data, format: nil), list is [String: Any] { return list }
-        return try? JSONSerialization.jsonObject(with: data)
-    }
-
-    private mutating func readBaseURL(_ value: Any?) {
+    private mutating func readBaseURL(_ value: ServiceProfileValue?) {
         guard let value else { return }
-        guard let text = value as? String else {
+        guard let text = value.text else {
             faults.append("\"BaseURL\" is no string")
             return
         }
-        if !text.isEmpty, ServiceRoot(text) == nil {
-            faults.append(ServiceRoot.fault(in: text).description)
-        }
+        faults += ServiceRoot.faults(in: text).map(\.description)
         baseURL = text
     }
 
-    private mutating func readResource(_ item: Any, _ position: Int, _ seen: inout [String: Int]) {
-        guard let resource = item as? [String: Any] else {
+    private mutating func readResource(_ item: ServiceProfileValue, _ position: Int, _ seen: inout [String: Int]) {
+        guard case .record(let resource) = item else {
             faults.append("resource \(position) is no dictionary")
             return
         }
-        let place = (resource["Name"] as? String).map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
+        let place = resource["Name"]?.text.map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
         for key in resource.keys.sorted() where !["Name", "URITemplate", "Method"].contains(key) {
             let nearest = NearestName.of(key, among: ["Name", "URITemplate", "Method"])
             notes.append("\(place): the key \"\(key)\" means nothing here" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
@@ -68,12 +61,12 @@ struct ServiceProfileReader {
         entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
     }
 
-    private mutating func text(_ key: String, of resource: [String: Any], _ place: String) -> String? {
+    private mutating func text(_ key: String, of resource: [String: ServiceProfileValue], _ place: String) -> String? {
         guard let value = resource[key] else {
             faults.append("\(place): \"\(key)\" is missing")
             return nil
         }
-        guard let text = value as? String, !text.isEmpty else {
+        guard let text = value.text, !text.isEmpty else {
             faults.append("\(place): \"\(key)\" is no string, or is empty")
             return nil
         }
@@ -84,7 +77,7 @@ struct ServiceProfileReader {
         do {
             let key = try MethodName(name)
             if !key.isProperty {
-                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
+                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil)
                 faults += found.map { "\(place): \($0.problem); \($0.fix)" }
                 return
             }

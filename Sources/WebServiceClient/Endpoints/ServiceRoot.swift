@@ -17,9 +17,28 @@ struct ServiceRoot: Sendable {
         query = question < text.endIndex ? String(text[text.index(after: question)...]) : ""
     }
 
+    /// Whether a root has places for arguments.
+    static func hasPlaceholders(_ text: String) -> Bool { text.contains("%%") }
+
+    /// The fault of a root that a class, a client or a profile gives; none where it gives none. With placeholders it is judged with something
+    /// in their places: a number may stand wherever a placeholder does, or else a scheme.
+    static func faults(in text: String) -> [TableFault] {
+        guard !text.isEmpty else { return [] }
+        let samples = hasPlaceholders(text) ? ["1", "http"].map { filled(text, with: $0) } : [text]
+        return samples.contains { ServiceRoot($0) != nil } ? [] : [fault(in: text)]
+    }
+
+    private static func filled(_ text: String, with sample: String) -> String {
+        // Split at the marks, every second part is a placeholder's name; an unclosed one is the compiler's to tell.
+        text.split(mark: "%%").enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : sample }.joined()
+    }
+
     /// What is wrong with a root and how to mend it.
     static func fault(in text: String) -> TableFault {
-        let (problem, fix) = problem(in: text) ?? ("can't be read", "write it like \"https://api.example.com/v1\"")
+        let (problem, fix) =
+            problem(in: hasPlaceholders(text) ? filled(text, with: "1") : text) ?? (
+                "can't be read", "write it like \"https://api.example.com/v1\""
+            )
         return TableFault(
             kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
     }

@@ -22,6 +22,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badServiceRoot
         /// A status set that no status is in.
         case badStatuses
+        /// A root inside of the payload, with an endpoint that reads no payload.
+        case unusedRoot
         /// A parser that is registered for no media type.
         case badParser
         /// A trust policy that can't be right.

@@ -33,6 +33,12 @@ struct Template: Sendable, Hashable {
         self.pieces = pieces
     }
 
+    /// What stands between the marks of a text, in order.
+    static func placeholders(in text: String) -> [String] {
+        let parts = text.split(mark: "%%")
+        return parts.indices.filter { !$0.isMultiple(of: 2) && $0 < parts.count - 1 }.map { String(parts[$0]) }
+    }
+
     /// Splits a text.
     ///
     /// - Parameters:
@@ -83,6 +89,17 @@ struct TemplateProblem: Error, Sendable, Hashable {
 }
 
 extension StringProtocol {
+    /// The parts between the occurrences of a mark.
+    func split(mark: String) -> [SubSequence] {
+        var parts: [SubSequence] = []
+        var rest = self[...]
+        while let found = rest.range(ofMark: mark) {
+            parts.append(rest[..<found.lowerBound])
+            rest = rest[found.upperBound...]
+        }
+        return parts + [rest]
+    }
+
     /// The first occurrence of a mark, without Foundation's search.
     func range(ofMark mark: String) -> Range<Index>? {
         var position = startIndex

@@ -51,12 +51,13 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     /// Status and URL, secrets masked.
     public var description: String { "\(status) from \(SecretMask.text(of: url))" }
 
-    /// The beginning of the body as text on one line, for messages; binary bodies are told by their length.
+    /// The beginning of the body as text on one line, for messages, secrets in JSON and forms masked; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {
         guard !body.isEmpty else { return "" }
         let head = String(decoding: body.prefix(limit), as: UTF8.self)
         guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that are no text" }
-        let line = head.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let line = SecretMask.text(ofBody: head, contentType: headers[.contentType]).split(whereSeparator: \.isNewline).joined(
+            separator: " ")
         return body.count > limit || bodyIsCut ? line + " …" : line
     }
 }

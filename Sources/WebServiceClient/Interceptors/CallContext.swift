@@ -10,12 +10,16 @@ public struct CallContext: Sendable {
     public let isForeign: Bool
     /// Where the library says what it has to say.
     public let diagnostics: Diagnostics
-    /// The number of the attempt, from 1; retrying raises it.
+    /// The number of the attempt, from 1; retrying raises it. It counts on over the hops of redirects.
     public var attempt = 1
     /// The number of redirects that were followed so far.
     public var hop = 0
     /// Counts repeats and redirects for all copies of this context.
     package let progress = CallProgress()
+    /// The dry run that the call is to stop for, if it is one: nothing is sent then.
+    var dryRun: DryRun?
+    /// Whether the call is a dry run, of which nothing is to be logged or counted.
+    package var isDryRun: Bool { dryRun != nil }
     /// What the call itself does to its request.
     var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?
 

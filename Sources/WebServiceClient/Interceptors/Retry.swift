@@ -4,11 +4,13 @@ import Foundation
 ///
 /// The wait is the larger of the policy's back-off and the response's `Retry-After`. There is no repeat when the wait would outlive the
 /// call's deadline, when the body can't be replayed, or when the method isn't idempotent; then the failure itself is delivered.
+///
+/// Each hop of a redirect passes here anew. The bound on attempts is the call's: what one hop has used the next one hasn't.
 struct Retry: Interceptor {
     /// What applies where the endpoint has no policy of its own.
     let policy: RetryPolicy
     /// Waits; injected so that tests need no time.
-    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.bounded) }
 
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RetryPolicy.self] ?? policy
@@ -16,6 +18,7 @@ struct Retry: Interceptor {
             return try await next(request, context)
         }
         var context = context
+        context.attempt = max(context.attempt, context.progress.repeats + 1)
         while true {
             let delay: Duration
             let reason: String
@@ -62,6 +65,6 @@ struct Retry: Interceptor {
 
     private func allowed(_ delay: Duration, until deadline: ContinuousClock.Instant?) -> Duration? {
         guard let deadline else { return delay }
-        return ContinuousClock.now.advanced(by: delay) < deadline ? delay : nil
+        return ContinuousClock.now.advanced(by: delay.bounded) < deadline ? delay : nil
     }
 }

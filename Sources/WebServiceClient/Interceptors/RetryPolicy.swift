@@ -3,7 +3,8 @@
 /// It is a client's setting and an attribute of endpoints; the endpoint's wins. Only idempotent methods are repeated, unless the policy
 /// says that the endpoint bears it, and only bodies that can be replayed.
 public struct RetryPolicy: EndpointAttribute, Hashable {
-    /// The most attempts, the first included: 3 means one call and two repeats. 1 or less means no repeat.
+    /// The most attempts, the first included: 3 means one call and two repeats. 1 or less means no repeat. It bounds the whole call: hops of
+    /// redirects share the repeats.
     public var attempts: Int
     /// The waits between attempts.
     public var backoff: Backoff

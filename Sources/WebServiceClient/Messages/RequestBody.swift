@@ -40,11 +40,15 @@ public struct RequestBody: Sendable {
     /// A body of pieces that follow one another.
     public init(segments: [Segment], contentType: String? = nil) {
         source = .segments(segments)
-        length = segments.reduce(0) { total, segment in
-            switch segment {
-            case .data(let data): total + Int64(data.count)
-            case .file(_, let length): total + length
-            }
+        length = segments.reduce(0 as Int64?) { total, segment in
+            let more =
+                switch segment {
+                case .data(let data): Int64(data.count)
+                case .file(_, let length): max(0, length)
+                }
+            // Lengths are the caller's: a sum beyond 64 bits is none.
+            let (sum, overflows) = (total ?? 0).addingReportingOverflow(more)
+            return total == nil || overflows ? nil : sum
         }
         isReplayable = true
         self.contentType = contentType
@@ -100,8 +104,13 @@ public struct RequestBody: Sendable {
         } catch {
             throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
         }
-        guard let kind = attributes[.type] as? FileAttributeType, kind != .typeDirectory, let size = attributes[.size] as? NSNumber else {
+        let kind = attributes[.type] as? FileAttributeType
+        guard kind != .typeDirectory else {
             throw RequestBodyError(message: "\(file.lastPathComponent) is a folder, not a file: archive it first, or name a file in it.")
+        }
+        // Of a pipe or a device the length says nothing: it would be sent as an empty body.
+        guard kind == .typeRegular, let size = attributes[.size] as? NSNumber else {
+            throw RequestBodyError(message: "\(file.lastPathComponent) is a pipe or a device, not a file: send it as a stream.")
         }
         return size.int64Value
     }

@@ -15,7 +15,12 @@ package enum SecretMask {
     private static let urlNames: Set<String> = ["location", "content-location", "referer"]
 
     /// Words that make a field or a query parameter a secret when its name contains one.
-    private static let secretWords = ["token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "signature", "credential"]
+    private static let secretWords = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "api-key", "api_key", "accesskey", "access-key",
+        "access_key",
+        "privatekey", "private-key", "private_key", "subscription-key", "subscription_key", "functions-key", "auth-key", "auth_key",
+        "account-key", "sessionid", "session-id", "session_id", "jwt", "signature", "credential",
+    ]
 
     /// Whether the value of a field of this name is a secret.
     package static func hides(_ name: HTTPFields.Name) -> Bool {
@@ -37,11 +42,13 @@ package enum SecretMask {
         return mask
     }
 
-    /// The text of a body with the secrets in a form's items and in the members of JSON masked; other formats name nothing to go by.
+    /// The text of a body with the secrets in a form's items and in the members of JSON masked, whatever the type says; other formats name
+    /// nothing to go by.
     package static func text(ofBody body: String, contentType: String?) -> String {
         let type = contentType?.lowercased() ?? ""
         if type.hasPrefix("application/x-www-form-urlencoded") { return String(text(ofURL: "?" + body).dropFirst()) }
-        guard type.contains("json"), let pattern = try? NSRegularExpression(pattern: jsonMember) else { return body }
+        let looksLikeJSON = body.first { !$0.isWhitespace }.map { $0 == "{" || $0 == "[" } ?? false
+        guard type.contains("json") || looksLikeJSON, let pattern = try? NSRegularExpression(pattern: jsonMember) else { return body }
         var result = body
         for match in pattern.matches(in: body, range: NSRange(body.startIndex..., in: body)).reversed() {
             guard let name = Range(match.range(at: 1), in: body), let value = Range(match.range(at: 2), in: body),
@@ -58,32 +65,40 @@ package enum SecretMask {
         return lowered != "code" && lowered != "key" && hidesParameter(named: lowered)
     }
 
-    /// A member's name and its value, where that is a text or a number.
-    private static let jsonMember = #""((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)"#
+    /// A member's name and its value, where that is a text or a number. A text that the body's end cuts off counts too.
+    private static let jsonMember = #""((?:[^"\\]|\\.)*+)"\s*+:\s*+("(?:[^"\\]|\\.)*+(?:"|\\?\z)|-?[0-9][0-9.eE+-]*)"#
 
     /// The text of a URL without user info and with the values of secret query parameters masked.
     package static func text(of url: URL) -> String {
         text(ofURL: url.absoluteString)
     }
 
-    /// The same for a URL that is text already.
+    /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
     package static func text(ofURL url: String) -> String {
         var text = url
-        if let scheme = text.range(of: "://") {
-            let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        if let start = text.range(of: "://")?.upperBound ?? (text.hasPrefix("//") ? text.index(text.startIndex, offsetBy: 2) : nil) {
+            let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
-                text.replaceSubrange(scheme.upperBound..<at, with: mask)
+                text.replaceSubrange(start..<at, with: mask)
             }
         }
-        guard let question = text.firstIndex(of: "?") else { return text }
-        let end = text[question...].firstIndex(of: "#") ?? text.endIndex
-        let pairs = text[text.index(after: question)..<end].split(separator: "&", omittingEmptySubsequences: false).map { pair in
+        let hash = text.firstIndex(of: "#") ?? text.endIndex
+        var masked = text[..<hash]
+        if let question = masked.firstIndex(of: "?") {
+            masked = masked[...question] + maskedPairs(masked[masked.index(after: question)...])
+        }
+        guard hash < text.endIndex else { return String(masked) }
+        return masked + "#" + maskedPairs(text[text.index(after: hash)...])
+    }
+
+    private static func maskedPairs(_ pairs: Substring) -> String {
+        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
             // The placeholder of a route is no value.
             let isPlaceholder = pair[equals...].hasPrefix("=%%")
             return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
         }
-        return text[...question] + pairs.joined(separator: "&") + text[end...]
+        .joined(separator: "&")
     }
 }

@@ -3,7 +3,7 @@ package enum ArgumentText {
     /// The value as plain text, not encoded; nil for nil, at any depth of optionals.
     ///
     /// Strings, substrings, characters, integers, finite floating-point numbers (the shortest digits that read back the same), decimals,
-    /// `true` and `false`, dates (see ``DateText``), UUIDs in upper case, absolute URLs, raw-representable types by their raw value,
+    /// `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw value,
     /// ``TextRepresentable`` types by their choice, and `Encodable` ones that encode themselves as one of these.
     ///
     /// - Parameter name: What the argument is called in an error.

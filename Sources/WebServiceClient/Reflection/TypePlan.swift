@@ -60,7 +60,7 @@ enum TypePlan {
         if type == Data.self { return .refused(.binary) }
         if type == Date.self {
             return .leaf { value throws(Problem) in
-                guard let text = (value as? Date).flatMap(DateText.text(of:)) else { throw .dateOutOfRange }
+                guard let text = (value as? Date).flatMap({ ISO8601.text(of: $0) }) else { throw .dateOutOfRange }
                 return text
             }
         }

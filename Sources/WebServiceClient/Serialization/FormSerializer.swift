@@ -11,9 +11,31 @@ public struct FormSerializer: SerializationDelegate {
     /// How fields are named.
     public let fields: FieldReflection
 
-    /// A serializer that names fields by these rules.
-    public init(_ fields: FieldReflection = FieldReflection()) {
+    /// Whether lists are written as the endpoint, the class or the client says.
+    private let followsArrays: Bool
+
+    /// A serializer that writes lists as the endpoint, the class or the client says with `arrays`, and all else by the rules that
+    /// ``FieldReflection`` has by default.
+    public init() {
+        fields = FieldReflection()
+        followsArrays = true
+    }
+
+    /// A serializer that names fields by these rules, whatever is said of arrays elsewhere.
+    public init(_ fields: FieldReflection) {
         self.fields = fields
+        followsArrays = false
+    }
+
+    private init(following arrays: FieldReflection.ArrayStrategy) {
+        fields = FieldReflection(arrays: arrays)
+        followsArrays = true
+    }
+
+    /// The serializer for an endpoint whose lists are written in that way; `nil` where that changes nothing.
+    func following(_ arrays: FieldReflection.ArrayStrategy?) -> FormSerializer? {
+        guard let arrays, followsArrays, arrays != fields.arrays else { return nil }
+        return FormSerializer(following: arrays)
     }
 
     /// The value's fields as a form in UTF-8.

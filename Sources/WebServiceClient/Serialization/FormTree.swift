@@ -8,6 +8,9 @@ struct FormTree {
     private(set) var names: [String] = []
     /// Whether one of the fields here is what nil is written as.
     private var holdsNil = false
+    /// Whether this is one of several values of a name: an element, and no list of one itself. Types that hold lists of their own kind would
+    /// go down into it for ever.
+    private var isElement = false
 
     init() {}
 
@@ -47,7 +50,9 @@ struct FormTree {
         if name.isEmpty, path.startIndex > 0 {
             let last = names.last ?? "0"
             let isTaken = children[last]?.holds(rest) ?? false
-            key = isTaken ? String((Int(last) ?? 0) + 1) : last
+            // An index at the end of the numbers has none behind it: the value then joins those that are there.
+            let (next, overflows) = (Int(last) ?? 0).addingReportingOverflow(1)
+            key = isTaken && !overflows ? String(next) : last
         }
         if children[key] == nil { names.append(key) }
         children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
@@ -113,6 +118,7 @@ struct FormTree {
 extension FormTree {
     /// The elements of an array: the values, or the children when their names are indices, in the indices' order.
     func elements() -> [FormTree]? {
+        if isElement { return nil }
         if children.isEmpty { return texts.map { Self(text: $0) } }
         guard texts.isEmpty else { return nil }
         let indexed = names.compactMap { name in Int(name).map { (index: $0, name: name) } }
@@ -122,6 +128,7 @@ extension FormTree {
 
     private init(text: String) {
         texts = [text]
+        isElement = true
     }
 
     /// Follows a path of names.

@@ -31,8 +31,9 @@ public struct PropertyListSerializer: SerializationDelegate {
 
     /// The value of a property list, or of the root inside it.
     ///
-    /// - Throws: `DecodingError`; ``SerializationError`` when the root is missing.
+    /// - Throws: `DecodingError`; ``SerializationError`` when the root is missing, or lists are nested more than 512 levels deep.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
+        try PropertyListBounds.check(data)
         if path.isEmpty { return try decoder.decode(type, from: data) }
         return try PayloadPath(names: path).decode(type) { try decoder.decode($0, from: data) }
     }

@@ -46,10 +46,10 @@ extension SerializationError {
         return head.count > limit ? line + "…" : line
     }
 
-    /// The beginning of a body on one line, for a message; told by its length when it is no text.
+    /// The beginning of a body on one line, for a message, secrets in JSON masked; told by its length when it is no text.
     package static func excerpt(_ body: Data, upTo limit: Int = 80) -> String {
         let head = body.prefix(limit * 4)
         guard !head.contains(where: { $0 < 9 }) else { return "\(body.count) bytes that are no text" }
-        return "“" + excerpt(String(decoding: head, as: UTF8.self), upTo: limit) + "”"
+        return "“" + excerpt(SecretMask.text(ofBody: String(decoding: head, as: UTF8.self), contentType: nil), upTo: limit) + "”"
     }
 }

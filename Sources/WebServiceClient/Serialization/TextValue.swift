@@ -13,18 +13,11 @@ enum TextValue {
         case is Date.Type: special = ISO8601.date(from: trimmed)
         case is Data.Type: special = Data(base64Encoded: trimmed)
         case is URL.Type: special = trimmed.isEmpty ? nil : URL(string: trimmed)
-        case is Decimal.Type: special = decimal(trimmed)
+        case is Decimal.Type: special = DecimalText.decimal(trimmed)
         default: return try Value(from: TextValueDecoder(text: text, trimmed: trimmed, codingPath: path))
         }
         guard let value = special as? Value else { throw invalid(text, type, path) }
         return value
-    }
-
-    /// The number, when the whole of the text is one: Foundation's own reading stops at the first character it doesn't like.
-    private static func decimal(_ text: String) -> Decimal? {
-        let allowed = text.utf8.allSatisfy { ("0123456789+-.eE" as StaticString).holds($0) }
-        guard allowed, Double(text) != nil else { return nil }
-        return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
     }
 
     static func invalid(_ text: String, _ type: Any.Type, _ path: [any CodingKey]) -> SerializationError {
@@ -33,12 +26,6 @@ enum TextValue {
 
     static func place(_ path: [any CodingKey]) -> String {
         path.isEmpty ? "" : " at “\(path.map(\.stringValue).joined(separator: "."))”"
-    }
-}
-
-extension StaticString {
-    fileprivate func holds(_ byte: UInt8) -> Bool {
-        withUTF8Buffer { $0.contains(byte) }
     }
 }
 

@@ -8,6 +8,8 @@ struct TestServer: Decodable, Sendable {
     let url: String
     let user: String
     let password: String
+    /// The certificates of the servers that speak TLS.
+    let tls: TestCertificates?
 
     static let variable = "TEST_SERVERS"
     static let isNamed = ProcessInfo.processInfo.environment[variable]?.isEmpty == false

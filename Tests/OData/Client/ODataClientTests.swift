@@ -27,6 +27,25 @@ import WebServiceTesting
         return .json(#"{"@odata.context": "\#(context)", "value": [\#(items)]\#(link)}"#)
     }
 
+    // MARK: Reports
+
+    @Test func `that all properties are fetched is said, once for each type`() async throws {
+        struct Open: Decodable, Sendable {
+            let values: [String: Int]
+            init(from decoder: any Decoder) throws { values = try [String: Int](from: decoder) }
+        }
+        stub.fallback(.json(#"{"value": []}"#))
+        let events = Locked<[String]>([])
+        let client = client()
+        client.configure { $0.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } } }
+        for _ in 0..<2 {
+            _ = try await client.fetch(FetchRequest<Open>(from: "Open"))
+            _ = try await client.fetch(FetchRequest<DynamicEntity>(from: "Open"))
+            _ = try await client.fetch(FetchRequest<Item>())
+        }
+        #expect(events.withLock { $0.count } == 1 && events.withLock { $0.first }?.contains("Open") == true)
+    }
+
     // MARK: The request
 
     @Test func `the printed URL goes over the wire as it is`() async throws {

@@ -22,6 +22,12 @@ import Testing
         #expect(new.entities.isEmpty && new.count == 3 && new.nextLink == "B" && new.context == "c")
     }
 
+    @Test(
+        arguments: [("12abc", nil), ("0x10", nil), ("1..2", nil), ("", nil), ("34.95", "34.95"), ("-1e3", "-1000")] as [(String, String?)])
+    func aTextIsADecimalOnlyAsAWhole(text: String, number: String?) {
+        #expect(ODataValue.string(text).decimal == number.flatMap { Decimal(string: $0) })
+    }
+
     @Test func whatIsNoPageIsAnErrorThatSaysSo() {
         for (json, hint) in [("{}", "'value'"), (#"{"d":{"results":[]}}"#, "OData 2"), (#"{"value":[],"@odata.count":"x"}"#, "count")] {
             let error = #expect(throws: DecodingError.self) { try page(json) }

@@ -27,6 +27,16 @@ import WebServiceTesting
             identity: CallIdentity(client: "Shop", key: "order(id:)", route: "/orders/%%0%%"), attributes: attributes)
     }
 
+    @Test func `a dry run makes no record`() async throws {
+        let stub = StubTransport()
+        let client = WebServiceClient(serviceRoot: "https://api.test") {
+            $0.transport = stub
+            $0.interceptors = [calls()]
+        }
+        _ = try await client.dryRun { try await $0.get("/orders").send() }
+        #expect(sink.records.isEmpty && stub.requests.isEmpty)
+    }
+
     @Test func `a call makes one record that tells what happened`() async throws {
         let request = try request()
         _ = try await calls().intercept(request, context: context()) { request, _ in

@@ -18,6 +18,18 @@ import WebServiceClient
             ])
     }
 
+    @Test func `escapes what terminals obey and what ends lines elsewhere`() async {
+        let lines = Locked<[String]>([])
+        let sink = ConsoleSink { line in lines.withLock { $0.append(line) } }
+        let logger = RemoteLogger(label: "shop", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()))
+        logger.info("a\u{1B}[2J\u{9B}2J\u{85}b\u{2028}c\u{202E}d ü", file: "F", line: 1)
+        #expect(await logger.flush(within: .seconds(10)))
+        #expect(
+            lines.withLock { $0 } == [
+                #"2026-03-01T09:30:00.123Z info     shop: a\u{1b}[2J\u{9b}2J\u{85}b\u{2028}c\u{202e}d ü (F:1)"# + "\n"
+            ])
+    }
+
     @Test func `leaves lines out instead of waiting, and says so`() async {
         let gate = DispatchSemaphore(value: 0)
         let lines = Locked<[String]>([])

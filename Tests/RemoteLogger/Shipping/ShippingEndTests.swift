@@ -32,6 +32,19 @@ import WebServiceClient
         #expect(harness.shipper.statistics.delivered == 0)
     }
 
+    @Test func `a flush without an end in sight doesn't trap`() async throws {
+        let stub = StubReceiver([.hangs])
+        let shipper = try LogShipper(to: try #require(URL(string: "http://127.0.0.1:9/logs")), format: NDJSONFormat(), transport: stub)
+        let logger = RemoteLogger(label: "x", sinks: [shipper])
+        logger.info("m")
+        let flush = Task { await logger.flush(within: .seconds(Int64.max)) }
+        await settle()
+        try await SystemLogClock().sleep(for: .milliseconds(1))
+        flush.cancel()
+        #expect(await flush.value == false)
+        stub.release()
+    }
+
     @Test func `a cancelled flush ends`() async throws {
         let harness = try Harness(StubReceiver([.hangs]))
         harness.logger.info("m")

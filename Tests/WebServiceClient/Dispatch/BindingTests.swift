@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebServiceTesting
 
 @testable import WebServiceClient
 
@@ -111,6 +112,61 @@ import Testing
         }
     }
 
+    @Test func `Ad-hoc calls give a root's placeholders their values`() async throws {
+        let tenants = Tenants { $0.transport = StubTransport() }
+        let list = try await tenants.dryRun {
+            try await $0.get("/users/%%0%%", 7).argument("tenant", "acme").argument("area", "a/b").send()
+        }
+        #expect(list.url.absoluteString == "https://acme.api.test/a%2Fb/v1/users/7?k=1")
+        let numbered = try await WebServiceClient(serviceRoot: "https://%%0%%.api.test").dryRun {
+            try await $0.get("/users/%%1%%", "acme", 7).send()
+        }
+        #expect(numbered.url.absoluteString == "https://acme.api.test/users/7")
+        let evil = await serviceError {
+            _ = try await tenants.get("/users").argument("tenant", "evil.test/").argument("area", "a").send()
+        }
+        #expect(evil?.kind == .argument)
+    }
+
+    @Test func `A root's placeholder without a value names the fix`() async throws {
+        let missing = try #require(await serviceError { _ = try await Tenants().get("/users").argument("tenant", "acme").send() })
+        #expect(missing.kind == .argument && missing.stage == .binding && missing.call.key == "GET /users")
+        #expect(missing.message.contains("argument \"area\"") && missing.message.contains(".argument(\"area\", …)"))
+        let client = WebServiceClient(serviceRoot: "https://%%0%%.api.test")
+        let numbered = try #require(await serviceError { _ = try await client.get("/users").send() })
+        #expect(numbered.message.contains("argument 0") && numbered.message.contains("behind the route"))
+        let unused = await serviceError { _ = try await url { $0.get("/users").argument("tenant", "acme") } }
+        #expect(unused?.kind == .table && unused?.message.contains("\"tenant\" is used by nothing") == true)
+    }
+
+    @Test func `A link belongs to the origin that the call's arguments make`() async throws {
+        let stub = StubTransport()
+        stub.fallback(.status(200))
+        let tenants = Tenants {
+            $0.transport = stub
+            $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "pw")
+        }
+        let link = try #require(URL(string: "https://acme.api.test/next"))
+        try await tenants.request(link: link).argument("tenant", "acme").argument("area", "a").send()
+        #expect(stub.requests.first?.request.headers[.authorization] != nil)
+        let other = await serviceError { try await tenants.request(link: link).argument("tenant", "b").argument("area", "a").send() }
+        #expect(other?.message.contains("leaves the service's origin") == true)
+        #expect(await serviceError { try await tenants.request(link: link).send() }?.message.contains("tenant") == true)
+        try await tenants.request(outside: link).send()
+        #expect(stub.requests.count == 2 && stub.requests[1].request.headers[.authorization] == nil)
+    }
+
+    @Test(arguments: ["ftp://%%0%%.a.test", "%%0%%/x", "https://ada:pw@%%0%%.test", "https://%%0%%.test/#f"])
+    func `A root with placeholders is verified`(root: String) {
+        let faults = WebServiceClient(serviceRoot: root).verify()
+        #expect(faults.map(\.kind) == [.badServiceRoot] && !faults.description.contains("pw@"))
+    }
+
+    @Test(arguments: ["https://%%0%%.a.test", "%%0%%://a.test", "https://a.test:%%0%%/x", "https://a.test/%%0%%?x=%%1%%"])
+    func `Placeholders may stand anywhere in a root`(root: String) {
+        #expect(WebServiceClient(serviceRoot: root).verify().isEmpty)
+    }
+
     // MARK: Query
 
     @Test func `Query values are encoded, nil pairs are left out`() async throws {
@@ -139,7 +195,7 @@ import Testing
             try await url { $0.get(uriTemplate: "/s{?0*}", Filter(text: "x", pageSize: 2)) }.hasPrefix(
                 "https://api.test/v1/s?q=x&page_size=2"))
         #expect(
-            try await url(root: "https://a.test?k=1") { $0.get(uriTemplate: "/{0}{?1}{#2}", "a/b", "c", "d") }
+            try await url(root: "https://a.test?k=1") { $0.get(uriTemplate: "/{0}{?1}", "a/b", "c") }
                 == "https://a.test/a%2Fb?k=1&1=c")
         #expect(try await url { $0.get(uriTemplate: "/s{?0}", nil as String?) } == "https://api.test/v1/s")
     }
@@ -154,6 +210,18 @@ import Testing
             #expect((error.cause as? ArgumentError)?.argument == "argument 0")
             #expect(error.message.contains("X-A") && !error.description.contains("Evil"))
         }
+    }
+
+    @Test func `Of several arguments in a header the one at fault is named`() async throws {
+        let error = await serviceError {
+            _ = try await url { $0.get("/", "good", "b\nd").describing { $0.header("X-A", "%%0%% %%1%%") } }
+        }
+        #expect((error?.cause as? ArgumentError)?.argument == "argument 1")
+    }
+
+    @Test func `A list in a header follows the array strategy as far as headers can`() async throws {
+        let comma = try await request(configure: { $0.arrays = .comma }) { $0.get("/", Marks()).describing { $0.headers(.argument(0)) } }
+        #expect(comma.headers[values: "X-Accept"] == ["a/b,c/d"])
     }
 
     private struct Marks: Codable, Sendable {

@@ -57,6 +57,43 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
+    @Test func `A dry run catches no call that an interceptor makes, of another client or of its own`() async throws {
+        let (other, otherStub) = Store.stubbed(.text("token"), root: "https://sign-in.test")
+        let (client, stub) = Store.stubbed(.text("own"))
+        let isInside = Locked(false)
+        client.configure { configuration in
+            configuration.interceptors = [
+                RequestPreparer { request in
+                    guard
+                        isInside.withLock({ inside in
+                            defer { inside = true }
+                            return !inside
+                        })
+                    else { return }
+                    request.headers["X-Token"] = try await other.get("/token").value(String.self)
+                    request.headers["X-Own"] = try await client.get("/own").value(String.self)
+                }
+            ]
+        }
+        let request = try await client.dryRun { try await $0.item(id: 5) }
+        #expect(request.url.absoluteString == "https://api.test/v1/items/5")
+        #expect(request.headers["X-Token"] == "token" && request.headers["X-Own"] == "own")
+        #expect(otherStub.requests.count == 1 && stub.requests.map(\.key) == ["GET /own"])
+    }
+
+    @Test func `A dry run takes its own client's call, whatever its closure does beside it`() async throws {
+        let (other, otherStub) = Store.stubbed(.text("token"), root: "https://sign-in.test")
+        let client = Store.stubbed().client
+        let request = try await client.dryRun { client in
+            let token = try await other.get("/token").value(String.self)
+            return try await client.get("/items").query("token", token).send()
+        }
+        #expect(request.url.absoluteString == "https://api.test/v1/items?token=token" && otherStub.requests.count == 1)
+        let swallowed = try await client.dryRun { client in try? await client.get("/a").send() }
+        #expect(swallowed.url.absoluteString == "https://api.test/v1/a")
+        await #expect(throws: DryRunError.self) { try await client.dryRun { _ in try await other.get("/x").send() } }
+    }
+
     @Test func `A link of the same origin has credentials, another origin is refused`() async throws {
         let (client, stub) = Store.stubbed {
             $0.headers = ["X-Team": "core"]

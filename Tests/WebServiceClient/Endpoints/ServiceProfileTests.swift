@@ -65,6 +65,16 @@ import WebServiceTesting
         #expect(!ServiceProfile.verify(Data(text.utf8)).isEmpty)
     }
 
+    @Test func `A binary list that ends Foundation's own reader is refused`() throws {
+        let found =
+            "YnBsaXN0MDDCAQIDBFdCYXNlVVJMWVJlc291cmNlc1lodHRwczpOYWGhVVJJYGBgVE5hbWVbVVJJVGVtcGxhdGVRYVLInQgNFR8pK0MwQTUAAAAAAAAB"
+            + "AQAAAAAAAAAKAAAAAAAAAAAAAAAAAAAARg=="
+        #expect(!ServiceProfile.verify(try #require(Data(base64Encoded: found))).isEmpty)
+        let deep = "{\"Resources\": " + String(repeating: "[", count: 100_000)
+        #expect(!ServiceProfile.verify(Data(deep.utf8)).isEmpty)
+        #expect(!ServiceProfile.verify(Data("<plist>\(String(repeating: "<array>", count: 100_000))".utf8)).isEmpty)
+    }
+
     @Test func `Misspelled keys are noted`() throws {
         let json = #"{"Resources": [{"Name": "a()", "URITemplate": "/a", "Methd": "POST"}], "BaseUrl": "x"}"#
         let notes = try ServiceProfile(data: Data(json.utf8)).notes
@@ -85,6 +95,40 @@ import WebServiceTesting
         let client = Catalogue(profile: try profile("/v1/{id}", name: "user"))
         let error = await serviceError { _ = try await client.user(name: "x") }
         #expect(error?.kind == .table)
+    }
+
+    @Test func `A profile can't take away what the class requires of the transport`() async throws {
+        class Bank: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable { ["pay(order:)": .post("/pay/%%0%%").requiring(.pinning), "list()": .get("/")] }
+        }
+        for name in ["pay", "pay(order:)"] {
+            let client = Bank(profile: try profile("/v2/pay/{0}", name: name)) { $0.transport = StubTransport(capabilities: []) }
+            let fault = try #require(client.verify().first)
+            #expect(client.verify().count == 1 && fault.kind == .missingCapability && fault.key == name)
+            client.configure { $0.transport = StubTransport(capabilities: [.pinning]) }
+            #expect(client.verify().isEmpty)
+        }
+    }
+
+    @Test func `A profile can't change whom the class's endpoint trusts`() throws {
+        class Bank: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable {
+                ["pay(order:)": .post("/pay/%%0%%").trust(TrustPolicy(pins: ["a.test": [.publicKey(sha256: SampleCertificate.pin)]]))]
+            }
+        }
+        for name in ["pay", "pay(order:)"] {
+            let client = Bank(profile: try profile("/v2/pay/{0}", name: name)) { $0.transport = StubTransport(capabilities: []) }
+            #expect(client.verify().map(\.key) == [name])
+        }
+    }
+
+    @Test func `A profile's root may have placeholders`() async throws {
+        let json = #"{"BaseURL": "https://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
+        let client = WebServiceClient(profile: try ServiceProfile(data: Data(json.utf8)))
+        let request = try await client.dryRun { try await $0.dynamic.user(id: 7) }
+        #expect(request.url.absoluteString == "https://7.a.test/me")
+        let bad = #"{"BaseURL": "ftp://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
+        #expect(ServiceProfile.verify(Data(bad.utf8)).count == 1)
     }
 
     @Test func `Calls in flight keep their profile, later ones have the new one`() async throws {

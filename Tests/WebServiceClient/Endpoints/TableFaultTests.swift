@@ -22,6 +22,7 @@ import WebServiceTesting
                 "method()": .endpoint("GE T", "/all"),
                 "statuses()": .get("/all").accepting([]),
                 "pinned()": .get("/all").requiring(.pinning),
+                "root()": .get("/all").decoding(at: "a").raw(),
             ]
         }
     }
@@ -38,6 +39,7 @@ import WebServiceTesting
         (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" is no header name"),
         (.badHeader, "value()", "CR, LF or NUL"),
         (.badMethod, "method()", "no HTTP method"), (.badStatuses, "statuses()", ".accepting"),
+        (.unusedRoot, "root()", "take one of the two away"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })
@@ -73,6 +75,26 @@ import WebServiceTesting
     @Test func `Routes with a scheme or a fragment are refused`() {
         #expect(faults(of: .get("https://other.test/x"), key: "a()").map(\.kind) == [.badTemplate])
         #expect(faults(of: .get("/x#frag"), key: "a()").map(\.kind) == [.badTemplate])
+    }
+
+    @Test func `URI templates have the faults of routes too`() {
+        #expect(faults(of: .get(uriTemplate: "https://other.test/{a}"), key: "a(a:)").map(\.kind) == [.badTemplate])
+        #expect(faults(of: .get(uriTemplate: "/x#frag"), key: "a()").map(\.kind) == [.badTemplate])
+        #expect(faults(of: .get(uriTemplate: "/x{#a}"), key: "a(a:)").map(\.kind) == [.badTemplate])
+        #expect(faults(of: .get(uriTemplate: "/x{?a}/http://b"), key: "a(a:)").isEmpty)
+    }
+
+    @Test func `A root inside a body that nothing reads is a fault`() {
+        #expect(faults(of: .get("/x").decoding(at: "a").raw(), key: "a()").map(\.kind) == [.unusedRoot])
+    }
+
+    @Test func `The class's own headers and root are verified with its table`() {
+        class Sloppy: WebServiceClient, @unchecked Sendable {
+            override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "ftp://a.test", headers: ["X Y": "1"]) }
+        }
+        #expect(Set(Sloppy.verify().map(\.kind)) == [.badServiceRoot, .badHeader])
+        #expect(Set(Sloppy.verify(for: []).map(\.kind)) == [.badServiceRoot, .badHeader])
+        #expect(Sloppy(serviceRoot: "https://a.test").verify().map(\.kind) == [.badHeader])
     }
 
     @Test func `References of every modifier are checked`() {

@@ -23,6 +23,19 @@ import WebServiceTesting
         #expect(declared.call.route == "/items/%%id%%")
     }
 
+    @Test func `Secrets in a body that can't be read aren't shown`() async throws {
+        let long = String(repeating: "s3cret", count: 200)
+        for (body, type) in [
+            (#"{"id":"x","access_token":"s3cret"}"#, "application/json"), (#"{"access_token": "\#(long)"}"#, "application/json"),
+            (#"{"access_token":"s3cret"}"#, "text/html"), ("id=x&access_token=s3cret", "application/x-www-form-urlencoded"),
+            (#"{"refresh_token":"s3cret"}"#, "application/odd"),
+        ] {
+            let (client, _) = Store.stubbed(.data(Data(body.utf8), type: type))
+            let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+            #expect(!error.description.contains("s3cret"), "\(error)")
+        }
+    }
+
     @Test func `User info of a foreign URL is masked`() async throws {
         let url = try #require(URL(string: "https://ada:s3cret@other.test/x"))
         let (client, _) = Store.stubbed(.failure(TransportError(.hostNotFound, "other.test has no address")))

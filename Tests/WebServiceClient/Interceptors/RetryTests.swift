@@ -89,6 +89,42 @@ import WebServiceTesting
         #expect(stub.requests.count == 6)
     }
 
+    @Test func `The bound on attempts holds for the whole call, redirects included`() async throws {
+        let (client, stub) = Store.stubbed(.status(503)) { $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero)) }
+        stub.on(.get, "/v1/a", .inTurn(.status(503), .redirect(to: "/v1/b")))
+        let error = await serviceError { try await client.get("/a").send() }
+        #expect(error?.status == 503)
+        // One repeat at the first hop leaves one for the second.
+        #expect(stub.requests.map { $0.request.url.path() } == ["/v1/a", "/v1/a", "/v1/b", "/v1/b"])
+    }
+
+    @Test func `Attempts are numbered over the whole call`() async throws {
+        let context = CallContext()
+        let attempts = Locked<[Int]>([])
+        let retry = Retry(policy: RetryPolicy(attempts: 9, backoff: Backoff(base: .zero)), sleep: { _ in })
+        let url = try #require(URL(string: "https://a.test/"))
+        for _ in 0..<2 {
+            let answers = Locked([200, 503])
+            _ = try await retry.intercept(ServiceRequest(url: url), context: context) { request, context in
+                attempts.withLock { $0.append(context.attempt) }
+                return TransportResponse(status: answers.withLock { $0.popLast() ?? 200 }, url: request.url)
+            }
+        }
+        #expect(attempts.withLock { $0 } == [1, 2, 2, 3])
+    }
+
+    @Test func `A wait of centuries doesn't trap`() async throws {
+        let (client, stub) = Store.stubbed(.status(503)) {
+            let backoff = Backoff(base: .seconds(Int64.max), cap: .seconds(Int64.max), hasJitter: false)
+            $0.retry = RetryPolicy(attempts: 2, backoff: backoff)
+        }
+        let task = Task { try await client.get("/").send() }
+        while stub.requests.isEmpty { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func `Cancelling ends the wait at once, exactly once`() async throws {
         let (client, stub) = Store.stubbed(.status(503)) {
             $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(50), cap: .seconds(50), hasJitter: false))

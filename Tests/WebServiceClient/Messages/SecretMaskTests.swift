@@ -9,10 +9,28 @@ import Testing
         ("https://h.test/p?a=1&access_token=s3cret&b=2#f", "https://h.test/p?a=1&access_token=<masked>&b=2#f"),
         ("https://h.test/?API%5FKEY=s3cret", "https://h.test/?API%5FKEY=<masked>"),
         ("https://h.test/?x=1", "https://h.test/?x=1"),
+        ("https://h.test/cb#access_token=s3cret&state=1", "https://h.test/cb#access_token=<masked>&state=1"),
+        ("//ada:s3cret@h.test/p", "//<masked>@h.test/p"),
+        (
+            "https://h.test/?subscription-key=s3cret&jwt=s3cret&session_id=s3cret&sort_key=1",
+            "https://h.test/?subscription-key=<masked>&jwt=<masked>&session_id=<masked>&sort_key=1"
+        ),
         ("/route?token=%%0%%", "/route?token=%%0%%"),
     ])
     func `User info and secret parameters are masked`(text: String, masked: String) {
         #expect(SecretMask.text(ofURL: text) == masked)
+    }
+
+    @Test func `Fields that carry keys are secrets`() {
+        for name in ["Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Auth-Key", "X-Session-Id", "X-Amz-Credential"] {
+            #expect(SecretMask.hides(HTTPFields.Name(name)), "\(name)")
+        }
+        for name in ["Idempotency-Key", "Accept", "Surrogate-Key"] { #expect(!SecretMask.hides(HTTPFields.Name(name)), "\(name)") }
+    }
+
+    @Test func `A body that is cut inside of a secret is masked to its end`() {
+        let body = #"{"id":1,"access_token":"s3cret-s3cret"#
+        #expect(!SecretMask.text(ofBody: body, contentType: "application/json").contains("s3cret"))
     }
 
     @Test func `A Location with a token in it is masked`() {

@@ -29,6 +29,47 @@ import WebServiceClient
         try FormSerializer().decode(type, from: Data(form.utf8), at: path, contentType: nil)
     }
 
+    private enum Tree: Decodable, Equatable {
+        case text(String)
+        indirect case list([Tree])
+
+        init(from decoder: any Decoder) throws {
+            if let list = try? [Tree](from: decoder) { self = .list(list) } else { self = .text(try String(from: decoder)) }
+        }
+    }
+
+    @Test func `A value isn't a list of itself for ever`() throws {
+        #expect(try decode([String: Tree].self, "a=1&b=2&b=3") == ["a": .list([.text("1")]), "b": .list([.text("2"), .text("3")])])
+    }
+
+    @Test func `An index at the end of the numbers doesn't trap`() throws {
+        let form = "a[9223372036854775807][b]=1&a[][b]=2&a[][b]=3"
+        _ = try? decode([String: [[String: String]]].self, form)
+        #expect(try decode([String: [[String: [String]]]].self, form)["a"]?.first?["b"] == ["1", "2", "3"])
+    }
+
+    @Test func `Forms follow the array strategy unless their serializer has rules of its own`() async throws {
+        struct Tags: Codable, Sendable { var tags = ["a", "b"] }
+        func body(_ serializer: FormSerializer, _ arrays: FieldReflection.ArrayStrategy? = nil) async throws -> String {
+            let client = WebServiceClient(serviceRoot: "https://a.test") {
+                $0.serializer = serializer
+                $0.arrays = .brackets
+            }
+            let request = try await client.dryRun { client in
+                try await client.post("/", Tags()).describing { arrays.map($0.arrays) ?? $0 }.send()
+            }
+            return String(decoding: request.body?.data ?? Data(), as: UTF8.self)
+        }
+        #expect(try await body(FormSerializer()) == "tags%5B%5D=a&tags%5B%5D=b")
+        #expect(try await body(FormSerializer(), .comma) == "tags=a,b")
+        #expect(try await body(FormSerializer(), .repeatedKey) == "tags=a&tags=b")
+        #expect(try await body(FormSerializer(FieldReflection()), .comma) == "tags=a&tags=b")
+        let endpoint = try await WebServiceClient(serviceRoot: "https://a.test").dryRun { client in
+            try await client.post("/", Tags()).describing { $0.serializer(FormSerializer()).arrays(.comma) }.send()
+        }
+        #expect(endpoint.body?.data == Data("tags=a,b".utf8))
+    }
+
     @Test func `Flat fields of every simple kind`() throws {
         let form =
             "id=-5&note=a%26b+c%3D&isPaid=true&weight=1.5&speed=fast&placed=1970-01-01T00%3A00%3A01Z&tags=x&link=https%3A%2F%2Fa.example"

@@ -15,8 +15,8 @@ final class RawServer: Sendable {
     private let listener: Int32
 
     /// Listens on a port that the system chooses. The connection is closed when `handle` returns.
-    init(_ handle: @escaping @Sendable (RawConnection) -> Void) throws {
-        let (listener, port) = try boundSocket()
+    init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+        let (listener, port) = overIPv6 ? try boundIPv6Socket() : try boundSocket()
         guard listen(listener, 512) == 0 else { throw RawServerError() }
         self.port = port
         self.listener = listener
@@ -74,6 +74,27 @@ private func boundSocket() throws -> (descriptor: Int32, port: Int) {
     }
     guard isBound else { throw RawServerError() }
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+}
+
+/// A socket on IPv6's loopback, bound to a port that the system chooses.
+private func boundIPv6Socket() throws -> (descriptor: Int32, port: Int) {
+    #if canImport(Darwin)
+    let kind = SOCK_STREAM
+    #else
+    let kind = Int32(SOCK_STREAM.rawValue)
+    #endif
+    let descriptor = socket(AF_INET6, kind, 0)
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_addr = in6addr_loopback
+    var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
+        }
+    }
+    guard isBound else { throw RawServerError() }
+    return (descriptor, Int(UInt16(bigEndian: address.sin6_port)))
 }
 
 /// A port that is taken, so that nobody else gets it, and where nobody listens.
@@ -145,6 +166,14 @@ final class RawConnection {
             }
             guard fill() else { return nil }
         }
+    }
+
+    /// Reads until those bytes are there; `false` when the client has closed before. All of them stay unread.
+    func wait(for text: String) -> Bool {
+        while pending.range(of: Data(text.utf8)) == nil {
+            guard fill() else { return false }
+        }
+        return true
     }
 
     private func fill() -> Bool {

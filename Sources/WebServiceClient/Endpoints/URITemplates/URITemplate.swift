@@ -31,6 +31,16 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         let modifier: Modifier
     }
 
+    /// Whether the expansion may have a fragment: by an expression, or by a `#` between them.
+    var hasFragment: Bool {
+        parts.contains { part in
+            switch part {
+            case .literal(let bytes): bytes.contains(UInt8(ascii: "#"))
+            case .expression(let kind, _): kind == .fragment
+            }
+        }
+    }
+
     /// The template of the text.
     ///
     /// - Throws: ``ParseError``, which tells the column, the offending expression and what is expected there. Characters that a URL
@@ -40,8 +50,9 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         parts = try parser.parse()
         description = text
         var names: [String] = []
+        var seen: Set<String> = []
         for case .expression(_, let variables) in parts {
-            for variable in variables where !names.contains(variable.name) { names.append(variable.name) }
+            for variable in variables where seen.insert(variable.name).inserted { names.append(variable.name) }
         }
         variables = names
     }

@@ -6,15 +6,9 @@ extension CurlExchange {
     /// - Throws: ``TransportError`` with `unreadableResponse` when the head contradicts itself.
     func response(to request: ServiceRequest, _ head: CurlHead) throws -> TransportResponse {
         let (status, version, headers) = head.parsed()
-        let lengths = Self.lengths(in: headers)
-        guard status >= 100, lengths.count <= 1 else {
-            let error = TransportError(
-                .unreadableResponse,
-                status < 100
-                    ? "What \(self.request.host) answered is no HTTP that can be read: its status line is none."
-                    : "The response from \(self.request.host) declares several lengths: \(lengths.sorted().joined(separator: ", ")).")
-            abandon(error)
-            throw error
+        if let fault = Self.fault(status, headers, host: self.request.host) {
+            abandon(fault)
+            throw fault
         }
         let isDecoded = self.request.acceptedCodings != nil
         let length = head.isOfTunnel ? 0 : Self.bodyLength(status, headers, method: request.method, isDecoded: isDecoded)
@@ -45,13 +39,25 @@ extension CurlExchange {
         return headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The different values of `Content-Length`: more than one, and nobody knows where the body ends (RFC 9112 §6.3).
-    private static func lengths(in headers: HTTPFields) -> Set<String> {
+    /// What is wrong with a head; `nil` when it can be believed. Where the length is unclear, nobody knows where the body ends (RFC 9112
+    /// §6.3).
+    private static func fault(_ status: Int, _ headers: HTTPFields, host: String) -> TransportError? {
+        guard status >= 100 else {
+            return TransportError(.unreadableResponse, "What \(host) answered is no HTTP that can be read: its status line is none.")
+        }
         var lengths: Set<String> = []
         for value in headers[values: .contentLength] {
-            for part in value.split(separator: ",") { lengths.insert(part.filter { $0 != " " }) }
+            for part in value.split(separator: ",", omittingEmptySubsequences: false) { lengths.insert(part.filter { $0 != " " }) }
         }
-        return lengths
+        guard lengths.count <= 1 else {
+            return TransportError(
+                .unreadableResponse, "The response from \(host) declares several lengths: \(lengths.sorted().joined(separator: ", ")).")
+        }
+        guard lengths.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } && Int64($0) != nil }) else {
+            return TransportError(
+                .unreadableResponse, "The response from \(host) declares a length that is none: \(lengths.joined().prefix(64)).")
+        }
+        return nil
     }
 
     private static func name(_ version: String) -> String {

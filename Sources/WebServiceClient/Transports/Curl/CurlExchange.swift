@@ -14,6 +14,7 @@ final class CurlExchange: @unchecked Sendable {
 
     let request: CurlRequest
     let trust: CurlTrust
+    let probe: TrustProbe?
     let deadlines: ExchangeDeadlines
     let started: ContinuousClock.Instant
     let upload: CurlUpload?
@@ -25,10 +26,11 @@ final class CurlExchange: @unchecked Sendable {
     /// The loop's part.
     var transfer = CurlTransfer()
 
-    init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, started: ContinuousClock.Instant, engine: CurlEngine) {
+    init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {
         self.request = request
         self.trust = trust
-        self.started = started
+        self.probe = probe
+        started = .now
         self.engine = engine
         blocks = engine.blocks
         deadlines = ExchangeDeadlines(source, start: started)
@@ -108,6 +110,8 @@ extension CurlExchange {
         let feeder = Task {
             do {
                 try await upload.feed { self.engine.post(.resume(self)) }
+            } catch is CancellationError where Task.isCancelled {
+                // The exchange has ended without wanting the rest of the body.
             } catch {
                 abandon(error)
             }
@@ -173,10 +177,11 @@ extension CurlExchange {
 
     /// The engine is done with it.
     func finish(_ error: (any Error)?, metrics: CurlMetrics) {
-        if error == nil, case .bytes(let data) = request.upload, !data.isEmpty {
+        if error == nil, request.hasBody, case .bytes(let data) = request.upload {
             reportUpload(Int64(data.count), of: Int64(data.count))
         }
         let trailers = transfer.heads.trailers
+        let error = error ?? (transfer.hasHead ? nil : CurlFault.noHead(of: request.host))
         state.withLock { state in
             state.metrics = metrics
             state.trailers = trailers

@@ -18,6 +18,11 @@ enum CurlFault {
         return TransportError(kind, sentence, underlying: cause)
     }
 
+    /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
+    static func noHead(of host: String) -> TransportError {
+        TransportError(.connectionLost, "\(host) closed the connection within the head of its response.")
+    }
+
     private static func meaning(
         _ code: Int, text: String, host: String, hasHead: Bool, verified: Int
     ) -> (TransportError.Code, String) {
@@ -61,6 +66,8 @@ enum CurlFault {
             return (.unreadableResponse, "The response from \(host) can't be taken (\(text)).")
         case CSL_RESULT_BAD_URL:
             return (.badRequest, "The URL of the request to \(host) can't be sent as it is (\(text)).")
+        case _ where isUnreadable(text):
+            return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).")
         default:
             return (.other, "The exchange with \(host) failed with libcurl's error \(code) (\(text)).")
         }

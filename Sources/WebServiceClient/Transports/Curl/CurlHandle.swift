@@ -43,6 +43,10 @@ final class CurlHandle {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
         }
         exchange.trust.apply(to: easy)
+        if exchange.probe != nil {
+            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+            csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0)
+        }
     }
 
     /// Lets go of what belongs to the exchange.

@@ -35,6 +35,17 @@ final class CurlLines: @unchecked Sendable {
         first = list
     }
 
+    /// The lines, read back from the list.
+    var texts: [String] {
+        var texts: [String] = []
+        var line = first
+        while let current = line {
+            texts.append(String(cString: current.pointee.text))
+            line = current.pointee.next
+        }
+        return texts
+    }
+
     deinit {
         block?.deallocate()
     }

@@ -70,14 +70,21 @@ extension CurlLoop {
         }
         exchange.transfer.isConnected = true
         guard let handle = exchange.transfer.handle else { return false }
+        let origin = exchange.request.origin
+        if origin.scheme == "https" {
+            exchange.transfer.tlsVersion = csl_easy_tls_version(handle.easy).map { String(cString: $0) }
+        }
         do {
-            try exchange.trust.check(handle.easy, origin: exchange.request.origin)
-            return true
+            try exchange.trust.check(handle.easy, origin: origin)
+            guard let probe = exchange.probe else { return true }
+            try probe.look(handle.easy, host: origin.host, tlsVersion: exchange.transfer.tlsVersion)
+            exchange.transfer.fault = TrustProbe.Done()
         } catch {
             exchange.transfer.fault = error
-            csl_easy_set_long(handle.easy, CSL_OPTION_FORBID_REUSE, 1)
-            return false
         }
+        // Nobody else shall use this connection.
+        csl_easy_set_long(handle.easy, CSL_OPTION_FORBID_REUSE, 1)
+        return false
     }
 
     private func startWaiting() {

@@ -30,6 +30,8 @@ struct CurlRequest: Sendable {
     let acceptedCodings: String?
     /// The body.
     let upload: Upload
+    /// Whether the request has one; some methods tell the server that theirs is empty.
+    let hasBody: Bool
 
     /// Checks and converts a request.
     ///
@@ -48,6 +50,7 @@ struct CurlRequest: Sendable {
         try RequestRules.check(request.method)
         method = request.method
         upload = try Self.upload(of: request)
+        hasBody = request.body != nil
         var acceptedCodings: String? = codings
         var lines: [String] = []
         var proxyLines: [String] = []

@@ -71,11 +71,18 @@ public final class CurlTransport: Transport {
     ///   what a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        let exchange = CurlExchange(
-            try CurlRequest(request, codings: settings.library.codings), from: request, trust: try trust(of: request), started: .now,
-            engine: engine)
+        let exchange = try exchange(for: request)
         let head = try await exchange.head()
         return try exchange.response(to: request, head)
+    }
+
+    /// The exchange that a request becomes.
+    ///
+    /// - Parameter probe: takes the request's place once the connection stands.
+    func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
+        CurlExchange(
+            try CurlRequest(request, codings: settings.library.codings), from: request, trust: try trust(of: request), probe: probe,
+            engine: engine)
     }
 
     /// A policy as libcurl takes it. What was prepared for a policy is kept, since requests of one client share it.

@@ -76,3 +76,43 @@ import Testing
         }
     }
 }
+
+@Suite struct ISO8601CalendarTests {
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (-0.001, "1969-12-31T23:59:59.999Z"), (951_782_400, "2000-02-29T00:00:00Z"),
+        (951_868_799.9996, "2000-03-01T00:00:00Z"), (-2_203_891_200, "1900-03-01T00:00:00Z"), (-2_203_977_600, "1900-02-28T00:00:00Z"),
+        (4_107_542_399, "2100-02-28T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"), (-62_167_219_200, "0000-01-01T00:00:00Z"),
+        (-62_162_121_600, "0000-02-29T00:00:00Z"), (253_402_300_799.999, "9999-12-31T23:59:59.999Z"),
+        (1_703_980_800, "2023-12-31T00:00:00Z"),
+        (1_735_603_200, "2024-12-31T00:00:00Z"), (-62_135_596_800, "0001-01-01T00:00:00Z"),
+    ])
+    func `Dates are written in UTC`(seconds: Double, text: String) {
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: seconds)) == text)
+    }
+
+    @Test(arguments: [-62_167_219_201, 253_402_300_800, 1e300, -1e300, .infinity, .nan])
+    func `Dates out of range have no text`(seconds: Double) {
+        #expect(ISO8601.text(of: Date(timeIntervalSince1970: seconds)) == nil)
+    }
+
+    @Test func `Foundation's formatter agrees`() {
+        let formatter = ISO8601DateFormatter()
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        var random = RandomText(seed: 6)
+        // From 1600 on, where Foundation's calendar is the Gregorian one too.
+        for _ in 0..<2_000 {
+            let date = Date(timeIntervalSince1970: Double(Int.random(in: -11_676_096_000...253_402_300_799, using: &random)))
+            #expect(ISO8601.text(of: date) == formatter.string(from: date))
+        }
+    }
+
+    @Test func `Every day of a cycle follows the one before`() {
+        var previous = ""
+        for day in 0..<146_098 {
+            let text = ISO8601.text(of: Date(timeIntervalSince1970: Double(day) * 86_400 - 62_167_219_200)) ?? ""
+            #expect(text > previous && text.hasSuffix("T00:00:00Z"))
+            previous = text
+        }
+        #expect(previous == "0400-01-01T00:00:00Z")
+    }
+}

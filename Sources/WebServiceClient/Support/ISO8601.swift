@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Dates as ISO 8601 texts (RFC 3339 §5.6): written exactly, read tolerantly. Own code, since Foundation's formatters want the
-/// fraction to be announced beforehand.
+/// Dates as ISO 8601 texts (RFC 3339 §5.6): written exactly, read tolerantly, the same in queries, forms, headers and bodies. Own
+/// code, since Foundation's formatters want the fraction to be announced beforehand, and take a lock.
 package enum ISO8601 {
     /// A date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` when the second isn't a whole one.
     ///
     /// - Parameter fractionDigits: the digits of the fraction, 0 to 9, to which it is rounded.
-    /// - Returns: `nil` for a date that isn't finite or outside the years 1 to 9999.
+    /// - Returns: `nil` for a date that isn't finite or outside the years 0000 to 9999 of the proleptic Gregorian calendar.
     package static func text(of date: Date, fractionDigits: Int = 3) -> String? {
         let digits = min(max(fractionDigits, 0), 9)
         let seconds = date.timeIntervalSinceReferenceDate
@@ -19,16 +19,34 @@ package enum ISO8601 {
             fraction -= scale
             second += 1
         }
-        let day = floorDivide(second, 86_400)
-        let rest = second - day * 86_400
-        let (year, month, dayOfMonth) = CivilCalendar.date(ofDay: day)
-        guard (1...9999).contains(year) else { return nil }
-        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
-        text += "\(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
-        if fraction > 0 {
-            text += "." + padded(fraction, digits)
+        guard second >= firstSecond, second <= lastSecond else { return nil }
+        // Counting from 1 January of year 0 keeps all that follows positive.
+        let (year, month, day) = CivilCalendar.date(ofDay: (second - firstSecond) / 86_400 + firstSecond / 86_400)
+        return text(year, month, day, (second - firstSecond) % 86_400, fraction, digits: digits)
+    }
+
+    /// Written by arithmetic, into the string's own storage: dates stand in many a query and body.
+    private static func text(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64, _ fraction: Int64, digits: Int) -> String {
+        String(unsafeUninitializedCapacity: 30) { buffer in
+            var end = 0
+            func put(_ number: Int64, width: Int, then mark: Unicode.Scalar) {
+                var rest = number
+                for place in stride(from: width - 1, through: 0, by: -1) {
+                    buffer[end + place] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+                    rest /= 10
+                }
+                buffer[end + width] = UInt8(truncatingIfNeeded: mark.value)
+                end += width + 1
+            }
+            put(year, width: 4, then: "-")
+            put(month, width: 2, then: "-")
+            put(day, width: 2, then: "T")
+            put(time / 3600, width: 2, then: ":")
+            put(time / 60 % 60, width: 2, then: ":")
+            put(time % 60, width: 2, then: fraction == 0 ? "Z" : ".")
+            if fraction != 0 { put(fraction, width: digits, then: "Z") }
+            return end
         }
-        return text + "Z"
     }
 
     /// The date of a text: with or without fraction (`.` or `,`), seconds and zone; `T`, `t` or a blank between date and time; `Z`,
@@ -42,14 +60,9 @@ package enum ISO8601 {
     /// Seconds from 1970 to Foundation's reference date, 2001.
     private static let referenceSeconds: Int64 = 978_307_200
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let text = String(number)
-        return text.utf8.count < width ? String(repeating: "0", count: width - text.utf8.count) + text : text
-    }
-
-    private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-        value >= 0 ? value / divisor : -((divisor - 1 - value) / divisor)
-    }
+    /// The first second of the year 0000, and the last of the year 9999, from 1970.
+    private static let firstSecond: Int64 = -62_167_219_200
+    private static let lastSecond: Int64 = 253_402_300_799
 
     private struct Reader {
         let bytes: [UInt8]

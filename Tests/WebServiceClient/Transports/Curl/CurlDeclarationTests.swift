@@ -13,7 +13,7 @@ struct CurlDeclarationTests {
             headers.contains { FileManager.default.fileExists(atPath: $0) }
         })
     func declarations() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
         let compiler = Process()
         let output = Pipe()
         compiler.executableURL = URL(filePath: "/usr/bin/env")

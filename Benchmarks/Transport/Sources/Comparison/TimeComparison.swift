@@ -1,0 +1,85 @@
+import Foundation
+
+/// Compares time: round by round, every contender once in each, so that whatever else the machine does falls on all of them alike.
+struct TimeComparison {
+    private let options: Options
+
+    init(_ options: Options) {
+        self.options = options
+    }
+
+    /// Measures and prints.
+    func run() throws {
+        let contenders = try options.contenders()
+        let workloads = Workload.all.map { $0.scaled(by: options.scale) }
+        var figures: [Figure] = []
+        for workload in workloads {
+            var rounds = contenders.map { _ in [Contender.Answer]() }
+            // Round 0 warms up: connections, caches, the allocator.
+            for round in 0...options.rounds {
+                for offset in contenders.indices {
+                    let index = (round + offset) % contenders.count
+                    let answer = try contenders[index].run(workload)
+                    if round > 0 { rounds[index].append(answer) }
+                }
+            }
+            let count = Double(workload.requests)
+            let base = contenders.firstIndex { $0.name == Contender.yardstick }.map { Median.of(rounds[$0].map(\.wall)) / count }
+            for (contender, answers) in zip(contenders, rounds) {
+                figures.append(
+                    Figure(
+                        contender: contender.name, workload: workload, rounds: answers.map { $0.wall / count },
+                        cpu: answers.map { $0.cpu / count }, base: base))
+            }
+        }
+        print(
+            "µs per request, medians of \(options.rounds) rounds in alternation (ratio to the program in C) [processor µs of the process]\n"
+        )
+        Table.print(
+            [""] + workloads.map(\.name),
+            contenders.map { contender in [contender.name] + figures.filter { $0.contender == contender.name }.map(\.text) })
+        try save(figures)
+    }
+
+    private func save(_ figures: [Figure]) throws {
+        guard let file = options.json else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(figures).write(to: file)
+    }
+}
+
+/// What one contender took for one workload, in microseconds per request.
+struct Figure: Encodable {
+    let contender: String
+    let workload: String
+    let requests: Int
+    let atOnce: Int
+    let bodyBytes: Int
+    /// Every counted round.
+    let rounds: [Double]
+    let median: Double
+    /// Processor time of the process, the median of the rounds.
+    let processorMedian: Double
+    /// The median over that of the program in C.
+    let ratio: Double?
+
+    init(contender: String, workload: Workload, rounds: [Double], cpu: [Double], base: Double?) {
+        self.contender = contender
+        self.workload = workload.name
+        requests = workload.requests
+        atOnce = workload.atOnce
+        bodyBytes = workload.bytes
+        self.rounds = rounds
+        median = Median.of(rounds)
+        processorMedian = Median.of(cpu)
+        let median = median
+        ratio = base.map { median / $0 }
+    }
+
+    /// The figure as the table shows it.
+    var text: String {
+        let ratio = ratio.map { String(format: "(%.2f) ", $0) } ?? ""
+        return String(format: median < 100 ? "%.1f " : "%.0f ", median) + ratio + String(format: "[%.0f]", processorMedian)
+    }
+}

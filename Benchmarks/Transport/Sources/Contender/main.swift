@@ -1,0 +1,33 @@
+// contender NAME BASE_URL
+//
+// One HTTP engine that does as it is told: reads orders from standard input, a line each, and answers each with a line.
+//     order:   PATH REQUESTS AT_ONCE
+//     answer:  WALL_MICROSECONDS CPU_MICROSECONDS BODY_BYTES RESIDENT_KILOBYTES
+// Without arguments it prints the names there are. `C/multi.c` speaks the same.
+
+import Foundation
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard let name = arguments.first else {
+    for name in Contenders.names { print(name) }
+    exit(0)
+}
+guard arguments.count == 2, let fetch = try Contenders.fetch(named: name) else {
+    FileHandle.standardError.write(Data("contender: NAME BASE_URL, with a NAME of: \(Contenders.names.joined(separator: " "))\n".utf8))
+    exit(2)
+}
+while let line = readLine() {
+    do {
+        let order = try Order(line, base: arguments[1])
+        let before = ProcessFigures.now
+        let bytes = try await order.run(fetch)
+        let after = ProcessFigures.now
+        print(after.wall - before.wall, after.cpu - before.cpu, bytes, ProcessFigures.residentKilobytes)
+        fflush(nil)
+    } catch {
+        FileHandle.standardError.write(Data("contender \(name): \(error)\n".utf8))
+        exit(1)
+    }
+}
+// Quickly: what is still open ends with the process.
+exit(0)

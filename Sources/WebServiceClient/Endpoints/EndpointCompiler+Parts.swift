@@ -1,0 +1,74 @@
+// What modifiers say beside the route: query items, headers, the body, settings.
+extension EndpointCompiler {
+    mutating func compileQuery() {
+        for part in descriptor.query {
+            switch part {
+            case .template(let name, let value):
+                let encodedName = Template(pieces: [.literal(URLEncoding.queryName(name))])
+                addPair(encodedName, Self.plainEncoded(template(value, in: "the query item \(name)")))
+            case .named(let name, let argument):
+                if let position = position(argument, in: "the query item \(name)") { plan.query.append(.named(name, position)) }
+            case .reflected(let argument):
+                if let position = position(argument, in: ".query(.argument(\(argument)))") { plan.query.append(.reflected(position)) }
+            }
+        }
+    }
+
+    mutating func compileHeaders() {
+        for part in descriptor.headers {
+            switch part {
+            case .template(let name, let value):
+                if !name.isValid {
+                    add(.badHeader, "\"\(name.rawName)\" is no header name", "only letters, digits and !#$%&'*+-.^_`|~ may stand in it")
+                }
+                if HTTPFields.Field.breaksLine(value) {
+                    add(.badHeader, "the value of the header \(name) holds CR, LF or NUL", "take them out")
+                }
+                let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
+                plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
+            case .reflected(let argument):
+                if let position = position(argument, in: ".headers(.argument(\(argument)))") { plan.headers.append(.reflected(position)) }
+            }
+        }
+    }
+
+    mutating func compileBody() {
+        let method = descriptor.method
+        if case .argument(let argument) = descriptor.body {
+            if method == .get || method == .head {
+                add(.unfitBody, "a \(method) has no body", "put the argument into the query, or use POST")
+            }
+            plan.body = position(argument, in: ".body(.argument(\(argument)))")
+        }
+        let unused = (0..<names.count).filter { !used.contains($0) }
+        if case .implicit = descriptor.body, method.usuallyHasBody, unused.count == 1 {
+            plan.body = unused[0]
+            return
+        }
+        for position in unused {
+            let fix =
+                method.usuallyHasBody
+                ? "say which one is the body with .body(.argument(\(position))), use it in the route, or leave it out with .ignoring"
+                : "use it in the route or the query, or leave it out with .ignoring"
+            add(.unusedArgument, "\(names.description(of: position)) is used by nothing", fix)
+        }
+    }
+
+    mutating func checkSettings() {
+        if let statuses = descriptor.settings.statuses, statuses.isEmpty {
+            add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
+        }
+        faults += TrustCheck.faults(descriptor.settings, key: key)
+        if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
+            add(.unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root)\" in it", "take one of the two away")
+        }
+    }
+
+    /// The template with its literals encoded as plain values.
+    private static func plainEncoded(_ template: Template) -> Template {
+        Template(
+            pieces: template.pieces.map { piece in
+                if case .literal(let text) = piece { .literal(URLEncoding.queryValue(text)) } else { piece }
+            })
+    }
+}

@@ -1,0 +1,179 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+
+/// The body of a request on its way into an `HTTPClient`: pulled piece by piece as the connection takes them, and counted.
+///
+/// The engine pulls from a task of its own that nobody can cancel; so each piece is read in a task which ``abort()`` can. Without that, a
+/// stream that stands still would be held for ever after its exchange has ended.
+final class AsyncHTTPClientUpload: Sendable {
+    private struct State {
+        var reading: Task<Data?, any Error>?
+        var isAborted = false
+        var failure: (any Error)?
+        var reported: Int64 = -1
+    }
+
+    private let state = Locked(State())
+    private let progress: (@Sendable (TransferProgress) -> Void)?
+    private let isEmpty = Locked(false)
+
+    /// What the body's own stream or file has thrown: the engine may report it in other words.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// An upload that tells that closure of its progress.
+    init(progress: (@Sendable (TransferProgress) -> Void)?) {
+        self.progress = progress
+    }
+
+    /// A body as the engine takes it: one that is in memory as it is, unless someone wants to hear of its progress, all others as a stream.
+    ///
+    /// - Throws: ``RequestBodyError`` when a file isn't what it was when the body was made.
+    func body(of body: RequestBody?) throws -> HTTPClientRequest.Body? {
+        guard let body else { return nil }
+        try Self.checkFiles(of: body)
+        if body.length == 0, case .segments = body.source {
+            isEmpty.withLock { $0 = true }
+            return .bytes(ByteBuffer())
+        }
+        if progress == nil, let data = body.data { return .bytes(ByteBuffer(bytes: data)) }
+        let pieces = Pieces(body: body, upload: self)
+        // A stream of which nothing is expected would not even be looked at: as one of unknown length it is, and its length is checked here.
+        guard let length = body.length, length > 0 else { return .stream(pieces, length: .unknown) }
+        return .stream(pieces, length: .known(length))
+    }
+
+    private static func checkFiles(of body: RequestBody) throws {
+        guard case .segments(let segments) = body.source else { return }
+        for case .file(let url, let length) in segments {
+            guard try RequestBody.length(of: url) == length else {
+                throw RequestBodyError(message: "The file \(url.lastPathComponent) has changed its length since the body was made of it.")
+            }
+        }
+    }
+
+    /// The head of the response is there: an empty body has been sent by then.
+    func headArrived() {
+        if isEmpty.withLock({ $0 }) { report(0, of: 0) }
+    }
+
+    /// The exchange has ended: what is being read is let go.
+    func abort() {
+        let reading = state.withLock { state in
+            state.isAborted = true
+            defer { state.reading = nil }
+            return state.reading
+        }
+        reading?.cancel()
+    }
+
+    /// Reads a piece in a task that ``abort()`` cancels.
+    fileprivate func read(_ next: @escaping @Sendable () async throws -> Data?) async throws -> Data? {
+        let task: Task<Data?, any Error>? = state.withLock { state in
+            guard !state.isAborted else { return nil }
+            let task = Task { try await next() }
+            state.reading = task
+            return task
+        }
+        do {
+            let piece = try await task?.value
+            // A cancelled task sees its stream end early: that isn't the end of the body.
+            guard !state.withLock({ $0.isAborted }) else { throw CancellationError() }
+            return piece
+        } catch {
+            throw failed(error)
+        }
+    }
+
+    /// Keeps the first error of the body, unless it comes from aborting it.
+    fileprivate func failed(_ error: any Error) -> any Error {
+        state.withLock { state in
+            if !state.isAborted, state.failure == nil { state.failure = error }
+        }
+        return error
+    }
+
+    /// Tells of the progress, in rising order.
+    fileprivate func report(_ completed: Int64, of total: Int64?) {
+        guard let progress else { return }
+        let isNews = state.withLock { state in
+            guard completed > state.reported, !state.isAborted else { return false }
+            state.reported = completed
+            return true
+        }
+        if isNews { progress(TransferProgress(completed: completed, total: total)) }
+    }
+}
+
+extension AsyncHTTPClientUpload {
+    /// The pieces of a body, in the engine's type.
+    fileprivate struct Pieces: AsyncSequence, Sendable {
+        let body: RequestBody
+        let upload: AsyncHTTPClientUpload
+
+        func makeAsyncIterator() -> Iterator {
+            Iterator(body: body, upload: upload)
+        }
+    }
+
+    /// Reads the pieces. When the next one is asked for, those before have gone to the connection.
+    fileprivate struct Iterator: AsyncIteratorProtocol {
+        /// The most bytes that go to the connection at once: progress is told between them.
+        private static let size = 64 * 1024
+
+        private let chunks: ChunkReader
+        private let upload: AsyncHTTPClientUpload
+        private let length: Int64?
+        private var rest: Data = Data()
+        private var passed: Int64 = 0
+
+        init(body: RequestBody, upload: AsyncHTTPClientUpload) {
+            chunks = ChunkReader(body.chunks(of: Self.size))
+            self.upload = upload
+            length = body.length
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            if passed > 0 { upload.report(passed, of: length) }
+            while rest.isEmpty {
+                let chunks = chunks
+                guard let chunk = try await upload.read({ try await chunks.next() }) else {
+                    try checkLength(isComplete: true)
+                    upload.report(passed, of: length)
+                    return nil
+                }
+                rest = chunk
+            }
+            let piece = rest.prefix(Self.size)
+            rest = rest.dropFirst(piece.count)
+            passed += Int64(piece.count)
+            try checkLength(isComplete: false)
+            return ByteBuffer(bytes: piece)
+        }
+
+        private func checkLength(isComplete: Bool) throws {
+            guard let length, passed > length || isComplete && passed < length else { return }
+            throw upload.failed(
+                RequestBodyError(
+                    message: "The stream gave \(isComplete ? "" : "at least ")\(passed) bytes where the body's length is \(length): "
+                        + "give the right length, or none."))
+        }
+    }
+
+    /// Reads a body's chunks.
+    ///
+    /// `@unchecked Sendable`: the iterator is used by one task at a time, which the next one awaits.
+    private final class ChunkReader: @unchecked Sendable {
+        private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
+
+        init(_ chunks: AsyncThrowingStream<Data, any Error>) {
+            iterator = chunks.makeAsyncIterator()
+        }
+
+        func next() async throws -> Data? {
+            try await iterator.next()
+        }
+    }
+}
+#endif

@@ -1,0 +1,43 @@
+public import Foundation
+
+extension CurlTransport: TrustEvaluating {
+    /// Connects to the URL's host, checks its certificates and pins, and closes the connection: no request is sent.
+    ///
+    /// - Throws: the same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`, `unsupported` where the library doesn't
+    ///   show its certificates.
+    public func evaluateTrust(of url: URL, policy: TrustPolicy?, timeout: Duration) async throws -> TrustEvaluation {
+        var request = ServiceRequest(method: .head, url: url, timeouts: ServiceTimeouts(firstByte: timeout))
+        request.trust = policy
+        guard url.scheme?.lowercased() == "https" else {
+            throw TransportError(.badRequest, "Trust is a matter of https: \(SecretMask.text(of: url)) is another scheme.")
+        }
+        guard capabilities.contains(.pinning) else {
+            throw TransportError(
+                .unsupported, "libcurl \(library.version) with \(library.tls ?? "no TLS") doesn't show the certificates it has verified.")
+        }
+        let probe = TrustProbe()
+        do {
+            _ = try await exchange(for: request, probe: probe).head()
+        } catch is TrustProbe.Done {
+            if let evaluation = probe.evaluation { return evaluation }
+        }
+        throw TransportError(.other, "\(url.host() ?? "The host") answered without a secure connection.")
+    }
+}
+
+/// Takes the place of a request: what a connection has shown, before anything is sent over it.
+final class TrustProbe: Sendable {
+    /// The connection stands and is trusted; the exchange ends here.
+    struct Done: Error {}
+
+    private let found = Locked<TrustEvaluation?>(nil)
+
+    /// What was found.
+    var evaluation: TrustEvaluation? { found.withLock { $0 } }
+
+    /// Looks at a connection that has passed all checks.
+    func look(_ easy: OpaquePointer, host: String, tlsVersion: String?) throws(TransportError) {
+        let chain = try CurlTrust.verifiedChain(easy, host: host)
+        found.withLock { $0 = TrustEvaluation(host: host, chain: chain, tlsVersion: tlsVersion) }
+    }
+}

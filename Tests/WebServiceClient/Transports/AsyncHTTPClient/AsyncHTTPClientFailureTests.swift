@@ -1,0 +1,246 @@
+#if AsyncHTTPClient
+import Foundation
+import Testing
+import WebServiceClient
+
+@Suite struct AsyncHTTPClientFailureTests {
+    private let transport = AsyncHTTPClientEngine.transport
+
+    /// Sends a request to a server, reads the whole body, and gives the code of what went wrong.
+    private func code(
+        _ handle: @escaping @Sendable (RawConnection) -> Void, scheme: String = "http", change: (inout ServiceRequest) -> Void = { _ in }
+    ) async throws -> TransportError.Code? {
+        let server = try RawServer(handle)
+        var request = try server.request()
+        request.url = try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)/"))
+        change(&request)
+        return try await code(request)
+    }
+
+    private func code(_ request: ServiceRequest) async throws -> TransportError.Code? {
+        try await failureCode { [transport] in
+            _ = try await transport.send(request).body.collect(upTo: .max)
+        }
+    }
+
+    private func code(answer: String) async throws -> TransportError.Code? {
+        try await code { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write(answer)
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nhalf", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
+    ])
+    func `a body that breaks off is truncated`(answer: String) async throws {
+        #expect(try await code(answer: answer) == .truncated)
+    }
+
+    @Test func `what came of a truncated body is read before the error`() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        }
+        let request = try server.request()
+        let seen = Locked(Data())
+        let code = try await failureCode { [transport] in
+            for try await piece in try await transport.send(request).body { seen.withLock { $0.append(piece) } }
+        }
+        #expect(code == .truncated)
+        #expect(seen.withLock { $0 } == Data("half".utf8))
+    }
+
+    @Test func `a reset or a close before the head is a lost connection`() async throws {
+        let reset = try await code { connection in
+            _ = connection.readRequest()
+            connection.reset()
+        }
+        #expect(reset == .connectionLost)
+        #expect(try await code { _ = $0.readRequest() } == .connectionLost)
+        #expect(try await code(answer: "HTTP/1.1 200 OK\r\nContent-Le") == .connectionLost)
+    }
+
+    @Test func `a reset within the body truncates it`() async throws {
+        let head = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            _ = head.wait(timeout: .now() + 30)
+            connection.reset()
+        }
+        let request = try server.request()
+        let code = try await failureCode { [transport] in
+            let response = try await transport.send(request)
+            head.signal()
+            _ = try await response.body.collect(upTo: .max)
+        }
+        #expect(code == .truncated)
+    }
+
+    @Test func `a port where nobody listens can't be connected`() async throws {
+        let port = try DeafPort()
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+        #expect(try await code(ServiceRequest(url: url)) == .cannotConnect)
+    }
+
+    @Test func `a host without an address is not found`() async throws {
+        let url = try #require(URL(string: "http://nonexistent.invalid/?token=hidden"))
+        do {
+            _ = try await watched { [transport] in try await transport.send(ServiceRequest(url: url)) }
+            Issue.record("There is no such host.")
+        } catch let error as TransportError {
+            #expect(error.code == .hostNotFound)
+            #expect(error.message.contains("nonexistent.invalid"))
+            #expect(!"\(error) \(String(describing: error.underlying))".contains("hidden"))
+        }
+    }
+
+    @Test func `TLS to a server that doesn't speak it is a TLS error`() async throws {
+        let code = try await code(
+            {
+                $0.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+                _ = $0.waitForClose()
+            }, scheme: "https")
+        #expect(code == .tls)
+    }
+
+    @Test(arguments: [
+        "220 smtp.example.org ESMTP\r\n", "HTTP/1.1 200 OK\r\nno colon here\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\nnot gzip!",
+    ])
+    func `what is no HTTP is unreadable`(answer: String) async throws {
+        #expect(try await code(answer: answer) == .unreadableResponse)
+    }
+
+    @Test func `a field in Latin-1 is no trap`() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write(Data("HTTP/1.1 200 OK\r\nX-Name: Jos".utf8) + [0xE9] + Data("\r\nContent-Length: 0\r\n\r\n".utf8))
+        }
+        let request = try server.request()
+        let value = try await watched { [transport] in try await transport.send(request).headers["X-Name"] }
+        #expect(value == "Jos\u{FFFD}")
+    }
+
+    @Test func `a server that never answers runs into the time to the first byte`() async throws {
+        let code = try await code({
+            _ = $0.readRequest(); _ = $0.waitForClose()
+        }) { $0.timeouts.firstByte = .milliseconds(200) }
+        #expect(code == .timedOutWaiting)
+    }
+
+    @Test func `calls that wait for a connection run into the time to the first byte`() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            _ = connection.waitForClose()
+        }
+        var request = try server.request()
+        request.timeouts.firstByte = .milliseconds(300)
+        let sent = request
+        // The pool has fewer connections for one host than that.
+        let codes = try await watched {
+            try await withThrowingTaskGroup(of: TransportError.Code?.self) { group in
+                for _ in 0..<30 { group.addTask { try await code(sent) } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+        }
+        #expect(codes == [.timedOutWaiting])
+    }
+
+    @Test func `a body that pauses runs into the idle time, one that drips doesn't`() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            for _ in 0..<10 {
+                connection.write("x")
+                usleep(60_000)
+            }
+            _ = connection.waitForClose()
+        }
+        var request = try server.request()
+        request.timeouts.idle = .milliseconds(1_500)
+        let sent = request
+        let seen = Locked(0)
+        let code = try await failureCode { [transport] in
+            for try await piece in try await transport.send(sent).body { seen.withLock { $0 += piece.count } }
+        }
+        #expect(code == .timedOutIdle)
+        #expect(seen.withLock { $0 } == 10)
+    }
+
+    @Test func `a slow reader isn't taken for a silent server`() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")
+            connection.write(Data(repeating: 1, count: 3_000_000))
+        }
+        var request = try server.request()
+        request.timeouts.idle = .milliseconds(1_000)
+        let sent = request
+        let count = try await watched { [transport] in
+            var iterator = try await transport.send(sent).body.makeAsyncIterator()
+            var count = try await iterator.next()?.count ?? 0
+            try await Task.sleep(for: .milliseconds(2_500))
+            while let piece = try await iterator.next() { count += piece.count }
+            return count
+        }
+        #expect(count == 3_000_000)
+    }
+
+    @Test func `a body that drips runs into the whole time`() async throws {
+        let code = try await code({ connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            while connection.write("x") { usleep(20_000) }
+        }) { $0.timeouts.total = .milliseconds(300) }
+        #expect(code == .timedOutTotal)
+    }
+
+    @Test func `the whole time ends a body that nobody reads`() async throws {
+        let closed = AsyncStream<Void>.makeStream()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            _ = connection.waitForClose()
+            closed.continuation.yield()
+        }
+        var request = try server.request()
+        request.timeouts.total = .milliseconds(300)
+        let sent = request
+        try await watched { [transport] in
+            let response = try await transport.send(sent)
+            for await _ in closed.stream { break }
+            let code = try await failureCode { for try await _ in response.body {} }
+            #expect(code == .timedOutTotal)
+        }
+    }
+
+    @Test func `the deadline of the call bounds the wait for the head`() async throws {
+        let code = try await code({
+            _ = $0.readRequest(); _ = $0.waitForClose()
+        }) { $0.deadline = .now + .milliseconds(200) }
+        #expect(code == .timedOutTotal)
+    }
+
+    @Test func `a deadline that has passed sends nothing`() async throws {
+        let connections = Locked(0)
+        let code = try await code({ _ in connections.withLock { $0 += 1 } }) { $0.deadline = .now - .seconds(1) }
+        #expect(code == .timedOutTotal)
+        #expect(connections.withLock { $0 } == 0)
+    }
+
+    @Test func `times without bounds are no traps`() async throws {
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        var request = try server.request()
+        request.timeouts = ServiceTimeouts(firstByte: .seconds(Int64.max), idle: .seconds(Int64.max), total: .seconds(Int64.max))
+        #expect(try await code(request) == nil)
+        request.timeouts = ServiceTimeouts(firstByte: nil, idle: nil, total: nil)
+        #expect(try await code(request) == nil)
+        request.timeouts = ServiceTimeouts(firstByte: .seconds(Int64.min), idle: .zero, total: nil)
+        #expect(try await code(request) == .timedOutWaiting)
+    }
+}
+#endif

@@ -1,0 +1,114 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import Foundation
+import NIOSSL
+import Testing
+import WebServiceClient
+
+/// Against `openssl s_server`, with certificates that `openssl` makes.
+@Suite(.enabled(if: OpenSSLServer.isThere, "needs the openssl command"))
+struct AsyncHTTPClientTrustTests {
+    /// Connects to `localhost` or `127.0.0.1` with the given roots and gives what went wrong; `nil` for a response.
+    private func code(
+        _ server: OpenSSLServer, host: String = "localhost", roots: URL?, change: (inout TLSConfiguration) -> Void = { _ in }
+    ) async throws -> TransportError.Code? {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        if let roots { tls.trustRoots = .file(roots.path(percentEncoded: false)) }
+        change(&tls)
+        var configuration = AsyncHTTPClientTransport.configuration
+        configuration.tlsConfiguration = tls
+        let client = HTTPClient(configuration: configuration)
+        let transport = AsyncHTTPClientTransport(client)
+        let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+        let result: Result<TransportError.Code?, any Error>
+        do {
+            result = .success(try await failureCode { _ = try await transport.send(ServiceRequest(url: url)).body.collect(upTo: .max) })
+        } catch {
+            result = .failure(error)
+        }
+        try await client.shutdown()
+        return try result.get()
+    }
+
+    @Test func `certificates are told apart as far as the engine tells`() async throws {
+        let server = try OpenSSLServer(names: "DNS:localhost")
+        #expect(try await code(server, roots: server.authority) == nil)
+        #expect(try await code(server, roots: nil) == .tls)
+        #expect(try await code(server, host: "127.0.0.1", roots: server.authority) == .certificateForOtherHost)
+    }
+
+    // TLS 1.3 has an alert for it (RFC 8446 §6.2); in TLS 1.2 the server only says that the handshake failed.
+    @Test(arguments: [("-tls1_3", TransportError.Code.clientCertificate), ("-tls1_2", .tls)])
+    func `a client certificate that isn't there is told`(version: String, expected: TransportError.Code) async throws {
+        let server = try OpenSSLServer(names: "DNS:localhost", options: [version, "-Verify", "1", "-verify_return_error"])
+        #expect(try await code(server, roots: server.authority) == expected)
+    }
+
+    @Test func `versions that have nothing in common are a TLS error`() async throws {
+        let server = try OpenSSLServer(names: "DNS:localhost", options: ["-tls1_2"])
+        #expect(try await code(server, roots: server.authority) { $0.minimumTLSVersion = .tlsv13 } == .tls)
+    }
+}
+
+/// A TLS server on loopback that answers every request; it ends with the value.
+private final class OpenSSLServer: Sendable {
+    static let isThere = (try? run(["version"])) != nil
+
+    let port: Int
+    private let folder: TemporaryFolder
+    private let process: Locked<Process>
+
+    /// The certificate of the authority that vouches for the server.
+    var authority: URL { folder.url.appending(path: "ca.pem") }
+
+    init(names: String, options: [String] = []) throws {
+        folder = TemporaryFolder()
+        let path = { [folder] (name: String) in folder.url.appending(path: name).path(percentEncoded: false) }
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        try Self.run(
+            ["req", "-x509"] + key + ["-keyout", path("ca.key"), "-out", path("ca.pem"), "-subj", "/CN=Test authority", "-days", "2"])
+        try Self.run(["req"] + key + ["-keyout", path("server.key"), "-out", path("server.csr"), "-subj", "/CN=Test server"])
+        try Data("subjectAltName=\(names)\n".utf8).write(to: folder.url.appending(path: "server.ext"))
+        try Self.run([
+            "x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-days", "2",
+            "-extfile", path("server.ext"), "-out", path("server.pem"),
+        ])
+        let output = Pipe()
+        let server = Process()
+        server.executableURL = URL(filePath: "/usr/bin/env")
+        server.arguments =
+            ["openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", path("server.pem"), "-key", path("server.key")] + options
+        server.standardInput = Pipe()
+        server.standardOutput = output
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        var text = ""
+        while !text.contains("ACCEPT ") || !text.hasSuffix("\n") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw Failure() }
+            text += String(decoding: more, as: UTF8.self)
+        }
+        let line = text.split(separator: "\n").last { $0.hasPrefix("ACCEPT ") }
+        guard let number = line?.split(separator: ":").last, let port = Int(number) else { throw Failure() }
+        self.port = port
+        process = Locked(server)
+    }
+
+    deinit {
+        process.withLock { $0.terminate() }
+    }
+
+    private struct Failure: Error {}
+
+    private static func run(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure() }
+    }
+}
+#endif

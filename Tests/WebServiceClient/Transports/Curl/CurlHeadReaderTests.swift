@@ -1,0 +1,61 @@
+import Testing
+
+@testable import WebServiceClient
+
+@Suite struct CurlHeadReaderTests {
+    private func read(_ lines: [String], isConnected: Bool = true, into reader: inout CurlHeadReader) -> [CurlHead] {
+        var heads: [CurlHead] = []
+        for line in lines {
+            let event = Array(line.utf8).withUnsafeBytes { reader.receive($0, isConnected: isConnected) }
+            if case .head(let head) = event { heads.append(head) }
+        }
+        return heads
+    }
+
+    @Test func `the blank line completes the head`() {
+        var reader = CurlHeadReader()
+        let heads = read(["HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n"], into: &reader)
+        #expect(heads.map(\.bytes) == [Array("HTTP/1.1 200 OK\r\nA: b\r\n".utf8)])
+    }
+
+    @Test func `informational heads come before the final one`() {
+        var reader = CurlHeadReader()
+        let lines = [
+            "HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 103 Early Hints\r\n", "Link: a\r\n", "\r\n", "HTTP/1.1 204 None\r\n", "\r\n",
+        ]
+        let heads = read(lines, into: &reader)
+        #expect(heads.count == 1)
+        #expect(heads.first?.parsedInformational().map(\.status) == [100, 103])
+        #expect(heads.first?.parsedInformational().last?.headers["Link"] == "a")
+    }
+
+    @Test func `switching protocols is final`() {
+        var reader = CurlHeadReader()
+        #expect(read(["HTTP/1.1 101 Switching\r\n", "\r\n"], into: &reader).count == 1)
+    }
+
+    @Test func `what comes after the head are trailers`() {
+        var reader = CurlHeadReader()
+        _ = read(["HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n", "Sum: 1\r\n", "\r\n"], into: &reader)
+        #expect(CurlHead.fields(reader.trailers[...])["Sum"] == "1")
+        #expect(CurlHead.fields(reader.trailers[...]).count == 1)
+    }
+
+    @Test func `before there is a connection only a proxy can answer`() {
+        var reader = CurlHeadReader()
+        #expect(read(["HTTP/1.1 407 No\r\n", "A: b\r\n", "\r\n"], isConnected: false, into: &reader).isEmpty)
+        #expect(reader.tunnel?.parsed().status == 407)
+        #expect(reader.trailers == [])
+        #expect(read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader).count == 1)
+    }
+
+    @Test func `there is a bound`() {
+        var reader = CurlHeadReader()
+        let line = [UInt8](repeating: 65, count: 100_000)
+        var isBounded = false
+        for _ in 0..<11 {
+            if case .tooLarge = line.withUnsafeBytes({ reader.receive($0, isConnected: true) }) { isBounded = true }
+        }
+        #expect(isBounded)
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlProxyTests {
+    private func transport(_ proxy: RawServer, exceptions: [String] = []) throws -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try proxy.request().url, exceptions: exceptions)
+        return try CurlTransport(configuration: configuration)
+    }
+
+    private func proxy(_ seen: Locked<[RawRequest]>, answer: String) throws -> RawServer {
+        try RawServer { connection in
+            while let request = connection.readRequest() {
+                seen.withLock { $0.append(request) }
+                connection.write(answer)
+            }
+        }
+    }
+
+    @Test func `a plain request goes through the proxy, with its credentials`() async throws {
+        let seen = Locked<[RawRequest]>([])
+        let proxy = try proxy(seen, answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let transport = try transport(proxy)
+        let url = try #require(URL(string: "http://service.invalid/a?b"))
+        let response = try await watched {
+            try await transport.send(ServiceRequest(url: url, headers: ["Proxy-Authorization": "Basic eDp5"]))
+        }
+        #expect(response.status == 200)
+        let request = try #require(seen.withLock { $0.first })
+        #expect(request.line == "GET http://service.invalid/a?b HTTP/1.1")
+        #expect(request.field("Proxy-Authorization") == "Basic eDp5")
+        #expect(request.field("Host") == "service.invalid")
+    }
+
+    @Test func `a proxy's refusal of a tunnel is the response`() async throws {
+        let seen = Locked<[RawRequest]>([])
+        let proxy = try proxy(
+            seen, answer: "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 2\r\n\r\nno")
+        let transport = try transport(proxy)
+        let url = try #require(URL(string: "https://service.invalid/a"))
+        let headers: HTTPFields = ["Proxy-Authorization": "Basic eDp5", "Authorization": "Bearer secret"]
+        let response = try await watched { try await transport.send(ServiceRequest(url: url, headers: headers)) }
+        #expect(response.status == 407)
+        #expect(response.headers[.proxyAuthenticate] == "Basic realm=\"p\"")
+        let request = try #require(seen.withLock { $0.first })
+        #expect(request.line == "CONNECT service.invalid:443 HTTP/1.1")
+        #expect(request.field("Proxy-Authorization") == "Basic eDp5")
+        #expect(request.field("Authorization") == nil)
+    }
+
+    @Test func `hosts among the exceptions are called directly`() async throws {
+        let seen = Locked<[RawRequest]>([])
+        let proxy = try proxy(seen, answer: "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let transport = try transport(proxy, exceptions: ["127.0.0.1"])
+        let request = try server.request()
+        #expect(try await watched { try await transport.send(request) }.status == 200)
+        #expect(seen.withLock { $0.isEmpty })
+    }
+
+    @Test func `a proxy that isn't there is named`() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://proxy.invalid:1")))
+        let transport = try CurlTransport(configuration: configuration)
+        let url = try #require(URL(string: "http://service.invalid/"))
+        let code = try await failureCode { _ = try await transport.send(ServiceRequest(url: url)) }
+        #expect(code == .hostNotFound)
+    }
+}

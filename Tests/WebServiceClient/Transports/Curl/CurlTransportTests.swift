@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+/// What only this transport does; what every one does, the conformance suite shows.
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlTransportTests {
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        change(&configuration)
+        return try CurlTransport(configuration: configuration)
+    }
+
+    @Test func `the library says what it is`() throws {
+        let library = try CurlLibrary.open()
+        #expect(library.versionNumber >= 0x07_44_00)
+        #expect(library.version.split(separator: ".").count == 3)
+        #expect(try CurlLibrary.open() == library)
+    }
+
+    @Test func `it is the default where URLSession is the open one`() {
+        #if canImport(FoundationNetworking)
+        #expect(DefaultTransport.shared is CurlTransport)
+        #expect(DefaultTransport.fallbackReason == nil)
+        #else
+        #expect(DefaultTransport.shared is URLSessionTransport)
+        #endif
+    }
+
+    @Test func `metrics tell of times, bytes and the connection`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+        let transport = try transport()
+        var request = ServiceRequest(url: server.url)
+        for isReused in [false, true] {
+            let response = try await transport.send(request)
+            _ = try await response.body.collect(upTo: 100)
+            let metrics = try #require(response.report?.metrics)
+            #expect(metrics.isConnectionReused == isReused)
+            #expect(metrics.bytesReceived == 5)
+            #expect(metrics.remoteAddress == "127.0.0.1:\(server.port)")
+            #expect(try #require(metrics.firstByte) <= #require(metrics.total))
+            #expect(response.httpVersion == "HTTP/1.1")
+            request = ServiceRequest(url: server.url)
+        }
+    }
+
+    @Test func `no more than the bound are under way, and all come to their turn`() async throws {
+        let running = Locked((now: 0, most: 0))
+        let server = try LoopbackServer { routes in
+            routes.get("/") { _ in
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                try await Task.sleep(for: .milliseconds(2))
+                running.withLock { $0.now -= 1 }
+                return .text("hello")
+            }
+        }
+        let transport = try transport { $0.maximumConcurrentExchanges = 3 }
+        let url = server.url
+        try await watched {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await transport.send(ServiceRequest(url: url)).status } }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+        #expect(running.withLock { $0.most } <= 3)
+    }
+
+    @Test func `an invalidated transport takes no requests, and ends those it has`() async throws {
+        let server = try LoopbackServer {
+            $0.get("/") { _ in .pieces((0..<20).map { _ in .init(Data(count: 1), after: .milliseconds(5)) }) }
+        }
+        let transport = try transport()
+        let response = try await transport.send(ServiceRequest(url: server.url))
+        transport.invalidate()
+        #expect(try await response.body.collect(upTo: 10_000).count == 20)
+        let error = await #expect(throws: TransportError.self) { try await transport.send(ServiceRequest(url: server.url)) }
+        #expect(error?.message.contains("invalidated") == true)
+    }
+
+    @Test func `threads and descriptors go with the transport`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+        @Sendable func loops() -> Int {
+            let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+            return tasks.filter {
+                (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("curl-transport") == true
+            }
+            .count
+        }
+        for _ in 0..<20 {
+            let transport = try transport()
+            _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
+        }
+        try await server.waitForOpenConnections(atMost: 0)
+        // Other suites have transports of their own at the same time.
+        try await watched { while loops() > 16 { try await Task.sleep(for: .milliseconds(5)) } }
+    }
+
+    #if os(Linux)
+    @Test func `a child process inherits no socket of it`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .drip(Data(count: 1000), every: .milliseconds(5)) } }
+        let transport = try transport()
+        let response = try await transport.send(ServiceRequest(url: server.url))
+        let sockets = Self.sockets(to: server.port)
+        #expect(sockets.count == 1)
+        #expect(sockets.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+        response.body.cancel()
+    }
+
+    /// The sockets of this process whose other end is that port.
+    private static func sockets(to port: UInt16) -> [Int32] {
+        (3..<4096).filter { descriptor in
+            var peer = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let found = withUnsafeMutablePointer(to: &peer) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            return found == 0 && peer.sin_port.bigEndian == port
+        }
+    }
+    #endif
+}
