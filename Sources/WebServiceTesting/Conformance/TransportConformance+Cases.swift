@@ -2,7 +2,8 @@ extension TransportConformance {
     /// All cases of the library. Their names are what gaps are declared by, and stay as they are.
     public static let cases: [ConformanceCase] = [
         PlainCases.all, FieldCases.all, TargetCases.all, RestraintCases.all, InterimCases.all, UploadCases.all, UploadFailureCases.all,
-        DownloadCases.all, TruncationCases.all, MalformedCases.all, ConnectionCases.all, DeadlineCases.all, CancellationCases.all,
+        DownloadCases.all, TruncationCases.all, MalformedCases.all, ConnectionCases.all, RepetitionCases.all, DeadlineCases.all,
+        CancellationCases.all,
         CompressionCases.all,
     ].flatMap { $0 }
 }

@@ -10,9 +10,6 @@ import WebServiceTesting
 
     private static let knownGaps = [
         "uploads/progress-empty": "An empty body's progress isn't told.",
-        "uploads/early-answer": "To be mended: an answer before a stream's end throws CancellationError.",
-        "uploads/early-answer-closing": "To be mended: as above.",
-        "uploads/early-answer-reset": "To be mended: as above.",
         "malformed/bad-length": "Digits at its beginning count.",
         "malformed/huge-length": "Such a length counts for none.",
         "malformed/chunks": "To be mended: libcurl's error 43 for a bad chunk is `other`.",

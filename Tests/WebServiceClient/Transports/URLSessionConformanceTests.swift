@@ -19,7 +19,6 @@ import WebServiceTesting
         "fields/response-blank": "A field of nothing but blanks can't be read.",
         "fields/response-tight": "A field without a blank after its colon can't be read.",
         "targets/dot-segments": "Dot segments are resolved by libcurl, and its option against it can't be set.",
-        "uploads/shrinking-file": "The bytes that are missing are waited for until a deadline ends it.",
         "malformed/two-lengths": "The last length counts.",
         "malformed/bad-length": "Digits at its beginning count.",
         "malformed/huge-length": "Such a length counts for none.",
@@ -29,8 +28,14 @@ import WebServiceTesting
         "compression/truncated": "Compressed bytes that end too early count as whole.",
     ]
     private static let fatalGaps = [
-        "cuts/head": "A connection that ends within the head ends the process: “Transfer completed, but there's no response.”"
+        "cuts/head": "A connection that ends within the head ends the process: “Transfer completed, but there's no response.”",
+        "uploads/early-answer-stream": lateChunk, "uploads/no-reader-stream": lateChunk, "uploads/shrinking-file": lateChunk,
+        "cancellation/uploading-stream": lateChunk,
     ]
+    /// Seen in every second run of twenty such uploads that the server resets, and once in thirty that were cancelled.
+    private static let lateChunk =
+        "An upload from a file, also one that a stream was spooled to, may end the process when its exchange ends before its body: "
+        + "a chunk that is read then is handed to a libcurl handle that is gone."
     #else
     // Never run so far on Apple platforms by those who write this: these two are documented of URLSession there.
     private static let knownGaps = [

@@ -8,6 +8,7 @@ enum CancellationCases {
         ConformanceCase("cancellation/connecting", "Cancelling while TLS doesn't answer ends the call.", run: connecting),
         ConformanceCase("cancellation/waiting", "Cancelling while the head is awaited ends the call and the connection.", run: waiting),
         ConformanceCase("cancellation/uploading", "Cancelling while the body is sent ends the call and the connection.", run: uploading),
+        ConformanceCase("cancellation/uploading-stream", "So it does where the body is a stream or a file.", run: uploadingStream),
         ConformanceCase("cancellation/stalled-stream", "Cancelling while the stream of the body stands still ends the call.", run: stalled),
         ConformanceCase("cancellation/reading", "Cancelling while the body is read ends the call and the connection.", run: reading),
         ConformanceCase(
@@ -58,21 +59,29 @@ enum CancellationCases {
     }
 
     @Sendable private static func uploading(_ subject: ConformanceSubject) async throws {
-        let data = ConformanceBytes.make(32 << 20)
-        for (name, body) in [("memory", RequestBody(data)), ("a stream", .pieces(of: data, by: 200_000))] {
-            let received = Locked(0)
-            let script = LoopbackResponse.script { wire in
-                while let bytes = try wire.read() {
-                    received.withLock { $0 += bytes.count }
-                    try wire.pause(for: .milliseconds(1))
-                }
+        try await cancelUpload(of: RequestBody(ConformanceBytes.make(32 << 20)), "bytes", subject)
+    }
+
+    @Sendable private static func uploadingStream(_ subject: ConformanceSubject) async throws {
+        let folder = try ConformanceFolder()
+        try await cancelUpload(of: .pieces(of: Data(count: 32 << 20), by: 200_000), "a stream", subject)
+        try await cancelUpload(of: try RequestBody(file: try folder.sparseFile(32 << 20)), "a file", subject)
+    }
+
+    /// Cancels while 32 MB are sent to a server that reads slowly.
+    private static func cancelUpload(of body: RequestBody, _ name: String, _ subject: ConformanceSubject) async throws {
+        let received = Locked(0)
+        let script = LoopbackResponse.script { wire in
+            while let bytes = try wire.read() {
+                received.withLock { $0 += bytes.count }
+                try wire.pause(for: .milliseconds(1))
             }
-            try await answering(reading: .headOnly, { _ in script }) { server in
-                let request = try server.request(.post, body: body)
-                try await cancel(request, when: { received.withLock { $0 } > 0 }, "Cancelled while \(name) is sent", subject)
-                try await server.waitForOpenConnections(atMost: 0)
-                try demand(received.withLock { $0 } < data.count, "All of the body was sent")
-            }
+        }
+        try await answering(reading: .headOnly, { _ in script }) { server in
+            let request = try server.request(.post, body: body)
+            try await cancel(request, when: { received.withLock { $0 } > 0 }, "Cancelled while \(name) is sent", subject)
+            try await server.waitForOpenConnections(atMost: 0)
+            try demand(received.withLock { $0 } < 32 << 20, "All of the body was sent")
         }
     }
 

@@ -10,10 +10,12 @@ enum UploadFailureCases {
         ConformanceCase("uploads/changed-file", "A file that is gone or shorter is an error, and never a complete request.", run: changed),
         ConformanceCase("uploads/shrinking-file", "A file that shrinks while it is sent is an error.", run: shrinking),
         ConformanceCase("uploads/early-answer", "An answer before the body's end is delivered, the connection open.", run: early),
-        ConformanceCase("uploads/early-answer-closing", "An answer before the body's end, then a close, is delivered.", run: earlyClosing),
+        ConformanceCase("uploads/early-answer-closing", "An answer before the body's end, then a close, is delivered.", run: closing),
+        ConformanceCase("uploads/early-answer-stream", "So they are where the body is a stream.", run: earlyStream),
         ConformanceCase(
             "uploads/early-answer-reset", "An answer before the body's end, then a reset, is delivered, or the loss told.", run: earlyReset),
         ConformanceCase("uploads/no-reader", "A server that goes in the middle of a body is a lost connection.", run: noReader),
+        ConformanceCase("uploads/no-reader-stream", "So it is where the body is a stream or a file.", run: noReaderStream),
     ]
 
     private struct Broken: Error {}
@@ -102,7 +104,7 @@ enum UploadFailureCases {
         }
         try await answering(reading: .headOnly, { _ in script }) { server in
             var request = try server.request(.post, body: body)
-            request.timeouts.firstByte = .seconds(1)
+            request.timeouts.firstByte = .seconds(5)
             do {
                 let (response, _) = try await subject.exchange(request)
                 throw TestingFailure("A file that shrinks while it is sent: expected an error, found status \(response.status)")
@@ -112,23 +114,29 @@ enum UploadFailureCases {
         }
     }
 
-    @Sendable private static func early(_ subject: ConformanceSubject) async throws {
-        let data = ConformanceBytes.make(3 << 20)
-        for body in [RequestBody(data), .pieces(of: data, by: 50_000), .pieces(of: data, by: 50_000, length: Int64(data.count))] {
-            try await answering(reading: .headOnly, { _ in .text("too large", status: 413) }) { server in
-                try await subject.expect(413, "too large", for: try server.request(.post, body: body))
-                try demand(server.requests.count, is: 1, "The requests that reached the server")
-            }
+    /// Demands that an answer arrives which the server gives before it has read the body.
+    private static func answered(_ answer: LoopbackResponse, to body: RequestBody, _ subject: ConformanceSubject) async throws {
+        try await answering(reading: .headOnly, { _ in answer }) { server in
+            try await subject.expect(413, "too large", for: try server.request(.post, body: body))
+            try demand(server.requests.count, is: 1, "The requests that reached the server")
         }
     }
 
-    @Sendable private static func earlyClosing(_ subject: ConformanceSubject) async throws {
+    private static let refusal = LoopbackResponse.text("too large", status: 413)
+
+    @Sendable private static func early(_ subject: ConformanceSubject) async throws {
+        try await answered(refusal, to: RequestBody(ConformanceBytes.make(3 << 20)), subject)
+    }
+
+    @Sendable private static func closing(_ subject: ConformanceSubject) async throws {
+        try await answered(refusal.closing(), to: RequestBody(ConformanceBytes.make(3 << 20)), subject)
+    }
+
+    @Sendable private static func earlyStream(_ subject: ConformanceSubject) async throws {
         let data = ConformanceBytes.make(3 << 20)
-        for body in [RequestBody(data), .pieces(of: data, by: 50_000)] {
-            try await answering(reading: .headOnly, { _ in .text("too large", status: 413).closing() }) { server in
-                try await subject.expect(413, "too large", for: try server.request(.post, body: body))
-                try demand(server.requests.count, is: 1, "The requests that reached the server")
-            }
+        for length in [nil, Int64(data.count)] {
+            try await answered(refusal, to: .pieces(of: data, by: 50_000, length: length), subject)
+            try await answered(refusal.closing(), to: .pieces(of: data, by: 50_000, length: length), subject)
         }
     }
 
@@ -145,16 +153,26 @@ enum UploadFailureCases {
     }
 
     @Sendable private static func noReader(_ subject: ConformanceSubject) async throws {
+        try await lost(RequestBody(ConformanceBytes.make(3 << 20)), subject)
+    }
+
+    @Sendable private static func noReaderStream(_ subject: ConformanceSubject) async throws {
+        let folder = try ConformanceFolder()
+        let data = ConformanceBytes.make(3 << 20)
+        try await lost(.pieces(of: data, by: 50_000), subject)
+        try await lost(.pieces(of: data, by: 50_000, length: Int64(data.count)), subject)
+        try await lost(try RequestBody(file: try folder.file(data)), subject)
+    }
+
+    /// Demands the right error where the server resets the connection in the middle of the body.
+    private static func lost(_ body: RequestBody, _ subject: ConformanceSubject) async throws {
         let script = LoopbackResponse.script { wire in
             for _ in 0..<3 { _ = try wire.read() }
             wire.reset()
         }
-        let data = ConformanceBytes.make(3 << 20)
-        for body in [RequestBody(data), .pieces(of: data, by: 50_000)] {
-            try await answering(reading: .headOnly, { _ in script }) { server in
-                try await subject.expect(.connectionLost, for: try server.request(.post, body: body))
-                try demand(server.requests.count, is: 1, "The requests that reached the server")
-            }
+        try await answering(reading: .headOnly, { _ in script }) { server in
+            try await subject.expect(.connectionLost, for: try server.request(.post, body: body))
+            try demand(server.requests.count, is: 1, "The requests that reached the server")
         }
     }
 }
