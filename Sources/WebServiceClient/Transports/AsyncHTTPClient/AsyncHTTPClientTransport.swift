@@ -107,7 +107,8 @@ public final class AsyncHTTPClientTransport: Transport {
         let headers = HTTPFields(response.headers.map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: Self.trimmed($0.value)) })
         let status = Int(response.status.code)
         let length = Self.bodyLength(status: status, headers: headers, method: request.method)
-        let exchange = AsyncHTTPClientExchange(response.body, hasBody: length != 0, host: host, upload: upload, deadlines: deadlines)
+        let exchange = AsyncHTTPClientExchange(
+            response.body, hasBody: length != 0 && headers[.contentLength] != "0", host: host, upload: upload, deadlines: deadlines)
         exchange.watch(on: Self.timers)
         let meter = request.downloadProgress.map { DownloadMeter(total: length, report: $0) }
         let body = ResponseBody(
