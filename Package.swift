@@ -56,6 +56,7 @@ let package = Package(
             dependencies: [
                 "WebServiceClient", "WebServiceTesting",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
             path: "Tests/WebServiceClient", swiftSettings: settings),

@@ -24,13 +24,20 @@ final class AsyncHTTPClientExchange: Sendable {
         var timer: DeadlineTimer?
     }
 
+    private let hasBody: Bool
     private let host: String
     private let upload: AsyncHTTPClientUpload
     private let deadlines: ExchangeDeadlines
     private let state: Locked<State>
 
     /// The exchange whose response has that body.
-    init(_ body: HTTPClientResponse.Body, host: String, upload: AsyncHTTPClientUpload, deadlines: ExchangeDeadlines) {
+    ///
+    /// - Parameter hasBody: whether bytes may follow. Where none may, whatever the engine still says is the end: it takes the missing body of
+    ///   a HEAD for a broken one when the head names a coding.
+    init(
+        _ body: HTTPClientResponse.Body, hasBody: Bool, host: String, upload: AsyncHTTPClientUpload, deadlines: ExchangeDeadlines
+    ) {
+        self.hasBody = hasBody
         self.host = host
         self.upload = upload
         self.deadlines = deadlines
@@ -46,15 +53,33 @@ final class AsyncHTTPClientExchange: Sendable {
     }
 
     private func checkDeadlines() -> ContinuousClock.Instant? {
-        // A server is silent only while someone waits for it: a slow reader is no silence.
+        guard let due else { return nil }
+        guard due.instant <= .now else { return due.instant }
+        guard due.code == .timedOutIdle else {
+            end(.failed(deadlines.error(due.code, host: host)))
+            return nil
+        }
+        // On a busy machine a piece may be here whose reader hasn't had its turn: the verdict queues up behind it.
+        Task { judge() }
+        return nil
+    }
+
+    private func judge() {
+        guard let due else { return }
+        if due.instant <= .now {
+            end(.failed(deadlines.error(due.code, host: host)))
+        } else {
+            state.withLock { $0.timer }?.schedule(at: due.instant)
+        }
+    }
+
+    /// What passes next. A server is silent only while someone waits for it: a slow reader is no silence.
+    private var due: ExchangeDeadlines.Due? {
         let silentSince: ContinuousClock.Instant? = state.withLock { state in
             guard case .open = state.phase else { return nil }
             return state.reader == nil ? .now : state.readingSince
         }
-        guard let silentSince, let due = deadlines.dueWhileReceiving(lastArrival: silentSince) else { return nil }
-        guard due.instant <= .now else { return due.instant }
-        end(.failed(deadlines.error(due.code, host: host)))
-        return nil
+        return silentSince.flatMap { deadlines.dueWhileReceiving(lastArrival: $0) }
     }
 
     /// The next piece of the body, `nil` at the end.
@@ -84,6 +109,7 @@ final class AsyncHTTPClientExchange: Sendable {
     }
 
     private func read(_ source: Source) async {
+        state.withLock { $0.readingSince = .now }
         do {
             guard let buffer = try await source.next() else { return end(.received) }
             let reader = state.withLock { state in
@@ -92,6 +118,7 @@ final class AsyncHTTPClientExchange: Sendable {
             }
             reader?.resume(returning: Data(buffer.readableBytesView))
         } catch {
+            guard hasBody else { return end(.received) }
             end(.failed(upload.failure ?? TransportError.reading(error, host: host, headArrived: true)))
         }
     }

@@ -24,11 +24,21 @@ struct AsyncHTTPClientRequest {
         let url = request.url.absoluteURL
         host = RequestRules.name(of: try RequestRules.origin(of: url))
         try RequestRules.check(request.method)
+        try Self.checkPath(of: url)
         var outgoing = HTTPClientRequest(url: url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers = try Self.fields(of: request, host: host)
         outgoing.body = try upload.body(of: request.body)
         self.request = outgoing
+    }
+
+    /// Refuses a path whose escapes are no UTF-8: the engine would ask for `/` in its place, without a word.
+    private static func checkPath(of url: URL) throws(TransportError) {
+        guard url.path(percentEncoded: false).isEmpty, !url.path(percentEncoded: true).isEmpty else { return }
+        throw TransportError(
+            .unsupported,
+            "HTTPClient can't send the path of \(SecretMask.text(of: url)), whose escapes are no UTF-8: use another transport, such as "
+                + "CurlTransport.")
     }
 
     private static func fields(of request: ServiceRequest, host: String) throws(TransportError) -> HTTPHeaders {

@@ -68,6 +68,7 @@ public final class AsyncHTTPClientTransport: Transport {
         let deadlines = ExchangeDeadlines(request, start: .now)
         let upload = AsyncHTTPClientUpload(progress: request.uploadProgress)
         let outgoing = try AsyncHTTPClientRequest(request, upload: upload)
+        try await AsyncHTTPClientUpload.checkEmptyStream(of: request.body, host: outgoing.host, deadlines: deadlines)
         do {
             let response = try await execute(outgoing, deadlines: deadlines)
             guard response.history.count < 2 else { throw HTTPClientSettings.redirectRefusal }
@@ -103,10 +104,11 @@ public final class AsyncHTTPClientTransport: Transport {
         _ response: HTTPClientResponse, to request: ServiceRequest, host: String, upload: AsyncHTTPClientUpload,
         deadlines: ExchangeDeadlines
     ) -> TransportResponse {
-        let headers = HTTPFields(response.headers.map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: $0.value) })
+        let headers = HTTPFields(response.headers.map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: Self.trimmed($0.value)) })
         let status = Int(response.status.code)
         let length = Self.bodyLength(status: status, headers: headers, method: request.method)
-        let exchange = AsyncHTTPClientExchange(response.body, host: host, upload: upload, deadlines: deadlines)
+        let exchange = AsyncHTTPClientExchange(
+            response.body, hasBody: length != 0 && headers[.contentLength] != "0", host: host, upload: upload, deadlines: deadlines)
         exchange.watch(on: Self.timers)
         let meter = request.downloadProgress.map { DownloadMeter(total: length, report: $0) }
         let body = ResponseBody(
@@ -121,6 +123,13 @@ public final class AsyncHTTPClientTransport: Transport {
         return TransportResponse(
             status: status, headers: headers, url: request.url, body: body,
             httpVersion: version.major == 1 ? "HTTP/1.\(version.minor)" : "HTTP/\(version.major)")
+    }
+
+    /// A value without the blanks at its end, which the engine leaves there (RFC 9110 §5.5).
+    private static func trimmed(_ value: String) -> String {
+        guard let last = value.utf8.last, last == 32 || last == 9 else { return value }
+        let end = value.utf8.lastIndex { $0 != 32 && $0 != 9 }
+        return end.map { String(value[...$0]) } ?? ""
     }
 
     /// The bytes that the reader will see, if the head tells (RFC 9112 §6.3): not with codings, which the client may undo.

@@ -33,15 +33,39 @@ final class AsyncHTTPClientUpload: Sendable {
     func body(of body: RequestBody?) throws -> HTTPClientRequest.Body? {
         guard let body else { return nil }
         try Self.checkFiles(of: body)
-        if body.length == 0, case .segments = body.source {
+        if body.length == 0 {
             isEmpty.withLock { $0 = true }
             return .bytes(ByteBuffer())
         }
         if progress == nil, let data = body.data { return .bytes(ByteBuffer(bytes: data)) }
         let pieces = Pieces(body: body, upload: self)
-        // A stream of which nothing is expected would not even be looked at: as one of unknown length it is, and its length is checked here.
-        guard let length = body.length, length > 0 else { return .stream(pieces, length: .unknown) }
-        return .stream(pieces, length: .known(length))
+        return .stream(pieces, length: body.length.map { .known($0) } ?? .unknown)
+    }
+
+    /// Looks whether a stream that is said to be empty is: the engine would not ask it for anything.
+    ///
+    /// - Throws: ``RequestBodyError`` when it isn't, what it throws, and a ``TransportError`` when it stands still.
+    static func checkEmptyStream(of body: RequestBody?, host: String, deadlines: ExchangeDeadlines) async throws {
+        guard let body, body.length == 0, case .stream(let open) = body.source else { return }
+        let due = deadlines.dueWhileWaiting
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for try await piece in open() where !piece.isEmpty { throw wrongLength("at least \(piece.count)", length: 0) }
+            }
+            if let due {
+                group.addTask {
+                    try await Task.sleep(until: due.instant, clock: .continuous)
+                    throw deadlines.error(due.code, host: host)
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+        try Task.checkCancellation()
+    }
+
+    fileprivate static func wrongLength(_ count: String, length: Int64) -> RequestBodyError {
+        RequestBodyError(message: "The stream gave \(count) bytes where the body's length is \(length): give the right length, or none.")
     }
 
     private static func checkFiles(of body: RequestBody) throws {
@@ -154,10 +178,7 @@ extension AsyncHTTPClientUpload {
 
         private func checkLength(isComplete: Bool) throws {
             guard let length, passed > length || isComplete && passed < length else { return }
-            throw upload.failed(
-                RequestBodyError(
-                    message: "The stream gave \(isComplete ? "" : "at least ")\(passed) bytes where the body's length is \(length): "
-                        + "give the right length, or none."))
+            throw upload.failed(AsyncHTTPClientUpload.wrongLength(isComplete ? "\(passed)" : "at least \(passed)", length: length))
         }
     }
 

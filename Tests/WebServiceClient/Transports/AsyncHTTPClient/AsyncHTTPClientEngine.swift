@@ -1,13 +1,19 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import Foundation
+import NIOCore
 import WebServiceClient
 
 /// The clients that the tests of ``AsyncHTTPClientTransport`` share. They live as long as the process: one that is let go must have been
 /// shut down before, which no suite could wait for.
 enum AsyncHTTPClientEngine {
     /// Configured as the transport wants it.
-    static let suitable = HTTPClient(configuration: AsyncHTTPClientTransport.configuration)
+    static let suitable: HTTPClient = {
+        var configuration = AsyncHTTPClientTransport.configuration
+        // Connections that were being made for cancelled calls stay in the pool, and tests wait until all are gone.
+        configuration.connectionPool.idleTimeout = .seconds(3)
+        return HTTPClient(configuration: configuration)
+    }()
     /// Of the engine's own default configuration, which follows redirects.
     static let following = HTTPClient()
     /// Speaks HTTP/1.1 only.

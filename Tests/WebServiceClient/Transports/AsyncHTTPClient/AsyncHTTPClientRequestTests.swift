@@ -57,6 +57,10 @@ import WebServiceClient
         #expect(trace == .badRequest)
     }
 
+    @Test func `a path that the engine would change is refused`() async throws {
+        #expect(try await code(nowhere + "a/%ff") == .unsupported)
+    }
+
     @Test func `the framing is the transport's own`() async throws {
         #expect(try await code(nowhere) { $0.headers["Transfer-Encoding"] = "chunked" } == .badRequest)
         #expect(try await code(nowhere) { $0.headers["Content-Length"] = "3" } == .badRequest)
