@@ -4,19 +4,12 @@ import WebServiceTesting
 
 /// What libcurl keeps of what a transport owes, and what is known not to hold.
 @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here.")) struct CurlConformanceTests {
-    private static let suite = TransportConformance(knownGaps: knownGaps, fatalGaps: fatalGaps, limit: .seconds(60)) {
+    private static let suite = TransportConformance(knownGaps: knownGaps, limit: .seconds(60)) {
         try CurlTransport()
     }
 
     private static let knownGaps = [
-        "uploads/progress-empty": "An empty body's progress isn't told.",
-        "malformed/bad-length": "Digits at its beginning count.",
-        "malformed/huge-length": "Such a length counts for none.",
-        "malformed/chunks": "To be mended: libcurl's error 43 for a bad chunk is `other`.",
-        "compression/truncated": "Compressed bytes that end too early count as whole.",
-    ]
-    private static let fatalGaps = [
-        "cuts/head": "To be mended: a connection that ends in order within the head lets the call hang, past all deadlines."
+        "compression/truncated": "Compressed bytes that end too early count as whole."
     ]
 
     @Test(arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
