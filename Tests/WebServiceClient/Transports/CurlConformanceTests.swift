@@ -10,9 +10,6 @@ import WebServiceTesting
 
     private static let knownGaps = [
         "uploads/progress-empty": "An empty body's progress isn't told.",
-        "malformed/bad-length": "Digits at its beginning count.",
-        "malformed/huge-length": "Such a length counts for none.",
-        "malformed/chunks": "To be mended: libcurl's error 43 for a bad chunk is `other`.",
         "compression/truncated": "Compressed bytes that end too early count as whole.",
     ]
     private static let fatalGaps = [
