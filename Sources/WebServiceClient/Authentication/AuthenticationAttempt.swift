@@ -22,6 +22,20 @@ public struct AuthenticationAttempt: Sendable {
     /// Whether the request can be sent again: it has no body, or one that can be read again.
     public var canRepeat: Bool { request.body?.isReplayable ?? true }
 
+    /// Whether the credentials are for a proxy's tunnel: it sees a request of its own (RFC 9110 §9.3.6), and nothing of this one.
+    public var isForTunnel: Bool { target == .proxy && request.origin?.scheme == "https" }
+
+    /// The method that whoever is to be satisfied sees.
+    public var seenMethod: ServiceRequest.Method { isForTunnel ? "CONNECT" : request.method }
+
+    /// What whoever is to be satisfied sees in the request line (RFC 9112 §3.2): path and query; for a proxy, the absolute URL, or the
+    /// authority of a tunnel.
+    public var seenTarget: String {
+        guard target == .proxy, let origin = request.origin else { return request.target }
+        guard isForTunnel else { return origin.description + request.target }
+        return origin.host.contains(":") ? "[\(origin.host)]:\(origin.port)" : "\(origin.host):\(origin.port)"
+    }
+
     /// What credentials are kept by: they are valid for one target of one origin.
     var scope: AuthenticationScope {
         AuthenticationScope(target: target, origin: request.origin)

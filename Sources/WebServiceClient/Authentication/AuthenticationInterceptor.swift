@@ -2,8 +2,9 @@
 ///
 /// * The provider is asked only for requests to the service root's origin (``CallContext/serviceOrigin``), and not for calls marked as
 ///   foreign: credentials never go anywhere else, and nobody else's 401 is answered.
-/// * The proxy's provider is asked only for `http` URLs, which a proxy sees in the clear. Inside the tunnel of an `https` request both
-///   the request and a 407 would be the server's, not the proxy's; opening the tunnel is the transport's business.
+/// * The proxy's provider is asked for `http` URLs, which a proxy sees in the clear. For an `https` URL it is asked only where the
+///   transport opens tunnels with the credentials and tells a proxy's refusal from the server's
+///   (``TransportCapabilities/proxyAuthentication``): inside the tunnel both the request and a 407 are the server's.
 /// * Credentials replace an `Authorization` field that was set before: this stage is the last to touch a request, and wins. A provider
 ///   that has no credentials yet leaves such a field as it is.
 /// * A refused request is repeated at most three times, and only if its body can be sent again; else the refusal is delivered.
@@ -16,11 +17,15 @@ public struct AuthenticationInterceptor: Interceptor {
 
     private let provider: (any AuthenticationProvider)?
     private let proxyProvider: (any AuthenticationProvider)?
+    private let opensTunnels: Bool
 
     /// A stage with a provider for the service, one for a proxy, or both.
-    public init(_ provider: (any AuthenticationProvider)?, proxy: (any AuthenticationProvider)? = nil) {
+    ///
+    /// - Parameter opensTunnels: whether the transport is capable of ``TransportCapabilities/proxyAuthentication``.
+    public init(_ provider: (any AuthenticationProvider)?, proxy: (any AuthenticationProvider)? = nil, opensTunnels: Bool = false) {
         self.provider = provider
         proxyProvider = proxy
+        self.opensTunnels = opensTunnels
     }
 
     /// A provider that is asked for this request, and what it sees of it.
@@ -44,7 +49,7 @@ public struct AuthenticationInterceptor: Interceptor {
                 request = parties[index].attempt.request
             }
             let answer = try await next(request, context)
-            let refusing = parties.firstIndex { $0.attempt.target.status == answer.status }
+            let refusing = parties.firstIndex { Self.refuses(answer, $0.attempt) }
             let response = try await checked(answer, by: parties, context)
             guard let refusing, rounds < Self.maximumRounds else { return response }
             parties[refusing].attempt.request = request
@@ -60,7 +65,7 @@ public struct AuthenticationInterceptor: Interceptor {
     private func parties(for request: ServiceRequest, _ context: CallContext) -> [Party] {
         guard let origin = request.origin else { return [] }
         var parties: [Party] = []
-        if let proxyProvider, origin.scheme == "http" {
+        if let proxyProvider, origin.scheme == "http" || opensTunnels {
             parties.append(Party(provider: proxyProvider, attempt: AuthenticationAttempt(request: request, target: .proxy)))
         }
         if let provider, !context.isForeign, origin == context.serviceOrigin {
@@ -69,13 +74,19 @@ public struct AuthenticationInterceptor: Interceptor {
         return parties
     }
 
+    /// Whether a response is a refusal of an attempt. Through a tunnel only the refusal of the tunnel is the proxy's.
+    private static func refuses(_ response: TransportResponse, _ attempt: AuthenticationAttempt) -> Bool {
+        attempt.target.status == response.status && (!attempt.isForTunnel || response.isTunnelRefusal)
+    }
+
     /// Shows the response to the providers that it doesn't refuse. A proxy's refusal says nothing about the server; a server's says that
     /// the proxy was content.
     private func checked(_ response: TransportResponse, by parties: [Party], _ context: CallContext) async throws -> TransportResponse {
         guard response.status != AuthenticationTarget.proxy.status else { return response }
         var response = response
         do {
-            for party in parties where party.attempt.target.status != response.status {
+            // What comes through a tunnel isn't the proxy's.
+            for party in parties where party.attempt.target.status != response.status && !party.attempt.isForTunnel {
                 response = try await party.provider.check(response, attempt: party.attempt, context: context)
             }
         } catch {

@@ -120,7 +120,9 @@ final class ClientState: Sendable {
         stages.append(Retry(policy: configuration.retry))
         if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
             stages.append(
-                AuthenticationInterceptor(configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider))
+                AuthenticationInterceptor(
+                    configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
+                    opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication)))
         }
         let end = TransportStage(transport: configuration.transport)
         var chain: NextInterceptor = { request, context in

@@ -15,6 +15,9 @@ public struct TransportResponse: Sendable {
     /// What else the transport knows of the exchange: times, trailers, informational responses.
     public var report: ExchangeReport?
 
+    /// Whether a proxy gave this response instead of opening a tunnel to the server (RFC 9110 §9.3.6): the request was not sent.
+    public var isTunnelRefusal = false
+
     /// A response.
     public init(
         status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil,

@@ -216,6 +216,36 @@ import Testing
         #expect(proxy.events.isEmpty && server.requests.first?.headers.isEmpty == true)
     }
 
+    @Test func `a proxy's refusal of a tunnel is answered where the transport opens tunnels`() async throws {
+        let server = StubServer { request, number in
+            var refusal = TransportResponse.stub(407, ["Proxy-Authenticate": "P"])
+            refusal.isTunnelRefusal = true
+            return request.headers[.proxyAuthorization] == "P2" ? .stub(200) : refusal
+        }
+        let proxy = Tokens("P1", "P2")
+        let response = try await server.send(.stub("https://api.test/"), nil, proxy: proxy, opensTunnels: true)
+        #expect(response.status == 200)
+        #expect(proxy.events == ["authorize", "respond 0 P1 P"])
+    }
+
+    @Test func `a 407 that comes through the tunnel is the server's, and nobody answers it`() async throws {
+        let server = StubServer { _, _ in .stub(407, ["Proxy-Authenticate": "P"]) }
+        let proxy = Tokens("P1", "P2")
+        let response = try await server.send(.stub("https://api.test/"), nil, proxy: proxy, opensTunnels: true)
+        #expect(response.status == 407)
+        #expect(proxy.events == ["authorize"])
+    }
+
+    @Test func `a proxy sees a request of its own for a tunnel`() {
+        let attempt = AuthenticationAttempt(request: .stub("https://api.test/a?b", method: .post), target: .proxy)
+        #expect(attempt.seenMethod == "CONNECT" && attempt.seenTarget == "api.test:443")
+        let plain = AuthenticationAttempt(request: .stub("http://api.test/a?b", method: .post), target: .proxy)
+        #expect(plain.seenMethod == .post && plain.seenTarget == "http://api.test/a?b")
+        let origin = AuthenticationAttempt(request: .stub("https://[::1]:8443/a?b"), target: .origin)
+        #expect(origin.seenMethod == .get && origin.seenTarget == "/a?b")
+        #expect(AuthenticationAttempt(request: .stub("https://[::1]:8443/a"), target: .proxy).seenTarget == "[::1]:8443")
+    }
+
     @Test func `the stage shows nothing of its providers`() {
         let stage = AuthenticationInterceptor(
             BasicAuthenticationProvider(user: "ada", password: "hunter2"),

@@ -32,9 +32,10 @@ final class StubServer: Sendable {
     /// Sends a request through an authentication stage to this server.
     func send(
         _ request: ServiceRequest = .stub(), _ provider: (any AuthenticationProvider)?, proxy: (any AuthenticationProvider)? = nil,
-        context: CallContext = .stub()
+        context: CallContext = .stub(), opensTunnels: Bool = false
     ) async throws -> TransportResponse {
-        try await AuthenticationInterceptor(provider, proxy: proxy).intercept(request, context: context, next: next)
+        try await AuthenticationInterceptor(provider, proxy: proxy, opensTunnels: opensTunnels)
+            .intercept(request, context: context, next: next)
     }
 }
 

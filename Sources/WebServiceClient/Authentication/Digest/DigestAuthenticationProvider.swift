@@ -124,7 +124,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         _ attempt: inout AuthenticationAttempt, isAnswer: Bool, adopting newSession: DigestSession? = nil
     ) async throws -> Bool {
         let scope = attempt.scope
-        let target = attempt.target == .proxy ? Self.absoluteTarget(of: attempt.request) : attempt.request.target
+        let target = attempt.seenTarget
         let clientNonce = makeClientNonce()
         let use = state.withLock { state in
             if let newSession { state.sessions.adopt(newSession, for: scope) }
@@ -133,13 +133,14 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         guard let (challenge, exchange) = use else { return false }
         var bodyDigest = ""
         if exchange.quality == .integrity {
-            bodyDigest = try await BodyDigest.text(of: attempt.request.body, exchange.function)
+            // The request for a tunnel has no body.
+            bodyDigest = try await BodyDigest.text(of: attempt.isForTunnel ? nil : attempt.request.body, exchange.function)
             // The proof is of the bytes as they are sent, and transports decode what they can.
-            if !attempt.request.headers.contains(.acceptEncoding) { attempt.request.headers[.acceptEncoding] = "identity" }
+            if !attempt.isForTunnel, !attempt.request.headers.contains(.acceptEncoding) { attempt.request.headers[.acceptEncoding] = "identity" }
         }
         attempt.request.headers[attempt.target.credentialsField] = DigestAuthorization.value(
             user: user.name, challenge: challenge, exchange: exchange,
-            response: exchange.response(method: attempt.request.method.rawValue, bodyDigest: bodyDigest))
+            response: exchange.response(method: attempt.seenMethod.rawValue, bodyDigest: bodyDigest))
         attempt.memo = Sent(exchange: exchange, isAnswer: isAnswer)
         return true
     }
@@ -177,11 +178,6 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         var response = response
         response.body = ResponseBody(data)
         return response
-    }
-
-    /// What stands in the request line of a request to a proxy (RFC 9112 §3.2.2).
-    private static func absoluteTarget(of request: ServiceRequest) -> String {
-        request.origin.map { $0.description + request.target } ?? request.target
     }
 }
 

@@ -27,8 +27,10 @@ extension CurlExchange {
                 let trailers = self.state.withLock { $0.trailers }
                 return CurlHead.fields(trailers[...])
             })
-        return TransportResponse(
+        var response = TransportResponse(
             status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report)
+        response.isTunnelRefusal = head.isOfTunnel
+        return response
     }
 
     /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+extension IntegrationTests {
+    /// HTTP/2 over TLS, and what a connection tells of itself.
+    @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.http2) == true, "needs libcurl with HTTP/2"))
+    struct HTTP2Tests {
+        private func request(_ server: String, _ path: String = "/hello.txt") throws -> ServiceRequest {
+            let server = try TestServer.named(server)
+            var request = ServiceRequest(url: try #require(URL(string: server.url + path)))
+            request.trust = TrustPolicy(authorities: try #require(server.tls).ownAuthorityOnly())
+            return request
+        }
+
+        @Test(arguments: ["tls-nginx", "tls-apache", "tls-lighttpd"])
+        func `it is negotiated, and many calls share a connection`(server: String) async throws {
+            let transport = try CurlTransport()
+            let request = try request(server, server == "tls-lighttpd" ? "/status/200" : "/hello.txt")
+            let first = try await transport.send(request)
+            _ = try await first.body.collect(upTo: 1 << 20)
+            #expect(first.httpVersion == "HTTP/2")
+            #expect(first.report?.metrics.tlsVersion?.hasPrefix("TLSv1.") == true)
+            #expect(first.report?.metrics.secureConnect ?? .zero > .zero)
+            let reused = try await ending(within: .seconds(60)) {
+                try await withThrowingTaskGroup(of: Bool?.self) { group in
+                    for _ in 0..<50 {
+                        group.addTask {
+                            let response = try await transport.send(request)
+                            _ = try await response.body.collect(upTo: 1 << 20)
+                            return response.report?.metrics.isConnectionReused
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(reused.allSatisfy { $0 == true })
+        }
+
+        @Test func `with HTTP/1 only, it isn't`() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.httpVersion = .http1
+            let response = try await CurlTransport(configuration: configuration).send(try request("tls-nginx"))
+            #expect(response.httpVersion == "HTTP/1.1")
+        }
+
+        @Test(arguments: ["gzip", "deflate", "br", "zstd"])
+        func `a coded body arrives decoded, and the wire's length is known`(coding: String) async throws {
+            let server = try TestServer.named("encodings")
+            let transport = try CurlTransport()
+            let plain = try await transport.send(
+                ServiceRequest(url: try #require(URL(string: server.url + "/products.json")), headers: ["Accept-Encoding": "identity"]))
+            let expected = try await plain.body.collect(upTo: 1 << 24)
+            let response = try await transport.send(ServiceRequest(url: try #require(URL(string: "\(server.url)/\(coding)"))))
+            #expect(response.headers[.contentEncoding] == coding)
+            #expect(try await response.body.collect(upTo: 1 << 24) == expected)
+            let received = try #require(response.report?.metrics.bytesReceived)
+            #expect(received < Int64(expected.count) && received > 0)
+        }
+    }
+}
