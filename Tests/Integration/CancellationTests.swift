@@ -10,20 +10,44 @@ extension IntegrationTests {
             var time = Duration.zero
         }
 
-        @Test func `a thousand calls, cancelled at random moments, end once and leave nothing`() async throws {
-            let transport = URLSessionTransport()
-            let client = try TestServer.client { $0.transport = transport }
+        /// The engines, each with a connection for every call, so that calls are cancelled on the wire and not in a queue.
+        enum Engine: String, CaseIterable, Sendable {
+            case libcurl, URLSession
+
+            func transport(atOnce: Int) throws -> (any Transport, invalidate: @Sendable () -> Void) {
+                switch self {
+                case .libcurl:
+                    let transport = try CurlTransport()
+                    return (transport, { transport.invalidate() })
+                case .URLSession:
+                    var configuration = URLSessionTransport.Configuration()
+                    configuration.maximumConnectionsPerHost = atOnce
+                    let transport = URLSessionTransport(configuration: configuration)
+                    return (transport, { transport.invalidate() })
+                }
+            }
+        }
+
+        @Test(arguments: CurlTransport.shared == nil ? [Engine.URLSession] : Engine.allCases)
+        func `a thousand calls, cancelled at random moments, end once and leave nothing`(engine: Engine) async throws {
+            // The first use of an engine opens what it keeps.
+            let (first, invalidate) = try engine.transport(atOnce: 1)
+            let client = try TestServer.client { $0.transport = first }
             try await client.get("/get").send()
-            transport.invalidate()
+            invalidate()
             let before = Self.descriptors
 
-            let endings = try await ending(within: .seconds(60)) { try await Self.cancelledCalls(count: 1_000, atOnce: 32) }
+            let endings = try await ending(within: .seconds(60)) {
+                try await Self.cancelledCalls(count: 1_000, atOnce: 32, over: engine)
+            }
             #expect(endings.count == 1_000)
             #expect(endings.compactMap(\.failure) == [])
             let times = endings.filter(\.isCancelled).map(\.time).sorted()
             #expect(times.count > 500)
             if let longest = times.last {
-                print("cancelled \(times.count) calls: end after \(times[times.count / 2]) (median), \(longest) (at most)")
+                print(
+                    "cancelled \(times.count) calls over \(engine.rawValue): end after \(times[times.count / 2]) (median), \(longest) (at most)"
+                )
             }
 
             #expect(
@@ -33,12 +57,9 @@ extension IntegrationTests {
             try await TestServer.client().get("/get").timeout(.seconds(30)).send()
         }
 
-        private static func cancelledCalls(count: Int, atOnce: Int) async throws -> [Ending] {
-            // A connection for each, so that calls are cancelled on the wire and not in a queue.
-            var configuration = URLSessionTransport.Configuration()
-            configuration.maximumConnectionsPerHost = atOnce
-            let transport = URLSessionTransport(configuration: configuration)
-            defer { transport.invalidate() }
+        private static func cancelledCalls(count: Int, atOnce: Int, over engine: Engine) async throws -> [Ending] {
+            let (transport, invalidate) = try engine.transport(atOnce: atOnce)
+            defer { invalidate() }
             let client = try TestServer.client { $0.transport = transport }
             return await withTaskGroup(of: Ending.self) { group in
                 var random = HostileText(seed: 11)

@@ -34,7 +34,8 @@ extension IntegrationTests {
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
             }
-            #expect(reused.allSatisfy { $0 == true })
+            // lighttpd takes eight calls at a time on a connection, and libcurl opens others for the rest.
+            #expect(server == "tls-lighttpd" ? reused.contains(true) : reused.allSatisfy { $0 == true })
         }
 
         @Test func `with HTTP/1 only, it isn't`() async throws {
@@ -48,8 +49,9 @@ extension IntegrationTests {
         func `a coded body arrives decoded, and the wire's length is known`(coding: String) async throws {
             let server = try TestServer.named("encodings")
             let transport = try CurlTransport()
+            let files = try TestServer.named("nginx-gzip").url
             let plain = try await transport.send(
-                ServiceRequest(url: try #require(URL(string: server.url + "/products.json")), headers: ["Accept-Encoding": "identity"]))
+                ServiceRequest(url: try #require(URL(string: files + "/products.json")), headers: ["Accept-Encoding": "identity"]))
             let expected = try await plain.body.collect(upTo: 1 << 24)
             let response = try await transport.send(ServiceRequest(url: try #require(URL(string: "\(server.url)/\(coding)"))))
             #expect(response.headers[.contentEncoding] == coding)

@@ -5,6 +5,8 @@ import Foundation
 /// The wait is the larger of the policy's back-off and the response's `Retry-After`. There is no repeat when the wait would outlive the
 /// call's deadline, when the body can't be replayed, or when the method isn't idempotent; then the failure itself is delivered.
 ///
+/// Whatever the policy, an idempotent request that met a connection which the server had just closed is sent once more, at once.
+///
 /// Each hop of a redirect passes here anew. The bound on attempts is the call's: what one hop has used the next one hasn't.
 struct Retry: Interceptor {
     /// What applies where the endpoint has no policy of its own.
@@ -15,7 +17,7 @@ struct Retry: Interceptor {
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RetryPolicy.self] ?? policy
         guard policy.attempts > 1, policy.repeatsUnsafeMethods || request.method.isIdempotent, request.body?.isReplayable ?? true else {
-            return try await next(request, context)
+            return try await send(request, context, next)
         }
         var context = context
         context.attempt = max(context.attempt, context.progress.repeats + 1)
@@ -23,7 +25,7 @@ struct Retry: Interceptor {
             let delay: Duration
             let reason: String
             do {
-                let response = try await next(request, context)
+                let response = try await send(request, context, next)
                 guard policy.statuses.contains(response.status), context.attempt < policy.attempts,
                     let wait = wait(after: response, attempt: context.attempt, policy: policy, deadline: request.deadline)
                 else { return response }
@@ -44,6 +46,20 @@ struct Retry: Interceptor {
             try Task.checkCancellation()
             context.attempt += 1
             context.progress.countRepeat()
+        }
+    }
+
+    /// Sends it, and once more where the server has just closed the kept connection that it went over. That is no attempt of its own: the
+    /// server has most likely never seen the request, and any policy would be worn out by it.
+    private func send(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> TransportResponse {
+        do {
+            return try await next(request, context)
+        } catch let error as TransportError
+            where error.isConnectionStale && request.method.isIdempotent && request.body?.isReplayable ?? true && !Task.isCancelled
+        {
+            context.diagnostics.report(
+                .init(.debug, "the kept connection had been closed, sent again over another", call: context.identity))
+            return try await next(request, context)
         }
     }
 

@@ -57,6 +57,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The engine's own error.
     public let underlying: (any Error)?
+    /// Whether the request went over a connection that was kept from an earlier exchange, and which ended before anything of an answer had
+    /// come: the server may have closed it just then. An idempotent request is sent once more by the chain (RFC 9112 §9.3.1).
+    public var isConnectionStale = false
 
     /// An error of that kind.
     public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

@@ -76,6 +76,16 @@ import WebServiceTesting
         #expect(try await run(RetryPolicy(attempts: -5), [answer(503)]).attempts.count == 1)
     }
 
+    @Test func `A kept connection that was just closed costs no attempt, once, and no wait`() async throws {
+        var stale = TransportError(.connectionLost, "Closed.")
+        stale.isConnectionStale = true
+        let run = try await run(.never, [.failure(stale), answer(200)])
+        #expect(try run.outcome.get() == 200)
+        #expect(try await self.run(.never, [.failure(stale), .failure(stale), answer(200)]).attempts.count == 2)
+        #expect(try await self.run(.never, method: .post, [.failure(stale), answer(200)]).attempts.count == 1)
+        #expect(try await self.run(.never, [.failure(TransportError(.connectionLost, "Closed.")), answer(200)]).attempts.count == 1)
+    }
+
     @Test func `No wait outlives the deadline`() async throws {
         let run = try await run(policy, deadline: .milliseconds(900), [answer(503)])
         #expect(try run.outcome.get() == 503 && run.attempts.count == 1 && run.waits.isEmpty)

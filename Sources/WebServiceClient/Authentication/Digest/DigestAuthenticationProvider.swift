@@ -136,7 +136,9 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             // The request for a tunnel has no body.
             bodyDigest = try await BodyDigest.text(of: attempt.isForTunnel ? nil : attempt.request.body, exchange.function)
             // The proof is of the bytes as they are sent, and transports decode what they can.
-            if !attempt.isForTunnel, !attempt.request.headers.contains(.acceptEncoding) { attempt.request.headers[.acceptEncoding] = "identity" }
+            if !attempt.isForTunnel, !attempt.request.headers.contains(.acceptEncoding) {
+                attempt.request.headers[.acceptEncoding] = "identity"
+            }
         }
         attempt.request.headers[attempt.target.credentialsField] = DigestAuthorization.value(
             user: user.name, challenge: challenge, exchange: exchange,

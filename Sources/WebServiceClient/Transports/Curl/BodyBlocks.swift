@@ -3,7 +3,7 @@ import Foundation
 /// Memory for response bodies, used again and again: asking the system for it on the loop's thread costs more than the copy.
 final class BodyBlocks: Sendable {
     /// A block with what has been written into it.
-    struct Block: @unchecked Sendable {
+    struct Block: @unchecked Sendable, Equatable {
         // @unchecked: whoever holds the block is the only one who writes to its memory.
         fileprivate let memory: UnsafeMutableRawPointer
         fileprivate(set) var count = 0

@@ -6,7 +6,9 @@ extension CurlExchange {
     /// - Throws: ``TransportError`` with `unreadableResponse` when the head contradicts itself.
     func response(to request: ServiceRequest, _ head: CurlHead) throws -> TransportResponse {
         let (status, version, headers) = head.parsed()
-        if let fault = Self.fault(status, headers, host: self.request.host) {
+        guard status >= 100 else {
+            let fault = TransportError(
+                .unreadableResponse, "What \(self.request.host) answered is no HTTP that can be read: its status line is none.")
             abandon(fault)
             throw fault
         }
@@ -39,27 +41,6 @@ extension CurlExchange {
         guard !headers.contains("Transfer-Encoding") else { return nil }
         if isDecoded, let coding = headers[.contentEncoding], coding.lowercased() != "identity" { return nil }
         return headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
-    }
-
-    /// What is wrong with a head; `nil` when it can be believed. Where the length is unclear, nobody knows where the body ends (RFC 9112
-    /// §6.3).
-    private static func fault(_ status: Int, _ headers: HTTPFields, host: String) -> TransportError? {
-        guard status >= 100 else {
-            return TransportError(.unreadableResponse, "What \(host) answered is no HTTP that can be read: its status line is none.")
-        }
-        var lengths: Set<String> = []
-        for value in headers[values: .contentLength] {
-            for part in value.split(separator: ",", omittingEmptySubsequences: false) { lengths.insert(part.filter { $0 != " " }) }
-        }
-        guard lengths.count <= 1 else {
-            return TransportError(
-                .unreadableResponse, "The response from \(host) declares several lengths: \(lengths.sorted().joined(separator: ", ")).")
-        }
-        guard lengths.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } && Int64($0) != nil }) else {
-            return TransportError(
-                .unreadableResponse, "The response from \(host) declares a length that is none: \(lengths.joined().prefix(64)).")
-        }
-        return nil
     }
 
     private static func name(_ version: String) -> String {

@@ -76,10 +76,12 @@ extension CurlExchange {
         if let piece = take() { return piece }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if let piece = take() { return continuation.resume(returning: piece) }
-                if let result = state.withLock({ $0.read(continuation) }) {
-                    // Bytes may have come between the two looks.
-                    continuation.resume(with: take().map { .success($0) } ?? result)
+                let (reading, hasRoom) = state.withLock { ($0.read(continuation), $0.resumes(below: Self.roomAt)) }
+                if hasRoom { engine.post(.resume(self)) }
+                switch reading {
+                case .block(let block): continuation.resume(returning: blocks.data(of: block))
+                case .end(let result): continuation.resume(with: result)
+                case .waits: break
                 }
             }
         } onCancel: {
@@ -141,6 +143,10 @@ extension CurlExchange {
             transfer.fault = TransportError(
                 .unreadableResponse, "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes.")
             return false
+        case .badLength(let length):
+            transfer.fault = TransportError(
+                .unreadableResponse, "The response from \(request.host) declares a length that is none, or two that differ: \(length).")
+            return false
         case .head(let head):
             state.withLock { $0.deliver(head) }
             transfer.loop?.headArrived(self)
@@ -177,9 +183,7 @@ extension CurlExchange {
 
     /// The engine is done with it.
     func finish(_ error: (any Error)?, metrics: CurlMetrics) {
-        if error == nil, request.hasBody, case .bytes(let data) = request.upload {
-            reportUpload(Int64(data.count), of: Int64(data.count))
-        }
+        if error == nil, request.hasBody { reportUpload(to: request.upload) }
         let trailers = transfer.heads.trailers
         let error = error ?? (transfer.hasHead ? nil : CurlFault.noHead(of: request.host))
         state.withLock { state in
@@ -193,6 +197,15 @@ extension CurlExchange {
     /// Tells the readers what there is: at the end of a round, when it may be the whole response.
     func flush() {
         state.withLock { $0.flush(blocks) }.perform(blocks)
+    }
+
+    /// Tells of the whole of a body, where it has not been told of while it was sent.
+    private func reportUpload(to end: CurlRequest.Upload) {
+        switch end {
+        case .bytes(let data): reportUpload(Int64(data.count), of: Int64(data.count))
+        case .stream: if let upload { reportUpload(upload.taken, of: upload.length) }
+        case .none: break
+        }
     }
 
     private func reportUpload(_ sent: Int64, of length: Int64?) {

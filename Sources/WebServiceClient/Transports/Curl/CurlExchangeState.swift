@@ -134,17 +134,28 @@ struct CurlExchangeState {
         return true
     }
 
-    /// Answers a reader for whom nothing waits, or lets it wait.
-    mutating func read(_ reader: BodyReader) -> Result<Data?, any Error>? {
+    /// What a reader finds.
+    enum Reading {
+        /// Bytes that waited.
+        case block(BodyBlocks.Block)
+        /// The end, or an error.
+        case end(Result<Data?, any Error>)
+        /// Nothing yet: the reader is told.
+        case waits
+    }
+
+    /// Answers a reader, or lets it wait. Both under one lock: what came between a look and the wait would wake nobody.
+    mutating func read(_ reader: BodyReader) -> Reading {
+        if let block = takeBlock() { return .block(block) }
         switch end {
-        case .received: return .success(nil)
-        case .failed(let error): return .failure(error)
+        case .received: return .end(.success(nil))
+        case .failed(let error): return .end(.failure(error))
         case nil:
             guard bodyReader == nil else {
-                return .failure(TransportError(.other, "A response body has one reader: two read it at once."))
+                return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
             }
             bodyReader = reader
-            return nil
+            return .waits
         }
     }
 

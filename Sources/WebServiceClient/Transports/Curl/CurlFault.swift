@@ -15,7 +15,11 @@ enum CurlFault {
         let (kind, sentence) = meaning(
             Int(code), text: text.lowercased(), host: exchange.request.host, hasHead: exchange.transfer.hasHead,
             verified: csl_easy_get_long(handle.easy, CSL_INFO_TLS_VERIFY_RESULT))
-        return TransportError(kind, sentence, underlying: cause)
+        var error = TransportError(kind, sentence, underlying: cause)
+        error.isConnectionStale =
+            kind == .connectionLost && exchange.transfer.isConnected && exchange.transfer.heads.isEmpty
+            && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0
+        return error
     }
 
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
@@ -47,6 +51,7 @@ enum CurlFault {
             if isAboutClient(text) { return client(host: host, text: text) }
             return (.tls, "No secure connection to \(host) (\(text)): check that it speaks TLS there, and which versions.")
         case CSL_RESULT_PARTIAL:
+            guard hasHead else { return (.connectionLost, noHead(of: host).message) }
             return (.truncated, "The response from \(host) ended before its body was complete (\(text)).")
         case CSL_RESULT_GOT_NOTHING:
             return (.connectionLost, "\(host) closed the connection before it had answered.")

@@ -8,6 +8,8 @@ struct CurlHeadReader {
         case head(CurlHead)
         /// There is more than is taken.
         case tooLarge
+        /// The length is none, or there are several that differ: nobody knows where the body ends (RFC 9112 §6.3).
+        case badLength(String)
     }
 
     /// The most bytes of all heads and trailers of an exchange.
@@ -17,12 +19,16 @@ struct CurlHeadReader {
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
+    private var length: [UInt8]?
 
     /// The head of a proxy's answer to the request for a tunnel.
     private(set) var tunnel: CurlHead?
 
     /// The trailer lines, once the final head is complete.
     var trailers: [UInt8] { isFinal ? lines : [] }
+
+    /// Whether nothing has come.
+    var isEmpty: Bool { total == 0 }
 
     /// Takes a line, with its line break.
     ///
@@ -35,10 +41,11 @@ struct CurlHeadReader {
         let isEnd = line.count <= 2 && line.allSatisfy { $0 == 13 || $0 == 10 }
         guard isEnd, !isFinal else {
             if !isEnd { lines.append(contentsOf: line) }
-            return .none
+            return isFinal ? .none : check(line)
         }
         let bytes = lines
         lines = []
+        length = nil
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {
             tunnel = CurlHead(bytes: bytes, informational: [], isOfTunnel: true)
@@ -50,5 +57,19 @@ struct CurlHeadReader {
         }
         isFinal = true
         return .head(CurlHead(bytes: bytes, informational: informational))
+    }
+
+    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    private mutating func check(_ line: UnsafeRawBufferPointer) -> Event {
+        let name: StaticString = "content-length:"
+        guard line.count > name.utf8CodeUnitCount, line[0] | 0x20 == name.utf8Start[0] else { return .none }
+        for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return .none }
+        for part in line[name.utf8CodeUnitCount...].split(separator: 44, omittingEmptySubsequences: false) {
+            let digits = part.filter { $0 != 32 && $0 != 9 && $0 != 13 && $0 != 10 }
+            let isNumber = !digits.isEmpty && digits.count <= 18 && digits.allSatisfy { (48...57).contains($0) }
+            guard isNumber, length ?? digits == digits else { return .badLength(String(decoding: digits.prefix(40), as: UTF8.self)) }
+            length = digits
+        }
+        return .none
     }
 }

@@ -59,9 +59,10 @@ extension CurlLoop {
     /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
     func mayGoOut(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
-            exchange.transfer.fault = TransportError(
-                .connectionLost,
-                "\(exchange.request.host) closed the connection before it had answered. The request was not sent a second time.")
+            var error = TransportError(
+                .connectionLost, "\(exchange.request.host) closed the connection before it had answered.")
+            error.isConnectionStale = true
+            exchange.transfer.fault = error
             return false
         }
         exchange.transfer.isConnected = true
