@@ -72,6 +72,6 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
-            path: "Tests/Integration", exclude: ["servers", "servers-tls", "stress"], swiftSettings: settings),
+            path: "Tests/Integration", exclude: ["Probes", "servers", "servers-tls", "stress"], swiftSettings: settings),
     ]
 )

@@ -1,0 +1,23 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// A program that does what a test can't do inside of its own process: exit at a bad moment, stream for long, grow. `stress` runs it.
+let package = Package(
+    name: "web-service-client-probes",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "web-service-client", path: "../../..")],
+    targets: [
+        .executableTarget(
+            name: "probe",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "WebServiceTesting", package: "web-service-client"),
+            ],
+            path: "Sources",
+            swiftSettings: [
+                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+            ])
+    ]
+)

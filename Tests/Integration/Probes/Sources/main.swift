@@ -1,0 +1,15 @@
+import Foundation
+import WebServiceClient
+import WebServiceTesting
+
+// probe exit URL ROOT_CERTIFICATE    calls URL over TLS, 32 at once, and exits after some milliseconds, whatever is under way
+// probe stream                       200 MB down through a slow reader, and up from a file and from a stream; prints what was held
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "exit" where arguments.count == 3: try await ExitProbe(url: arguments[1], root: arguments[2]).run()
+case "stream": try await StreamProbe().run()
+default:
+    print("usage: probe exit URL ROOT_CERTIFICATE | probe stream")
+    exit(2)
+}
