@@ -16,7 +16,6 @@ import WebServiceTesting
         "malformed/bad-length": "Digits at its beginning count.",
         "malformed/huge-length": "Such a length counts for none.",
         "malformed/chunks": "To be mended: libcurl's error 43 for a bad chunk is `other`.",
-        "compression/truncated": "Compressed bytes that end too early count as whole.",
     ]
     private static let fatalGaps = [
         "cuts/head": "To be mended: a connection that ends in order within the head lets the call hang, past all deadlines."

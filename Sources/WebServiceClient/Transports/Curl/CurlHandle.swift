@@ -33,7 +33,6 @@ final class CurlHandle {
         settings.apply(to: easy)
         let request = exchange.request
         csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
-        csl_easy_set_text(easy, CSL_OPTION_ACCEPT_ENCODING, request.acceptedCodings)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         if let proxyLines = request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
