@@ -1,7 +1,9 @@
 import CSystemLibraries
 
 /// A coding of a body that can be undone here (RFC 9110 §8.4.1), by a library of the system that is opened at run time.
-package enum ContentCoding: Sendable, Hashable, CaseIterable {
+///
+/// Public for the fuzzer only, which is a package of its own.
+@_spi(Fuzzing) public enum ContentCoding: Sendable, Hashable, CaseIterable {
     /// One or several gzip members (RFC 1952).
     case gzip
     /// A deflate stream in zlib's wrapping (RFC 1950), or without any (RFC 1951), as some servers send it.
@@ -15,7 +17,7 @@ package enum ContentCoding: Sendable, Hashable, CaseIterable {
     private static let mostOfABody = 5
 
     /// The coding of a name, without regard to case; `nil` for one that isn't known here.
-    package init?(name: some StringProtocol) {
+    public init?(name: some StringProtocol) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
@@ -26,7 +28,7 @@ package enum ContentCoding: Sendable, Hashable, CaseIterable {
     }
 
     /// The name that it is registered by.
-    package var name: String {
+    public var name: String {
         switch self {
         case .gzip: "gzip"
         case .deflate: "deflate"
@@ -36,7 +38,7 @@ package enum ContentCoding: Sendable, Hashable, CaseIterable {
     }
 
     /// Whether its library is there.
-    package var isAvailable: Bool {
+    public var isAvailable: Bool {
         switch self {
         case .gzip, .deflate: csl_inflater_is_available()
         case .brotli: csl_brotli_is_available()
@@ -45,7 +47,7 @@ package enum ContentCoding: Sendable, Hashable, CaseIterable {
     }
 
     /// What a request says in `Accept-Encoding`; `nil` when nothing can be undone here.
-    package static let acceptable: String? = {
+    static let acceptable: String? = {
         let names = allCases.filter(\.isAvailable).map(\.name)
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }()
@@ -54,7 +56,7 @@ package enum ContentCoding: Sendable, Hashable, CaseIterable {
     ///
     /// - Returns: none where there are none, and where one of them can't be undone here: then the body is left as it is, whole.
     /// - Throws: ``TransportError`` with `unreadableResponse` when there are far too many.
-    package static func ofBody(_ headers: HTTPFields, host: String) throws(TransportError) -> [ContentCoding] {
+    static func ofBody(_ headers: HTTPFields, host: String) throws(TransportError) -> [ContentCoding] {
         guard let list = headers[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
         for item in list.split(separator: ",") {

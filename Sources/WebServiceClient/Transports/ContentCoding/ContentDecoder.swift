@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 /// Undoes the codings of a body (RFC 9110 §8.4): bytes go in as they come, and decoded pieces are pulled out one by one.
 ///
@@ -8,9 +8,11 @@ package import Foundation
 ///
 /// A piece has at most 64 kB and is made when it is pulled: however much a body grows, no more than that of it is in memory, for each
 /// coding. A body of no bytes at all decodes to none, whatever its codings, since `HEAD`, 204 and an empty body name theirs too.
-package struct ContentDecoder {
+///
+/// Public for the fuzzer only, which is a package of its own.
+@_spi(Fuzzing) public struct ContentDecoder {
     /// What there is to pull.
-    package enum Output: Sendable, Hashable {
+    public enum Output: Sendable, Hashable {
         /// A piece of the body, not empty.
         case piece(Data)
         /// Nothing without more input.
@@ -27,19 +29,19 @@ package struct ContentDecoder {
     /// A decoder for codings in the order in which they were applied, as `Content-Encoding` lists them.
     ///
     /// - Parameter host: where the body is from, for messages.
-    package init(_ codings: [ContentCoding], host: String) {
+    public init(_ codings: [ContentCoding], host: String) {
         stages = codings.reversed().map { DecodingStage($0) }
         self.host = host
     }
 
     /// Adds input.
-    package mutating func give(_ bytes: Data) {
+    public mutating func give(_ bytes: Data) {
         guard !stages.isEmpty else { return }
         stages[0].give(bytes)
     }
 
     /// Tells that the input is complete.
-    package mutating func completeInput() {
+    public mutating func completeInput() {
         guard !stages.isEmpty else { return }
         stages[0].completeInput()
     }
@@ -48,7 +50,7 @@ package struct ContentDecoder {
     ///
     /// - Throws: ``TransportError`` with `truncated` when the input was complete and the body is not, with `unreadableResponse` when it
     ///   can't be decoded.
-    package mutating func next() throws(TransportError) -> Output {
+    public mutating func next() throws(TransportError) -> Output {
         if let failure { throw failure }
         guard !stages.isEmpty else { return .end }
         do {
@@ -92,7 +94,8 @@ package struct ContentDecoder {
         case .truncated:
             TransportError(.truncated, "The body from \(host) ended before its \(coding.name) coding was complete.")
         case .corrupt:
-            TransportError(.unreadableResponse, "The body from \(host) isn't \(coding.name), as its Content-Encoding says, or it is damaged.")
+            TransportError(
+                .unreadableResponse, "The body from \(host) isn't \(coding.name), as its Content-Encoding says, or it is damaged.")
         case .trailing:
             TransportError(.unreadableResponse, "The body from \(host) goes on behind the end of its \(coding.name) coding.")
         case .windowTooLarge:

@@ -97,7 +97,7 @@ struct DecodingStage {
         switch result {
         case CSL_DECODING_NEEDS_INPUT, CSL_DECODING_OUTPUT_FULL:
             // A library that neither takes nor gives would never come to an end.
-            let isStuck = count == 0 && output.isEmpty && used < input.count
+            let isStuck = count == 0 && output.isEmpty && (mayHaveOutput || used < input.count)
             if isStuck { fault = .corrupt }
         case CSL_DECODING_FINISHED: position = .behind(0)
         case CSL_DECODING_TOO_LARGE: fault = .windowTooLarge

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@_spi(Fuzzing) @testable import WebServiceClient
 
 /// One text as other people's programs have encoded it.
 struct CodedSample: Sendable, CustomTestStringConvertible {
@@ -60,4 +60,21 @@ struct CodedSample: Sendable, CustomTestStringConvertible {
                 + "PGghvBzQDTgmIaqNsCBsHNANMYGEUGrgkEQlAqTRgDAAAAYWJjKLUv/QBYnQMAAgQPFpBFHWsojbFOTvIwM7JtCleGZTYrMRfJmMewpdm1Hi9u"
                 + "Hz1dzEY9s4gqMFTh/56WBBElXJcrBxJ8cgMQFwCgxoDBD+IOcB+4mQBxC2AwEJgBGAQ3A0wDtwAMBgyCmwGmgVsABgMGwc0A08AVhlg5AQ=="),
     ]
+
+    /// A gzip member with one stored block, written by hand after RFC 1952 and RFC 1951 §3.2.4.
+    static func stored(_ bytes: Data) -> Data {
+        var crc: UInt32 = 0xFFFF_FFFF
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        let little = { (number: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+        let count = UInt32(bytes.count)
+        let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
+        return Data(head + [1] + little(count).prefix(2) + little(~count).prefix(2)) + bytes + Data(little(~crc) + little(count))
+    }
+
+    /// 300,000 zeros by gzip, in some 400 bytes.
+    static let zeros =
+        Data(base64Encoded: "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ8HF" + String(repeating: "A", count: 387) + "/Bj74rL24JMEAA==") ?? Data()
 }

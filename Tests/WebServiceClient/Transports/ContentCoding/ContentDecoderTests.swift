@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@_spi(Fuzzing) @testable import WebServiceClient
 
 @Suite(.enabled("zlib isn't here") { ContentCoding.gzip.isAvailable })
 struct ContentDecoderTests {
@@ -93,34 +93,19 @@ struct ContentDecoderTests {
 
     @Test func `several codings are undone from the last to the first`() throws {
         for inner in CodedSample.all {
-            for outer in CodedSample.all where outer.coding == .gzip && !outer.isSeries {
-                let wrapped = Self.stored(inner.bytes)
-                #expect(try decode(wrapped.map { Data([$0]) }, [inner.coding, .gzip]) == CodedSample.plain)
-                #expect(code(wrapped.dropLast(), [inner.coding, .gzip]) == .truncated)
-                let cut = Self.stored(inner.bytes.prefix(20))
-                #expect(code(cut, [inner.coding, .gzip]) == .truncated)
-            }
+            let wrapped = CodedSample.stored(inner.bytes)
+            #expect(try decode(wrapped.map { Data([$0]) }, [inner.coding, .gzip]) == CodedSample.plain)
+            #expect(code(wrapped.dropLast(), [inner.coding, .gzip]) == .truncated)
+            let cut = CodedSample.stored(inner.bytes.prefix(20))
+            #expect(code(cut, [inner.coding, .gzip]) == .truncated)
         }
-        #expect(try decode([Self.stored(Data())], [.deflate, .gzip]).isEmpty)
+        #expect(try decode([CodedSample.stored(Data())], [.deflate, .gzip]).isEmpty)
         #expect(try decode([Data()], [.deflate, .gzip]).isEmpty)
         #expect(try decode([], [.deflate, .gzip]).isEmpty)
     }
 
-    /// A gzip member with one stored block, written by hand after RFC 1952 and RFC 1951 §3.2.4.
-    private static func stored(_ bytes: Data) -> Data {
-        var crc: UInt32 = 0xFFFF_FFFF
-        for byte in bytes {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 == 1 ? (crc >> 1) ^ 0xEDB8_8320 : crc >> 1 }
-        }
-        let little = { (number: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
-        let count = UInt32(bytes.count)
-        let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
-        return Data(head + [1] + little(count).prefix(2) + little(~count).prefix(2)) + bytes + Data(little(~crc) + little(count))
-    }
-
     @Test func `zeros may follow gzip, also before a further member, and nothing else`() throws {
-        let member = Self.stored(Data("member".utf8))
+        let member = CodedSample.stored(Data("member".utf8))
         #expect(try decode([member, Data(count: 600)], [.gzip]) == Data("member".utf8))
         #expect(try decode([member + Data(count: 3) + member], [.gzip]) == Data("membermember".utf8))
         #expect(try decode(Array(repeating: member, count: 50), [.gzip]) == Data(String(repeating: "member", count: 50).utf8))

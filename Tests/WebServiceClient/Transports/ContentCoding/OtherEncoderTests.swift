@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@_spi(Fuzzing) @testable import WebServiceClient
 
 /// What other people's programs encode, in many shapes: as far as they are here.
 struct OtherEncoderTests {
@@ -16,7 +16,8 @@ struct OtherEncoderTests {
         }
 
         static func node(_ options: String) -> Encoder {
-            let code = "const z = require(\"zlib\"); process.stdout.write(z.brotliCompressSync(require(\"fs\").readFileSync(0), \(options)))"
+            let code =
+                "const z = require(\"zlib\"); process.stdout.write(z.brotliCompressSync(require(\"fs\").readFileSync(0), \(options)))"
             return Encoder(coding: .brotli, command: "node -e '\(code)'")
         }
     }
@@ -40,9 +41,10 @@ struct OtherEncoderTests {
     private static func exists(_ program: Substring) -> Bool {
         ["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"].contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
-        } || (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
         }
+            || (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+                FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+            }
     }
 
     private static func missing(_ encoder: Encoder) -> String? {
