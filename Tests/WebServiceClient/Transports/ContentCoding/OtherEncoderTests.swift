@@ -33,8 +33,8 @@ struct OtherEncoderTests {
         ] + ["zstd -1", "zstd -19", "zstd --fast=5 --no-check", "zstd -3 --zstd=wlog=23"].map { Encoder(coding: .zstd, command: $0) }
 
     private static let plain: [Data] = [
-        Data(), Data("a".utf8), Data(String(repeating: "compressed ", count: 100_000).utf8), SplitMix.bytes(1_000_000),
-        Data((0..<30_000).map { "{\"id\":\($0),\"name\":\"n\($0 * 7919 % 1_009)\"}" }.joined(separator: ",").utf8),
+        Data(), Data("a".utf8), Data(String(repeating: "compressed ", count: 20_000).utf8), SplitMix.bytes(200_000),
+        Data((0..<6_000).map { "{\"id\":\($0),\"name\":\"n\($0 * 7919 % 1_009)\"}" }.joined(separator: ",").utf8),
         Data(count: 3_000_000),
     ]
 
