@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 // zlib's public stream, spelled by us: its layout has been the library's stable binary interface since version 1.0.
@@ -23,23 +24,39 @@ struct zlib_stream {
     unsigned long reserved;
 };
 
-enum { zlib_ok = 0, zlib_stream_end = 1, zlib_finish = 4, zlib_no_flush = 0, zlib_method_deflated = 8 };
-enum { window_bits_of_gzip = 15 + 16, usual_memory_level = 8, usual_strategy = 0 };
+enum { zlib_ok = 0, zlib_stream_end = 1, zlib_memory_error = -4, zlib_buffer_error = -5 };
+enum { zlib_no_flush = 0, zlib_sync_flush = 2, zlib_finish = 4, zlib_method_deflated = 8 };
+enum { window_bits_of_gzip = 15 + 16, window_bits_of_zlib = 15, window_bits_of_raw = -15, usual_memory_level = 8, usual_strategy = 0 };
 
 typedef const char *(*version_function)(void);
 typedef int (*init_function)(struct zlib_stream *, int, int, int, int, int, const char *, int);
 typedef int (*deflate_function)(struct zlib_stream *, int);
 typedef int (*end_function)(struct zlib_stream *);
+typedef int (*inflate_init_function)(struct zlib_stream *, int, const char *, int);
+typedef int (*reset_function)(struct zlib_stream *, int);
 
 static struct {
     version_function version;
     init_function init;
     deflate_function deflate;
     end_function end;
+    inflate_init_function inflate_init;
+    reset_function inflate_reset;
+    deflate_function inflate;
+    end_function inflate_end;
     bool available;
+    bool inflates;
 } zlib;
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
+static bool find(void *library, const char *name, void *target) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) return false;
+    memcpy(target, &symbol, sizeof symbol);
+    return true;
+}
 
 static void open_library(void) {
 #if defined(__APPLE__)
@@ -52,16 +69,11 @@ static void open_library(void) {
         library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
     }
     if (!library) return;
-    // memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
-    void *symbol = dlsym(library, "zlibVersion");
-    memcpy(&zlib.version, &symbol, sizeof symbol);
-    symbol = dlsym(library, "deflateInit2_");
-    memcpy(&zlib.init, &symbol, sizeof symbol);
-    symbol = dlsym(library, "deflate");
-    memcpy(&zlib.deflate, &symbol, sizeof symbol);
-    symbol = dlsym(library, "deflateEnd");
-    memcpy(&zlib.end, &symbol, sizeof symbol);
-    zlib.available = zlib.version && zlib.init && zlib.deflate && zlib.end;
+    if (!find(library, "zlibVersion", &zlib.version)) return;
+    zlib.available = find(library, "deflateInit2_", &zlib.init) && find(library, "deflate", &zlib.deflate)
+        && find(library, "deflateEnd", &zlib.end);
+    zlib.inflates = find(library, "inflateInit2_", &zlib.inflate_init) && find(library, "inflateReset2", &zlib.inflate_reset)
+        && find(library, "inflate", &zlib.inflate) && find(library, "inflateEnd", &zlib.inflate_end);
 }
 
 bool csl_zlib_is_available(void) {
@@ -112,4 +124,101 @@ enum csl_zlib_result csl_zlib_gzip(
     }
     zlib.end(&stream);
     return result;
+}
+
+// Decompression
+
+struct csl_inflater {
+    struct zlib_stream stream;
+    enum csl_inflater_kind kind;
+    bool is_raw;
+    // The first two bytes of a deflate stream: held until both are there, which tells the wrapping.
+    uint8_t head[2];
+    unsigned int head_count;
+    unsigned int head_used;
+};
+
+bool csl_inflater_is_available(void) {
+    pthread_once(&opened, open_library);
+    return zlib.inflates;
+}
+
+csl_inflater *csl_inflater_new(enum csl_inflater_kind kind) {
+    if (!csl_inflater_is_available()) return NULL;
+    csl_inflater *inflater = calloc(1, sizeof *inflater);
+    if (!inflater) return NULL;
+    inflater->kind = kind;
+    int bits = kind == CSL_INFLATER_GZIP ? window_bits_of_gzip : window_bits_of_zlib;
+    if (zlib.inflate_init(&inflater->stream, bits, zlib.version(), (int)sizeof inflater->stream) != zlib_ok) {
+        free(inflater);
+        return NULL;
+    }
+    return inflater;
+}
+
+void csl_inflater_free(csl_inflater *inflater) {
+    if (!inflater) return;
+    zlib.inflate_end(&inflater->stream);
+    free(inflater);
+}
+
+bool csl_inflater_reset(csl_inflater *inflater) {
+    inflater->head_count = inflater->head_used = 0;
+    inflater->is_raw = false;
+    int bits = inflater->kind == CSL_INFLATER_GZIP ? window_bits_of_gzip : window_bits_of_zlib;
+    return zlib.inflate_reset(&inflater->stream, bits) == zlib_ok;
+}
+
+bool csl_inflater_is_raw(const csl_inflater *inflater) { return inflater->is_raw; }
+
+// A header of zlib's (RFC 1950 section 2.2): method 8, a window of at most 32 kB, and a check that makes it a multiple of 31. A stream
+// without wrapping can't begin so: it would be a stored block whose padding isn't zero.
+static bool is_zlib_header(const uint8_t *head) {
+    return (head[0] & 15) == 8 && head[0] >> 4 <= 7 && (head[0] << 8 | head[1]) % 31 == 0;
+}
+
+static enum csl_decoding inflate_some(csl_inflater *inflater, const uint8_t **input, size_t *count, csl_decoding_bytes *bytes) {
+    struct zlib_stream *stream = &inflater->stream;
+    for (;;) {
+        // The library counts in unsigned int; larger buffers go through in slices.
+        unsigned int slice = *count > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)*count;
+        unsigned int room = bytes->output_room > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)bytes->output_room;
+        stream->next_in = *input;
+        stream->available_in = slice;
+        stream->next_out = bytes->output;
+        stream->available_out = room;
+        int status = zlib.inflate(stream, zlib_sync_flush);
+        unsigned int taken = slice - stream->available_in, given = room - stream->available_out;
+        *input += taken;
+        *count -= taken;
+        bytes->output += given;
+        bytes->output_room -= given;
+        if (status == zlib_stream_end) return CSL_DECODING_FINISHED;
+        if (status == zlib_memory_error) return CSL_DECODING_NO_MEMORY;
+        if (status != zlib_ok && status != zlib_buffer_error) return CSL_DECODING_CORRUPT;
+        if (bytes->output_room == 0) return CSL_DECODING_OUTPUT_FULL;
+        if (*count == 0) return CSL_DECODING_NEEDS_INPUT;
+        // Only a slice was used up; without progress it would stay so.
+        if (taken == 0 && given == 0) return CSL_DECODING_CORRUPT;
+    }
+}
+
+enum csl_decoding csl_inflater_step(csl_inflater *inflater, csl_decoding_bytes *bytes) {
+    if (inflater->kind == CSL_INFLATER_DEFLATE && inflater->head_used < 2) {
+        if (inflater->head_count < 2) {
+            while (inflater->head_count < 2 && bytes->input_count > 0) {
+                inflater->head[inflater->head_count++] = *bytes->input++;
+                bytes->input_count--;
+            }
+            if (inflater->head_count < 2) return CSL_DECODING_NEEDS_INPUT;
+            inflater->is_raw = !is_zlib_header(inflater->head);
+            if (inflater->is_raw && zlib.inflate_reset(&inflater->stream, window_bits_of_raw) != zlib_ok) return CSL_DECODING_NO_MEMORY;
+        }
+        const uint8_t *head = inflater->head + inflater->head_used;
+        size_t count = 2 - inflater->head_used;
+        enum csl_decoding result = inflate_some(inflater, &head, &count, bytes);
+        inflater->head_used = 2 - (unsigned int)count;
+        if (result != CSL_DECODING_NEEDS_INPUT) return result;
+    }
+    return inflate_some(inflater, &bytes->input, &bytes->input_count, bytes);
 }

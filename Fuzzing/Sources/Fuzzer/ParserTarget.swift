@@ -1,12 +1,13 @@
 import Foundation
 import OData
-import WebServiceClient
+@_spi(Fuzzing) import WebServiceClient
 
 /// The parsers that read what strangers write.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case propertyList, plainText, odataPage
     case certificate, certificateText, hostPattern, pin
+    case contentCoding
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -71,7 +72,35 @@ enum ParserTarget: String, CaseIterable {
         case .pin:
             let pin = CertificatePin.publicKey(sha256: text)
             _ = pin.description
+        case .contentCoding:
+            guard let first = data.first else { return }
+            let codings = Self.codings[Int(first) % Self.codings.count]
+            let bytes = data.dropFirst()
+            let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
+            let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
+            if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
         }
+    }
+
+    private static let codings: [[ContentCoding]] = [[.gzip], [.deflate], [.brotli], [.zstd], [.gzip, .deflate], [.zstd, .brotli, .gzip]]
+
+    /// What a body decodes to, up to a megabyte; `nil` when it can't be decoded.
+    private func decoded(_ data: Data, _ codings: [ContentCoding], inPiecesOf count: Int) -> Data? {
+        var decoder = ContentDecoder(codings, host: "example.com")
+        var rest = data
+        var whole = Data()
+        while whole.count < 1 << 20 {
+            guard let output = try? decoder.next() else { return nil }
+            switch output {
+            case .piece(let piece): whole += piece
+            case .end: return whole
+            case .needsInput:
+                if rest.isEmpty { decoder.completeInput() }
+                decoder.give(rest.prefix(max(1, count)))
+                rest = rest.dropFirst(max(1, count))
+            }
+        }
+        return whole.prefix(1 << 20)
     }
 
     private func check(_ holds: Bool, _ message: @autoclosure () -> String) {

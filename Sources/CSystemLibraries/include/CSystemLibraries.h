@@ -3,7 +3,9 @@
 
 // Libraries of the system that are opened at run time: nothing here is needed to build or to start the package.
 // Each has a header of its own with typed functions; none of their symbols is linked.
+#include "SystemBrotli.h"
 #include "SystemCurl.h"
 #include "SystemZlib.h"
+#include "SystemZstd.h"
 
 #endif

@@ -12,13 +12,14 @@ extension CurlExchange {
             abandon(fault)
             throw fault
         }
-        let isDecoded = self.request.acceptedCodings != nil
-        let length = head.isOfTunnel ? 0 : Self.bodyLength(status, headers, method: request.method, isDecoded: isDecoded)
+        let codings = try codings(of: headers)
+        let length = head.isOfTunnel ? 0 : Self.bodyLength(status, headers, method: request.method, isDecoded: !codings.isEmpty)
         let meter = request.downloadProgress.map { DownloadMeter(total: length, report: $0) }
+        let decoded = codings.isEmpty ? nil : decodedBody(codings)
         let body = ResponseBody(
             expectedLength: length,
             next: {
-                let piece = try await self.next()
+                let piece = if let decoded { try await decoded.next() } else { try await self.next() }
                 meter?.passed(piece)
                 return piece
             },
@@ -35,12 +36,29 @@ extension CurlExchange {
         return response
     }
 
+    /// The codings that are undone; none where the request wants the body as it comes.
+    private func codings(of headers: HTTPFields) throws(TransportError) -> [ContentCoding] {
+        guard request.isDecoded else { return [] }
+        do {
+            return try ContentCoding.ofBody(headers, host: request.host)
+        } catch {
+            abandon(error)
+            throw error
+        }
+    }
+
+    private func decodedBody(_ codings: [ContentCoding]) -> DecodedBody {
+        DecodedBody(
+            codings, host: request.host, source: { try await self.next() }, check: { try self.checkWanted() },
+            abandon: { self.abandon($0) })
+    }
+
     /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).
     private static func bodyLength(_ status: Int, _ headers: HTTPFields, method: ServiceRequest.Method, isDecoded: Bool) -> Int64? {
         guard method != .head, status != 204, status != 304 else { return 0 }
         guard !headers.contains("Transfer-Encoding") else { return nil }
-        if isDecoded, let coding = headers[.contentEncoding], coding.lowercased() != "identity" { return nil }
-        return headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
+        let length = headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
+        return isDecoded && length != 0 ? nil : length
     }
 
     private static func name(_ version: String) -> String {

@@ -89,6 +89,14 @@ extension CurlExchange {
         }
     }
 
+    /// Throws when the body isn't wanted any more: what a reader with bytes of its own asks before it goes on with them.
+    func checkWanted() throws {
+        if let error = state.withLock({ $0.abandonment }) { throw error }
+        guard Task.isCancelled else { return }
+        abandon(CancellationError())
+        throw CancellationError()
+    }
+
     /// The body was dropped or cancelled by its reader.
     func drop() {
         abandon(TransportError(.other, "The body of the response from \(request.host) was cancelled by its reader."))

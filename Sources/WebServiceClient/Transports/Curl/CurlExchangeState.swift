@@ -39,6 +39,8 @@ struct CurlExchangeState {
     private(set) var head: CurlHead?
     /// How it ended; `nil` while it goes on.
     private(set) var end: End?
+    /// Why nothing more is to be read, not even what has come.
+    private(set) var abandonment: (any Error)?
     /// The bytes that wait for their reader.
     private(set) var waiting = 0
     /// Whether the loop stopped taking bytes until some have been read.
@@ -79,6 +81,7 @@ struct CurlExchangeState {
         end = .failed(error)
         var effects = Effects()
         if !keepingBytes {
+            abandonment = error
             effects.dropped = blocks
             blocks = []
             waiting = 0

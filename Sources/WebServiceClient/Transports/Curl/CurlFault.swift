@@ -65,7 +65,7 @@ enum CurlFault {
         case CSL_RESULT_BAD_CONTENT_ENCODING:
             return (
                 .unreadableResponse,
-                "The body from \(host) can't be decoded (\(text)): its Content-Encoding is unknown here, or it is broken."
+                "The body from \(host) can't be decoded (\(text)): its Transfer-Encoding is unknown here, or it is broken."
             )
         case CSL_RESULT_WRITE_ERROR:
             return (.unreadableResponse, "The response from \(host) can't be taken (\(text)).")

@@ -35,7 +35,6 @@ final class CurlHandle {
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         let request = exchange.request
         csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
-        csl_easy_set_text(easy, CSL_OPTION_ACCEPT_ENCODING, request.acceptedCodings)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
         guard !isPlain(exchange) else { return }
         isSpecial = true

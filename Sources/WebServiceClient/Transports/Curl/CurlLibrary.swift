@@ -27,11 +27,11 @@ public struct CurlLibrary: Sendable, Hashable {
         public static let unixSockets = Self(rawValue: UInt32(CSL_FEATURE_UNIX_SOCKETS))
         /// Proxies that are reached over TLS.
         public static let httpsProxies = Self(rawValue: UInt32(CSL_FEATURE_HTTPS_PROXY))
-        /// The codings gzip and deflate.
+        /// The codings gzip and deflate. Bodies are decoded without libcurl: whether the transport does is another matter.
         public static let gzip = Self(rawValue: UInt32(CSL_FEATURE_LIBZ))
-        /// The coding br.
+        /// The coding br; see ``gzip``.
         public static let brotli = Self(rawValue: UInt32(CSL_FEATURE_BROTLI))
-        /// The coding zstd.
+        /// The coding zstd; see ``gzip``.
         public static let zstd = Self(rawValue: UInt32(CSL_FEATURE_ZSTD))
     }
 
@@ -77,15 +77,6 @@ public struct CurlLibrary: Sendable, Hashable {
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
     /// Whether certificates and keys can be given as bytes.
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 }
-
-    /// The content codings that it undoes, as `Accept-Encoding` lists them.
-    var codings: String {
-        var names: [String] = []
-        if features.contains(.gzip) { names += ["gzip", "deflate"] }
-        if features.contains(.brotli) { names.append("br") }
-        if features.contains(.zstd) { names.append("zstd") }
-        return names.joined(separator: ", ")
-    }
 }
 
 /// The system's libcurl can't be used.

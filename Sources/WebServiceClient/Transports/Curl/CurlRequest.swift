@@ -26,8 +26,8 @@ struct CurlRequest: Sendable {
     /// The header lines to the server, and those to the proxy that opens a tunnel to it.
     let lines: CurlLines
     let proxyLines: CurlLines?
-    /// What `Accept-Encoding` says; `nil` when the body is to be delivered as it comes.
-    let acceptedCodings: String?
+    /// Whether the body's codings are to be undone; else it is delivered as it comes.
+    let isDecoded: Bool
     /// The body.
     let upload: Upload
     /// Whether the request has one; some methods tell the server that theirs is empty.
@@ -35,9 +35,9 @@ struct CurlRequest: Sendable {
 
     /// Checks and converts a request.
     ///
-    /// - Parameter codings: the content codings that the library undoes.
+    /// - Parameter codings: the content codings that can be undone, as `Accept-Encoding` lists them; `nil` for none.
     /// - Throws: ``TransportError`` with `badRequest` or `unsupported`.
-    init(_ request: ServiceRequest, codings: String) throws(TransportError) {
+    init(_ request: ServiceRequest, codings: String?) throws(TransportError) {
         let url = request.url.absoluteURL
         origin = try RequestRules.origin(of: url)
         host = RequestRules.name(of: origin)
@@ -51,7 +51,6 @@ struct CurlRequest: Sendable {
         method = request.method
         upload = try Self.upload(of: request)
         hasBody = request.body != nil
-        var acceptedCodings: String? = codings
         var lines: [String] = []
         var proxyLines: [String] = []
         lines.reserveCapacity(request.headers.count + 3)
@@ -59,8 +58,6 @@ struct CurlRequest: Sendable {
             guard try RequestRules.admits(field, body: request.body) else { continue }
             let line = field.value.isEmpty ? field.name.rawName + ";" : field.name.rawName + ": " + field.value
             switch field.name {
-            case .acceptEncoding:
-                acceptedCodings = field.value
             case .proxyAuthorization:
                 proxyLines.append(line)
             case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
@@ -70,12 +67,10 @@ struct CurlRequest: Sendable {
             }
         }
         // A range of a coded body can't be decoded, and "identity" asks for none.
-        if request.headers.contains("Range") || acceptedCodings == "identity" || acceptedCodings == "" {
-            if let given = request.headers[.acceptEncoding] { lines.append("Accept-Encoding: " + given) }
-            acceptedCodings = nil
-        }
+        let given = request.headers[.acceptEncoding]?.lowercased()
+        isDecoded = !request.headers.contains("Range") && given != "identity" && given != ""
+        if isDecoded, given == nil, let codings { lines.append("Accept-Encoding: " + codings) }
         lines += try Self.corrections(of: request)
-        self.acceptedCodings = acceptedCodings
         self.lines = CurlLines(lines)
         self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
     }

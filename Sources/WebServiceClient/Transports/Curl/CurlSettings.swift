@@ -7,14 +7,6 @@ struct CurlSettings: Sendable {
     let library: CurlLibrary
     /// What the transport was given.
     let configuration: CurlTransport.Configuration
-    /// The content codings that the library undoes.
-    let codings: String
-
-    init(library: CurlLibrary, configuration: CurlTransport.Configuration) {
-        self.library = library
-        self.configuration = configuration
-        codings = library.codings
-    }
 
     /// Bytes that are read from a connection at once.
     private static let bufferSize = 128 * 1024

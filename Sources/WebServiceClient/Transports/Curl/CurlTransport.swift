@@ -13,7 +13,9 @@ import Foundation
 ///
 /// * Of its own it adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings it undoes; a request that
 ///   names its own gets that one. A request with `Range`, or with `Accept-Encoding: identity`, gets the body as it comes.
-/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were.
+/// * Compressed bodies arrive decoded, while `Content-Encoding` and `Content-Length` stay in the head as they were. They are decoded on the
+///   reader's task, piece by piece of at most 64 kB, by the system's zlib, libbrotlidec and libzstd, as far as these are there. Bytes that
+///   end too early, are damaged, or go on behind their end are errors; a body with a coding that can't be undone arrives as it is.
 /// * A reader that is slow slows the server down: some 256 kB wait at most, beside what the kernel holds. Over HTTP/2 libcurl itself may
 ///   hold up to its window of 32 MB per stream.
 /// * Upload progress is told on the loop's thread: a closure must return at once.
@@ -81,7 +83,7 @@ public final class CurlTransport: Transport {
     /// - Parameter probe: takes the request's place once the connection stands.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
         CurlExchange(
-            try CurlRequest(request, codings: settings.codings), from: request, trust: try trust(of: request), probe: probe,
+            try CurlRequest(request, codings: ContentCoding.acceptable), from: request, trust: try trust(of: request), probe: probe,
             engine: engine)
     }
 

@@ -1,0 +1,76 @@
+#include "SystemBrotli.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+// What the library's step says, and the errors that mean "no memory", which stand in a row.
+enum { brotli_error = 0, brotli_success = 1, brotli_needs_input = 2, brotli_needs_output = 3 };
+enum { brotli_last_memory_error = -30, brotli_first_memory_error = -21 };
+
+static struct {
+    csl_brotli_decoder *(*create)(void *(*)(void *, size_t), void (*)(void *, void *), void *);
+    void (*destroy)(csl_brotli_decoder *);
+    int (*step)(csl_brotli_decoder *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
+    int (*has_output)(const csl_brotli_decoder *);
+    int (*error_code)(const csl_brotli_decoder *);
+    bool available;
+} brotli;
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
+static bool find(void *library, const char *name, void *target) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) return false;
+    memcpy(target, &symbol, sizeof symbol);
+    return true;
+}
+
+static void open_library(void) {
+#if defined(__APPLE__)
+    static const char *const names[] = {"libbrotlidec.1.dylib", "/opt/homebrew/lib/libbrotlidec.1.dylib"};
+#else
+    static const char *const names[] = {"libbrotlidec.so.1"};
+#endif
+    void *library = NULL;
+    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
+        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library) return;
+    brotli.available = find(library, "BrotliDecoderCreateInstance", &brotli.create)
+        && find(library, "BrotliDecoderDestroyInstance", &brotli.destroy)
+        && find(library, "BrotliDecoderDecompressStream", &brotli.step)
+        && find(library, "BrotliDecoderHasMoreOutput", &brotli.has_output)
+        && find(library, "BrotliDecoderGetErrorCode", &brotli.error_code);
+}
+
+bool csl_brotli_is_available(void) {
+    pthread_once(&opened, open_library);
+    return brotli.available;
+}
+
+csl_brotli_decoder *csl_brotli_decoder_new(void) {
+    return csl_brotli_is_available() ? brotli.create(NULL, NULL, NULL) : NULL;
+}
+
+void csl_brotli_decoder_free(csl_brotli_decoder *decoder) {
+    if (decoder) brotli.destroy(decoder);
+}
+
+enum csl_decoding csl_brotli_decoder_step(csl_brotli_decoder *decoder, csl_decoding_bytes *bytes) {
+    int result = brotli.step(decoder, &bytes->input_count, &bytes->input, &bytes->output_room, &bytes->output, NULL);
+    switch (result) {
+    case brotli_success:
+        return CSL_DECODING_FINISHED;
+    case brotli_needs_input:
+        return brotli.has_output(decoder) ? CSL_DECODING_OUTPUT_FULL : CSL_DECODING_NEEDS_INPUT;
+    case brotli_needs_output:
+        return CSL_DECODING_OUTPUT_FULL;
+    default: {
+        int code = brotli.error_code(decoder);
+        bool is_memory = code >= brotli_last_memory_error && code <= brotli_first_memory_error;
+        return is_memory ? CSL_DECODING_NO_MEMORY : CSL_DECODING_CORRUPT;
+    }
+    }
+}

@@ -1,0 +1,101 @@
+#include "SystemZstd.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+
+// libzstd's own types, spelled by us.
+
+struct zstd_input {
+    const void *start;
+    size_t size;
+    size_t position;
+};
+
+struct zstd_output {
+    void *start;
+    size_t size;
+    size_t position;
+};
+
+enum { zstd_window_log_parameter = 100, zstd_window_too_large = 16, zstd_no_memory = 64 };
+
+static struct {
+    csl_zstd_decoder *(*create)(void);
+    size_t (*destroy)(csl_zstd_decoder *);
+    size_t (*set_parameter)(csl_zstd_decoder *, int, int);
+    size_t (*step)(csl_zstd_decoder *, struct zstd_output *, struct zstd_input *);
+    unsigned int (*is_error)(size_t);
+    int (*error_code)(size_t);
+    bool available;
+} zstd;
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
+static bool find(void *library, const char *name, void *target) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) return false;
+    memcpy(target, &symbol, sizeof symbol);
+    return true;
+}
+
+// The parameters came with 1.4, in which a stream and its context became one.
+static void open_library(void) {
+#if defined(__APPLE__)
+    static const char *const names[] = {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib"};
+#else
+    static const char *const names[] = {"libzstd.so.1"};
+#endif
+    void *library = NULL;
+    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
+        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library) return;
+    zstd.available = find(library, "ZSTD_createDStream", &zstd.create) && find(library, "ZSTD_freeDStream", &zstd.destroy)
+        && find(library, "ZSTD_DCtx_setParameter", &zstd.set_parameter)
+        && find(library, "ZSTD_decompressStream", &zstd.step) && find(library, "ZSTD_isError", &zstd.is_error)
+        && find(library, "ZSTD_getErrorCode", &zstd.error_code);
+}
+
+bool csl_zstd_is_available(void) {
+    pthread_once(&opened, open_library);
+    return zstd.available;
+}
+
+csl_zstd_decoder *csl_zstd_decoder_new(int window_log) {
+    if (!csl_zstd_is_available()) return NULL;
+    csl_zstd_decoder *decoder = zstd.create();
+    if (!decoder) return NULL;
+    if (zstd.is_error(zstd.set_parameter(decoder, zstd_window_log_parameter, window_log))) {
+        zstd.destroy(decoder);
+        return NULL;
+    }
+    return decoder;
+}
+
+void csl_zstd_decoder_free(csl_zstd_decoder *decoder) {
+    if (decoder) zstd.destroy(decoder);
+}
+
+enum csl_decoding csl_zstd_decoder_step(csl_zstd_decoder *decoder, csl_decoding_bytes *bytes) {
+    struct zstd_input input = {bytes->input, bytes->input_count, 0};
+    struct zstd_output output = {bytes->output, bytes->output_room, 0};
+    size_t result = zstd.step(decoder, &output, &input);
+    bytes->input += input.position;
+    bytes->input_count -= input.position;
+    bytes->output += output.position;
+    bytes->output_room -= output.position;
+    if (zstd.is_error(result)) {
+        switch (zstd.error_code(result)) {
+        case zstd_window_too_large:
+            return CSL_DECODING_TOO_LARGE;
+        case zstd_no_memory:
+            return CSL_DECODING_NO_MEMORY;
+        default:
+            return CSL_DECODING_CORRUPT;
+        }
+    }
+    if (result == 0) return CSL_DECODING_FINISHED;
+    return bytes->output_room == 0 ? CSL_DECODING_OUTPUT_FULL : CSL_DECODING_NEEDS_INPUT;
+}

@@ -1,0 +1,127 @@
+import CSystemLibraries
+import Foundation
+
+/// Undoes one coding: bytes go in as they come, pieces are pulled out one by one.
+struct DecodingStage {
+    /// What there is to pull.
+    enum Output {
+        /// A piece of the output, not empty.
+        case piece(Data)
+        /// Nothing without more input.
+        case needsInput
+        /// Nothing ever again.
+        case end
+    }
+
+    /// Why a stream can't be decoded.
+    enum Fault: Error, Hashable {
+        case truncated, corrupt, trailing, windowTooLarge, noMemory
+    }
+
+    private enum Position {
+        /// No byte has come yet: a body without any is right.
+        case before
+        /// Within a stream.
+        case inside
+        /// Behind the end of a stream; so many bytes have been passed over since.
+        case behind(Int)
+    }
+
+    /// Some servers send the checksum of zlib's wrapping behind a stream without the wrapping: libcurl bears its four bytes, too.
+    private static let checksumSize = 4
+
+    let coding: ContentCoding
+    private var decoder: SystemDecoder?
+    private var input = Data()
+    private var used = 0
+    private var isInputComplete = false
+    private var mayHaveOutput = false
+    private var position = Position.before
+    private var fault: Fault?
+
+    init(_ coding: ContentCoding) {
+        self.coding = coding
+    }
+
+    /// Adds input.
+    mutating func give(_ bytes: Data) {
+        if used == input.count {
+            input = bytes
+        } else {
+            input = input.dropFirst(used) + bytes
+        }
+        used = 0
+    }
+
+    /// No more input will come.
+    mutating func completeInput() {
+        isInputComplete = true
+    }
+
+    /// The next piece. After an error it is the same error for ever.
+    mutating func next() throws(Fault) -> Output {
+        while true {
+            if let fault { throw fault }
+            switch position {
+            case .before:
+                guard used < input.count else { return isInputComplete ? .end : .needsInput }
+                decoder = SystemDecoder(coding)
+                position = .inside
+            case .behind(let passed):
+                guard let byte = nextByte else { return isInputComplete ? .end : .needsInput }
+                goOn(at: byte, passed: passed)
+            case .inside:
+                guard used < input.count || mayHaveOutput else {
+                    guard isInputComplete else { return .needsInput }
+                    fault = .truncated
+                    continue
+                }
+                let piece = decode()
+                if !piece.isEmpty { return .piece(piece) }
+            }
+        }
+    }
+
+    private var nextByte: UInt8? {
+        used < input.count ? input[input.startIndex + used] : nil
+    }
+
+    private mutating func decode() -> Data {
+        guard let decoder else {
+            fault = .noMemory
+            return Data()
+        }
+        let (result, count, output) = input.withUnsafeBytes { decoder.step(UnsafeRawBufferPointer(rebasing: $0[used...])) }
+        used += count
+        mayHaveOutput = result == CSL_DECODING_OUTPUT_FULL
+        switch result {
+        case CSL_DECODING_NEEDS_INPUT, CSL_DECODING_OUTPUT_FULL:
+            // A library that neither takes nor gives would never come to an end.
+            let isStuck = count == 0 && output.isEmpty && (mayHaveOutput || used < input.count)
+            if isStuck { fault = .corrupt }
+        case CSL_DECODING_FINISHED: position = .behind(0)
+        case CSL_DECODING_TOO_LARGE: fault = .windowTooLarge
+        case CSL_DECODING_NO_MEMORY: fault = .noMemory
+        default: fault = .corrupt
+        }
+        return output
+    }
+
+    /// What may stand behind the end of a stream: a further one where the coding knows series, and what other programs bear without
+    /// harm: zeros that pad gzip, as gzip itself does, and the stray checksum. Anything else is an error, as libcurl has it: browsers
+    /// drop it, but here nothing is dropped silently.
+    private mutating func goOn(at byte: UInt8, passed: Int) {
+        switch coding {
+        case .gzip where byte == 0:
+            used += 1
+            position = .behind(passed + 1)
+        case .gzip where byte == 0x1F, .zstd where byte == 0x28 || (0x50...0x5F).contains(byte):
+            if decoder?.beginNext() == true { position = .inside } else { fault = .noMemory }
+        case .deflate where decoder?.isRaw == true && passed < Self.checksumSize:
+            used += 1
+            position = .behind(passed + 1)
+        default:
+            fault = .trailing
+        }
+    }
+}
