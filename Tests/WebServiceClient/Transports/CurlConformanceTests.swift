@@ -4,7 +4,7 @@ import WebServiceTesting
 
 /// What libcurl keeps of what a transport owes, and what is known not to hold.
 @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here.")) struct CurlConformanceTests {
-    private static let suite = TransportConformance(knownGaps: knownGaps, limit: .seconds(60)) {
+    private static let suite = TransportConformance(knownGaps: knownGaps, limit: .seconds(300)) {
         try CurlTransport()
     }
 
