@@ -51,23 +51,25 @@ let package = Package(
             name: "Quickstart",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
             swiftSettings: settings),
+        // What the tests of several modules share: no product.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "WebServiceClientTests",
             dependencies: [
-                "WebServiceClient", "WebServiceTesting",
+                "WebServiceClient", "WebServiceTesting", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
             path: "Tests/WebServiceClient", swiftSettings: settings),
         .testTarget(
-            name: "ODataTests", dependencies: ["OData", "WebServiceTesting"], path: "Tests/OData",
+            name: "ODataTests", dependencies: ["OData", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
             swiftSettings: settings),
         .testTarget(
-            name: "RemoteLoggerTests", dependencies: ["RemoteLogger", "WebServiceTesting"], path: "Tests/RemoteLogger",
+            name: "RemoteLoggerTests", dependencies: ["RemoteLogger", "WebServiceTesting", "TestSupport"], path: "Tests/RemoteLogger",
             swiftSettings: settings),
         .testTarget(
-            name: "WebServiceTestingTests", dependencies: ["WebServiceTesting"], path: "Tests/WebServiceTesting",
+            name: "WebServiceTestingTests", dependencies: ["WebServiceTesting", "TestSupport"], path: "Tests/WebServiceTesting",
             swiftSettings: settings),
         .testTarget(
             name: "IntegrationTests",

@@ -108,7 +108,7 @@ public final class LoopbackServer: Sendable {
     ///
     /// - Throws: ``TestingFailure`` with the requests that came when the time is over; `CancellationError`.
     @discardableResult
-    public func waitForRequests(count: Int, within limit: Duration = .seconds(10)) async throws -> [LoopbackRequest] {
+    public func waitForRequests(count: Int, within limit: Duration = .seconds(60)) async throws -> [LoopbackRequest] {
         let deadline = ContinuousClock.now + limit
         while core.requestCount < count {
             guard ContinuousClock.now < deadline else {
@@ -119,10 +119,11 @@ public final class LoopbackServer: Sendable {
         }
         return requests
     }
+
     /// Waits until so few connections are open: that a client which cancels also hangs up, for example.
     ///
     /// - Throws: ``TestingFailure`` when more are open when the time is over; `CancellationError`.
-    public func waitForOpenConnections(atMost count: Int, within limit: Duration = .seconds(10)) async throws {
+    public func waitForOpenConnections(atMost count: Int, within limit: Duration = .seconds(60)) async throws {
         let deadline = ContinuousClock.now + limit
         while openConnectionCount > count {
             guard ContinuousClock.now < deadline else {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import OData
@@ -8,8 +9,8 @@ import Testing
 /// The judge isn't part of this project: it is found below the folder that `SHARED_DIRECTORY` names, and needs a Python with the
 /// package `abnf` (`JUDGE_PYTHON` names it where it isn't the default one). Without them these tests are skipped.
 @Suite struct GrammarTests {
-    @Test(.enabled(if: Judge.isAvailable, "SHARED_DIRECTORY names no folder with the judge, or Python lacks abnf"))
-    func randomQueriesAreDerivable() throws {
+    @Test(.enabled("SHARED_DIRECTORY names no folder with the judge, or Python lacks abnf") { await Judge.isAvailable() })
+    func randomQueriesAreDerivable() async throws {
         // The judge takes some 30 ms for each query; JUDGE_QUERIES asks for more of them.
         let count = ProcessInfo.processInfo.environment["JUDGE_QUERIES"].flatMap { Int($0) } ?? 400
         var generator = QueryGenerator(seed: 20_261_121, hasDelete: false)
@@ -21,7 +22,7 @@ import Testing
             lines.append(try request.relativeURL(using: QueryPrinter(version: version, enumerations: spelling)))
             if number % 4 == 0 { lines.append(try generator.entityRequest().relativeURL()) }
         }
-        let rejected = try Judge.rejected(lines)
+        let rejected = try await Judge.rejected(lines)
         for line in rejected.prefix(5) { Issue.record("\(line)") }
     }
 
@@ -74,33 +75,14 @@ private enum Judge {
         ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3"
     }
 
-    static let isAvailable: Bool = {
+    static func isAvailable() async -> Bool {
         guard let tool, FileManager.default.fileExists(atPath: tool) else { return false }
-        return (try? run(["--help"], input: "")).map { $0.status == 0 } ?? false
-    }()
-
-    static func rejected(_ lines: [String]) throws -> [String] {
-        let result = try run([], input: lines.joined(separator: "\n") + "\n")
-        return result.status == 0 ? [] : result.output.split(separator: "\n").map(String.init)
+        return (try? await ChildProcess.run([python, tool, "--help"]))?.status == 0
     }
 
-    private static func run(_ arguments: [String], input: String) throws -> (status: Int32, output: String) {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (source, target) = (folder.appendingPathComponent("in"), folder.appendingPathComponent("out"))
-        try Data(input.utf8).write(to: source)
-        try Data().write(to: target)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [python, tool ?? ""] + arguments
-        process.standardInput = try FileHandle(forReadingFrom: source)
-        let output = try FileHandle(forWritingTo: target)
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: try Data(contentsOf: target), as: UTF8.self))
+    static func rejected(_ lines: [String]) async throws -> [String] {
+        let result = try await ChildProcess.run([python, tool ?? ""], input: Data((lines.joined(separator: "\n") + "\n").utf8))
+        return result.status == 0 ? [] : result.text.split(separator: "\n").map(String.init)
     }
 }
 

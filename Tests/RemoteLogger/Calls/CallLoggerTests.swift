@@ -164,7 +164,7 @@ import WebServiceTesting
         }
         let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: Peek(seen: seen))
         shipper.write(.sample())
-        #expect(await shipper.flush(within: .seconds(20)))
+        #expect(await shipper.flush(within: .seconds(300)))
         let request = try #require(seen.withLock { $0 })
         _ = try await calls(.critical).intercept(request, context: context()) { request, _ in
             TransportResponse(status: 500, url: request.url)

@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 
 @Suite struct OTLPFormatTests {
@@ -49,8 +50,8 @@ import Testing
     @Test(
         "the strict checker finds no fault in random records",
         // The checker isn't part of the project: SHARED_DIRECTORY says where it is, and without it this is skipped.
-        .enabled(if: Tool.sharedDirectory != nil && Tool.exists("python3"), "needs SHARED_DIRECTORY and python3"))
-    func checker() throws {
+        .enabled("needs SHARED_DIRECTORY and python3") { if Tool.sharedDirectory == nil { false } else { await Tool.exists("python3") } })
+    func checker() async throws {
         let tool = try #require(Tool.sharedDirectory).appending(path: "tools/otlp-json-check").path(percentEncoded: false)
         var generator = SeededGenerator(seed: 4)
         var lines = Data()
@@ -62,8 +63,8 @@ import Testing
         var deep = LogValue.int(1)
         for level in 0..<100 { deep = level % 2 == 0 ? .array([deep]) : ["a": deep] }
         lines.append(try OTLPFormat().encode([.sample(metadata: ["deep": deep])]))
-        let result = try Tool.withFile(lines) { try Tool.run(["python3", tool, "--quiet", "--lines", $0]) }
-        #expect(result.status == 0, "\(String(decoding: result.output.prefix(2_000), as: UTF8.self))")
+        let result = try await ChildProcess.run(["python3", tool, "--quiet", "--lines"], input: lines)
+        #expect(result.status == 0, "\(result.text.prefix(2_000))")
     }
 
     @Test(

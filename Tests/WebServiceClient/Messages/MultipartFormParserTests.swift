@@ -1,11 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
 /// Forms read back by parsers that nobody here wrote: those of Python's library and of Werkzeug, where they are installed.
 @Suite struct MultipartFormParserTests {
     // Skipped, and said so, where there is no Python 3.
-    @Test("Someone else's parser reads back every part", .enabled(if: !Parser.installed.isEmpty), arguments: Parser.installed)
+    @Test(
+        "Someone else's parser reads back every part", .enabled("needs python3") { await !Parser.installed().isEmpty },
+        arguments: await Parser.installed())
     func readBack(parser: Parser) async throws {
         let file = try MultipartFormTests.file(Data((0...255).map { UInt8($0) }), named: "every byte.bin")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -56,7 +59,11 @@ import WebServiceClient
         case email
         case werkzeug
 
-        static let installed = allCases.filter { (try? $0.run(["-c", $0.imports], input: Data())) != nil }
+        static func installed() async -> [Parser] {
+            var found: [Parser] = []
+            for parser in allCases where (try? await parser.run(["-c", parser.imports], input: Data())) != nil { found.append(parser) }
+            return found
+        }
 
         private var imports: String {
             switch self {
@@ -111,28 +118,13 @@ import WebServiceClient
 
         func parts(of body: RequestBody) async throws -> [ReadPart] {
             let bytes = try await body.collect(upTo: 1 << 20)
-            return try JSONDecoder().decode([ReadPart].self, from: run(["-c", script, body.contentType ?? ""], input: bytes))
+            return try JSONDecoder().decode([ReadPart].self, from: await run(["-c", script, body.contentType ?? ""], input: bytes))
         }
 
-        private func run(_ arguments: [String], input: Data) throws -> Data {
-            let folder = FileManager.default.temporaryDirectory.appending(component: "parser-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let (source, target, faults) = (
-                folder.appending(component: "in"), folder.appending(component: "out"), folder.appending(component: "faults")
-            )
-            try input.write(to: source)
-            for file in [target, faults] { try Data().write(to: file) }
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["python3"] + arguments
-            process.standardInput = try FileHandle(forReadingFrom: source)
-            process.standardOutput = try FileHandle(forWritingTo: target)
-            process.standardError = try FileHandle(forWritingTo: faults)
-            try process.run()
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw Failure(message: try String(contentsOf: faults, encoding: .utf8)) }
-            return try Data(contentsOf: target)
+        private func run(_ arguments: [String], input: Data) async throws -> Data {
+            let result = try await ChildProcess.run(["python3"] + arguments, input: input)
+            guard result.status == 0 else { throw Failure(message: result.text) }
+            return result.output
         }
 
         private struct Failure: Error {

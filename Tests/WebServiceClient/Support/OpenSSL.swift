@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import TestSupport
 
 /// The `openssl` program, for what it says of the same bytes.
 enum OpenSSL {
@@ -10,19 +11,8 @@ enum OpenSSL {
     }()
 
     /// Runs it, with nothing to read.
-    static func run(_ arguments: [String], in folder: URL) throws -> (status: Int32, output: Data) {
-        let process = Process()
-        process.executableURL = command
-        process.currentDirectoryURL = folder
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, data)
+    static func run(_ arguments: [String], in folder: URL) async throws -> ChildProcess {
+        try await ChildProcess.run([command?.path ?? "openssl"] + arguments, in: folder)
     }
 }
 #endif

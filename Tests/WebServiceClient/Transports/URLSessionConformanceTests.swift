@@ -4,7 +4,7 @@ import WebServiceTesting
 
 /// What URLSession keeps of what a transport owes, and what is known not to hold.
 @Suite(.serialized) struct URLSessionConformanceTests {
-    private static let suite = TransportConformance(knownGaps: knownGaps, fatalGaps: fatalGaps, limit: .seconds(60)) {
+    private static let suite = TransportConformance(knownGaps: knownGaps, fatalGaps: fatalGaps, limit: .seconds(300)) {
         URLSessionTransport()
     }
 

@@ -97,11 +97,11 @@ import WebServiceTesting
                 "expected JSON, found “user=ada&password=<masked>”"))
     }
 
-    @Test func aServersRequestsAreExaminedAlike() throws {
+    @Test func aServersRequestsAreExaminedAlike() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .status(204) } }
         let client = try RawClient(port: server.port)
-        try client.send("PUT /a?b=1 HTTP/1.1\r\nX-One: 1\r\nX-One: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}")
-        _ = try client.readResponse()
+        try await client.send("PUT /a?b=1 HTTP/1.1\r\nX-One: 1\r\nX-One: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}")
+        _ = try await client.readResponse()
         let request = try #require(server.requests.first)
         try request.expectMethod(.put)
         try request.expectURL("/a?b=1")

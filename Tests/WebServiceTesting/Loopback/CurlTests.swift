@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
@@ -7,40 +8,32 @@ private let curl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/c
 
 /// The server as another program's HTTP client sees it.
 @Suite(.enabled(if: curl != nil, "there is no curl program here")) struct CurlTests {
-    private func run(_ arguments: String...) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(curl))
-        process.arguments = ["--silent", "--show-error", "--max-time", "30", "--noproxy", "*"] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return text
+    private func run(_ arguments: String...) async throws -> String {
+        let fixed = [try #require(curl), "--silent", "--show-error", "--max-time", "120", "--noproxy", "*"]
+        return try await ChildProcess.run(fixed + arguments).text
     }
 
-    @Test func connectionsAreKept() throws {
+    @Test func connectionsAreKept() async throws {
         let server = try LoopbackServer { $0.get("/:n") { request in .text(request.parameters["n"] ?? "") } }
-        #expect(try run("\(server.url)/1", "\(server.url)/2", "\(server.url)/3") == "123")
+        #expect(try await run("\(server.url)/1", "\(server.url)/2", "\(server.url)/3") == "123")
         #expect(server.connectionCount == 1)
     }
 
-    @Test func formsUploadsAndMethodsArrive() throws {
+    @Test func formsUploadsAndMethodsArrive() async throws {
         let server = try LoopbackServer { routes in
             routes.on("POST", "/form") { request in .text(request.formItems.map { "\($0.name):\($0.value ?? "")" }.joined(separator: ",")) }
             routes.on("PUT", "/chunked") { request in .text("\(request.bodyLength) \(request.fields["Transfer-Encoding"] ?? "")") }
         }
-        #expect(try run("\(server.url)/form", "--data-urlencode", "a=1 2&", "--data-urlencode", "b=é") == "a:1 2&,b:é")
+        #expect(try await run("\(server.url)/form", "--data-urlencode", "a=1 2&", "--data-urlencode", "b=é") == "a:1 2&,b:é")
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("upload-\(UUID().uuidString)")
         try Data(repeating: 1, count: 3_000_000).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(
-            try run("\(server.url)/chunked", "-T", file.path, "-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue")
+            try await run("\(server.url)/chunked", "-T", file.path, "-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue")
                 == "3000000 chunked")
     }
 
-    @Test func headersTrailersAndFaultsAreSeenAsMeant() throws {
+    @Test func headersTrailersAndFaultsAreSeenAsMeant() async throws {
         let server = try LoopbackServer { routes in
             routes.get("/trailers") { _ in .pieces([.init("a"), .init("b")]).trailing(["X-End": "yes"]).informing(103, ["X-Early": "1"]) }
             routes.get("/cut") { _ in .text("abc").framed(.contentLength(99)) }
@@ -48,21 +41,21 @@ private let curl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/c
             routes.get("/empty") { _ in .drop }
             routes.get("/from") { _ in .redirect(to: "/trailers") }
         }
-        let text = try run("-i", "\(server.url)/trailers")
+        let text = try await run("-i", "\(server.url)/trailers")
         // Newer versions of curl print trailers behind the body.
         #expect(text.contains("103 Early Hints") && text.contains("X-Early: 1"))
         #expect(text.contains("\r\n\r\nab"))
-        #expect(try run("\(server.url)/cut").contains("curl: (18)"))
-        #expect(try run("\(server.url)/reset").contains("curl: (56)"))
-        #expect(try run("\(server.url)/empty").contains("curl: (52)"))
-        #expect(try run("-L", "\(server.url)/from") == "ab")
+        #expect(try await run("\(server.url)/cut").contains("curl: (18)"))
+        #expect(try await run("\(server.url)/reset").contains("curl: (56)"))
+        #expect(try await run("\(server.url)/empty").contains("curl: (52)"))
+        #expect(try await run("-L", "\(server.url)/from") == "ab")
     }
 
-    @Test func aBasicGuardWorksWithAnothersClient() throws {
+    @Test func aBasicGuardWorksWithAnothersClient() async throws {
         let server = try LoopbackServer { routes in
             routes.guarded(by: .basicAuthentication(user: "ada", password: "pä ss", realm: "r")) { $0.get("/") { _ in .text("in") } }
         }
-        #expect(try run("-u", "ada:pä ss", "\(server.url)/") == "in")
-        #expect(try run("-u", "ada:no", "-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/") == "401")
+        #expect(try await run("-u", "ada:pä ss", "\(server.url)/") == "in")
+        #expect(try await run("-u", "ada:no", "-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/") == "401")
     }
 }

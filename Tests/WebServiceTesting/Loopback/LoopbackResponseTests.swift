@@ -6,171 +6,170 @@ import WebServiceTesting
     /// The bytes that come back for one request, and how they end.
     private func exchange(
         _ response: LoopbackResponse, method: String = "GET"
-    ) throws -> (text: String, ending: RawClient.Ending) {
+    ) async throws -> (text: String, ending: RawClient.Ending) {
         let server = try LoopbackServer { $0.fallback { _ in response } }
         let client = try RawClient(port: server.port)
-        try client.send("\(method) / HTTP/1.1\r\nConnection: close\r\n\r\n")
-        let (bytes, ending) = try client.readAll()
+        try await client.send("\(method) / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        let (bytes, ending) = try await client.readAll()
         return (String(decoding: bytes, as: UTF8.self), ending)
     }
 
     // MARK: Framing
 
-    @Test func aKnownLengthIsSaid() throws {
+    @Test func aKnownLengthIsSaid() async throws {
         #expect(
-            try exchange(.json("{}")).text
+            try await exchange(.json("{}")).text
                 == "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
-        #expect(try exchange(.status(299)).text == "HTTP/1.1 299 Unknown\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        #expect(try exchange(.encoded(["a": 1])).text.hasSuffix("\r\n\r\n{\"a\":1}"))
+        #expect(try await exchange(.status(299)).text == "HTTP/1.1 299 Unknown\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        #expect(try await exchange(.encoded(["a": 1])).text.hasSuffix("\r\n\r\n{\"a\":1}"))
     }
 
-    @Test(arguments: [204, 304]) func aBodylessStatusHasNoBody(status: Int) throws {
-        #expect(try exchange(.text("hidden", status: status)).text.hasSuffix("Connection: close\r\n\r\n"))
+    @Test(arguments: [204, 304]) func aBodylessStatusHasNoBody(status: Int) async throws {
+        #expect(try await exchange(.text("hidden", status: status)).text.hasSuffix("Connection: close\r\n\r\n"))
     }
 
-    @Test func headGetsTheHeadOfGet() throws {
-        let text = try exchange(.text("hidden"), method: "HEAD").text
+    @Test func headGetsTheHeadOfGet() async throws {
+        let text = try await exchange(.text("hidden"), method: "HEAD").text
         #expect(text.contains("Content-Length: 6\r\n") && text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test func piecesAreChunksAndTrailersFollow() throws {
+    @Test func piecesAreChunksAndTrailersFollow() async throws {
         let response = LoopbackResponse.pieces([.init("hello"), .init("0123456789abcdef", after: .milliseconds(5))])
             .trailing(["X-Sum": "21"])
         #expect(
-            try exchange(response).text.hasSuffix(
+            try await exchange(response).text.hasSuffix(
                 "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n10\r\n0123456789abcdef\r\n0\r\nX-Sum: 21\r\n\r\n"))
     }
 
-    @Test func theEndCanBeTheConnectionsEnd() throws {
-        #expect(try exchange(.text("abc").framed(.untilClose)).text.hasSuffix("utf-8\r\nConnection: close\r\n\r\nabc"))
+    @Test func theEndCanBeTheConnectionsEnd() async throws {
+        #expect(try await exchange(.text("abc").framed(.untilClose)).text.hasSuffix("utf-8\r\nConnection: close\r\n\r\nabc"))
     }
 
-    @Test func lengthsCanBeWrongOrDouble() throws {
-        #expect(try exchange(.text("abc").framed(.contentLength(10))).text.contains("Content-Length: 10\r\n"))
-        let double = try exchange(.text("abc").framed(.chunkedWithContentLength(1))).text
+    @Test func lengthsCanBeWrongOrDouble() async throws {
+        #expect(try await exchange(.text("abc").framed(.contentLength(10))).text.contains("Content-Length: 10\r\n"))
+        let double = try await exchange(.text("abc").framed(.chunkedWithContentLength(1))).text
         #expect(double.contains("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n") && double.hasSuffix("\r\n\r\n3\r\nabc\r\n0\r\n\r\n"))
-        #expect(try exchange(.text("abc").with("Content-Length", "-5")).text.contains("Content-Length: -5\r\n"))
+        #expect(try await exchange(.text("abc").with("Content-Length", "-5")).text.contains("Content-Length: -5\r\n"))
     }
 
-    @Test func aConnectionEndsAfterAWrongLength() throws {
+    @Test func aConnectionEndsAfterAWrongLength() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .text("abc").framed(.contentLength(10)) } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\n\r\n")
-        #expect(try client.readAll().ending == .closed)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.readAll().ending == .closed)
     }
 
-    @Test func interimResponsesGoFirst() throws {
-        let text = try exchange(.text("x").informing(103, ["Link": "</a>"]).informing(102)).text
+    @Test func interimResponsesGoFirst() async throws {
+        let text = try await exchange(.text("x").informing(103, ["Link": "</a>"]).informing(102)).text
         #expect(text.hasPrefix("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\n"))
     }
 
-    @Test func fieldsAreSentAsTheirBytes() throws {
+    @Test func fieldsAreSentAsTheirBytes() async throws {
         var response = LoopbackResponse(status: 200)
         response.reason = "As You Like"
         response.fields.append(LoopbackField(nameBytes: Array("X\u{E9} ".utf8), valueBytes: [0x66, 0xFF, 0x00]))
         let server = try LoopbackServer { [response] in $0.fallback { _ in response } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-        let (bytes, _) = try client.readAll()
+        try await client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        let (bytes, _) = try await client.readAll()
         #expect(bytes.starts(with: Array("HTTP/1.1 200 As You Like\r\nX\u{E9} : f".utf8) + [0xFF, 0x00, 13, 10]))
     }
 
-    @Test func rawBytesReplaceEverything() throws {
-        #expect(try exchange(.raw("HTTP/9.9 hello\n\nrest")).text == "HTTP/9.9 hello\n\nrest")
-        #expect(try exchange(.raw([])).text.isEmpty)
+    @Test func rawBytesReplaceEverything() async throws {
+        #expect(try await exchange(.raw("HTTP/9.9 hello\n\nrest")).text == "HTTP/9.9 hello\n\nrest")
+        #expect(try await exchange(.raw([])).text.isEmpty)
     }
 
-    @Test func redirectsAndChallengesHaveTheirFields() throws {
-        #expect(try exchange(.redirect(to: "../x", status: 307)).text.hasPrefix("HTTP/1.1 307 Temporary Redirect\r\nLocation: ../x\r\n"))
-        let challenged = try exchange(.unauthorized("Basic realm=\"a\"", "Bearer")).text
+    @Test func redirectsAndChallengesHaveTheirFields() async throws {
+        #expect(
+            try await exchange(.redirect(to: "../x", status: 307)).text.hasPrefix("HTTP/1.1 307 Temporary Redirect\r\nLocation: ../x\r\n"))
+        let challenged = try await exchange(.unauthorized("Basic realm=\"a\"", "Bearer")).text
         #expect(challenged.contains("WWW-Authenticate: Basic realm=\"a\"\r\nWWW-Authenticate: Bearer\r\n"))
     }
 
     // MARK: Large and slow bodies
 
-    @Test func aGeneratedBodyOf200MegabytesIsSentAsItsBytesSay() throws {
+    @Test func aGeneratedBodyOf200MegabytesIsSentAsItsBytesSay() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .generated(count: 200_000_001) } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-        #expect(try client.read(through: "\r\n\r\n").contains("Content-Length: 200000001\r\n"))
-        var count = 0
-        var isRight = true
-        try client.readThrough { bytes in
+        try await client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        #expect(try await client.read(through: "\r\n\r\n").contains("Content-Length: 200000001\r\n"))
+        let (count, isRight) = try await client.readThrough(into: (count: 0, isRight: true)) { all, bytes in
             for probe in [0, bytes.count - 1] where bytes.indices.contains(probe) {
-                isRight = isRight && bytes[probe] == LoopbackResponse.Body.generatedByte(at: count + probe)
+                all.isRight = all.isRight && bytes[probe] == LoopbackResponse.Body.generatedByte(at: all.count + probe)
             }
-            count += bytes.count
+            all.count += bytes.count
         }
         #expect(count == 200_000_001)
         #expect(isRight)
     }
 
-    @Test func aFileIsSentWithItsLength() throws {
+    @Test func aFileIsSentWithItsLength() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("loopback-\(UUID().uuidString)")
         try Data(repeating: 66, count: 700_000).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let text = try exchange(.file(file)).text
+        let text = try await exchange(.file(file)).text
         #expect(text.contains("Content-Length: 700000\r\n") && text.hasSuffix(String(repeating: "B", count: 700_000)))
     }
 
-    @Test func aMissingFileIsNotedAndEndsTheConnection() throws {
+    @Test func aMissingFileIsNotedAndEndsTheConnection() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .file(URL(fileURLWithPath: "/nowhere/at/all")) } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\n\r\n")
-        #expect(try client.readAll().bytes.isEmpty)
-        while server.failures.isEmpty { usleep(1000) }
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.readAll().bytes.isEmpty)
+        while server.failures.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    @Test func aDripEndsWithItsClient() throws {
+    @Test func aDripEndsWithItsClient() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .drip(Data("ab".utf8), every: .milliseconds(1)) } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\n\r\n")
-        #expect(try client.read(through: "2\r\nab\r\n2\r\nab\r\n2\r\nab\r\n").contains("chunked"))
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.read(through: "2\r\nab\r\n2\r\nab\r\n2\r\nab\r\n").contains("chunked"))
     }
 
-    @Test func aDelayComesBeforeTheHead() throws {
+    @Test func aDelayComesBeforeTheHead() async throws {
         let begin = ContinuousClock.now
-        #expect(try exchange(.text("x").delayed(by: .milliseconds(50))).text.hasSuffix("x"))
+        #expect(try await exchange(.text("x").delayed(by: .milliseconds(50))).text.hasSuffix("x"))
         #expect(ContinuousClock.now - begin >= .milliseconds(50))
     }
 
     // MARK: Faults
 
-    @Test func aDropComesBeforeTheHead() throws {
-        #expect(try exchange(.drop).text.isEmpty)
+    @Test func aDropComesBeforeTheHead() async throws {
+        #expect(try await exchange(.drop).text.isEmpty)
     }
 
-    @Test(arguments: [0, 1, 17, 60]) func aCutComesAfterItsByte(count: Int) throws {
+    @Test(arguments: [0, 1, 17, 60]) func aCutComesAfterItsByte(count: Int) async throws {
         let whole = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n\r\nabc"
-        let (text, ending) = try exchange(.text("abc").failing(.cut(afterBytes: count)))
+        let (text, ending) = try await exchange(.text("abc").failing(.cut(afterBytes: count)))
         #expect(text.utf8.elementsEqual(whole.utf8.prefix(count)))
         #expect(ending == .closed)
     }
 
-    @Test func aFaultBeyondTheEndComesAtTheEnd() throws {
-        let (text, ending) = try exchange(.text("abc").failing(.reset(afterBytes: 10_000)))
+    @Test func aFaultBeyondTheEndComesAtTheEnd() async throws {
+        let (text, ending) = try await exchange(.text("abc").failing(.reset(afterBytes: 10_000)))
         #expect(text.hasSuffix("abc"))
         #expect(ending == .reset)
     }
 
-    @Test(arguments: [0, 20]) func aResetIsAReset(count: Int) throws {
-        let (text, ending) = try exchange(.text("abc").failing(.reset(afterBytes: count)))
+    @Test(arguments: [0, 20]) func aResetIsAReset(count: Int) async throws {
+        let (text, ending) = try await exchange(.text("abc").failing(.reset(afterBytes: count)))
         #expect(text.utf8.count == count)
         #expect(ending == .reset)
     }
 
-    @Test func aHalfCloseStillReads() throws {
+    @Test func aHalfCloseStillReads() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .text("abc").failing(.halfClose) } }
         let client = try RawClient(port: server.port)
-        try client.send("GET / HTTP/1.1\r\n\r\n")
-        #expect(try client.readAll().ending == .closed)
-        for _ in 0..<20 { try client.send([UInt8](repeating: 0, count: 10_000)) }
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.readAll().ending == .closed)
+        for _ in 0..<20 { try await client.send([UInt8](repeating: 0, count: 10_000)) }
     }
 
-    @Test func anUnreadUploadDoesNotHideTheAnswer() throws {
+    @Test func anUnreadUploadDoesNotHideTheAnswer() async throws {
         let server = try LoopbackServer { $0.on("PUT", "/", reading: .headOnly) { _ in .text("enough", status: 413).closing() } }
         let client = try RawClient(port: server.port)
-        try client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 400_000))
-        #expect(try client.readText().hasSuffix("enough"))
+        try await client.send("PUT / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 400_000))
+        #expect(try await client.readText().hasSuffix("enough"))
     }
 }

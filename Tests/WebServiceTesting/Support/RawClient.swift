@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 #if canImport(Darwin)
 import Darwin
@@ -9,7 +10,10 @@ import Musl
 #endif
 
 /// A client that is nothing but a socket: it sends the bytes it is told to and shows the bytes that come back.
-final class RawClient {
+///
+/// Each step blocks a thread of its own, none of the task pool, which the server's asynchronous handlers need. Unchecked, since a step is
+/// awaited before the next one begins: only one thread at a time is in here.
+final class RawClient: @unchecked Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -23,7 +27,7 @@ final class RawClient {
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    init(port: UInt16, patience: Int = 20) throws {
+    init(port: UInt16, patience: Int = 120) throws {
         #if canImport(Glibc)
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -46,76 +50,88 @@ final class RawClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) throws { try send(Array(text.utf8)) }
+    func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) throws {
-        var sent = 0
-        while sent < bytes.count {
-            #if canImport(Darwin)
-            let flags: Int32 = 0
-            #else
-            let flags = Int32(MSG_NOSIGNAL)
-            #endif
-            let count = bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress.map { $0 + sent }, $0.count - sent, flags) }
-            guard count > 0 else { throw Failure(description: "the server takes no more after \(sent) bytes: \(errno)") }
-            sent += count
+    func send(_ bytes: [UInt8]) async throws {
+        try await onOwnThread { [self] in
+            var sent = 0
+            while sent < bytes.count {
+                #if canImport(Darwin)
+                let flags: Int32 = 0
+                #else
+                let flags = Int32(MSG_NOSIGNAL)
+                #endif
+                let count = bytes.withUnsafeBytes { systemSend(descriptor, $0.baseAddress.map { $0 + sent }, $0.count - sent, flags) }
+                guard count > 0 else { throw Failure(description: "the server takes no more after \(sent) bytes: \(errno)") }
+                sent += count
+            }
         }
     }
 
     func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Reads up to and with a text.
-    func read(through mark: String) throws -> String {
-        let wanted = Array(mark.utf8)
-        while true {
-            if let range = Data(pending).range(of: Data(wanted)) {
-                defer { pending.removeFirst(range.upperBound) }
-                return String(decoding: pending[..<range.upperBound], as: UTF8.self)
-            }
-            guard try more() == nil else {
-                throw Failure(description: "“\(mark)” never came, only “\(String(decoding: pending, as: UTF8.self))”")
+    func read(through mark: String) async throws -> String {
+        let wanted = Data(mark.utf8)
+        return try await onOwnThread { [self] in
+            while true {
+                if let range = Data(pending).range(of: wanted) {
+                    defer { pending.removeFirst(range.upperBound) }
+                    return String(decoding: pending[..<range.upperBound], as: UTF8.self)
+                }
+                guard try more() == nil else {
+                    throw Failure(description: "“\(mark)” never came, only “\(String(decoding: pending, as: UTF8.self))”")
+                }
             }
         }
     }
 
     /// Reads so many bytes.
-    func read(count: Int) throws -> [UInt8] {
-        while pending.count < count {
-            guard try more() == nil else { throw Failure(description: "\(count) bytes expected, \(pending.count) came") }
+    func read(count: Int) async throws -> [UInt8] {
+        try await onOwnThread { [self] in
+            while pending.count < count {
+                guard try more() == nil else { throw Failure(description: "\(count) bytes expected, \(pending.count) came") }
+            }
+            defer { pending.removeFirst(count) }
+            return Array(pending[..<count])
         }
-        defer { pending.removeFirst(count) }
-        return Array(pending[..<count])
     }
 
     /// Reads a response whose length its head gives.
-    func readResponse() throws -> (head: String, body: String) {
-        let head = try read(through: "\r\n\r\n")
+    func readResponse() async throws -> (head: String, body: String) {
+        let head = try await read(through: "\r\n\r\n")
         let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first.map {
             Int($0.prefix { $0.isNumber }) ?? 0
         }
-        return (head, String(decoding: try read(count: length ?? 0), as: UTF8.self))
+        return (head, String(decoding: try await read(count: length ?? 0), as: UTF8.self))
     }
 
     /// Reads to the end.
-    func readAll() throws -> (bytes: [UInt8], ending: Ending) {
-        while true {
-            if let ending = try more() {
-                defer { pending = [] }
-                return (pending, ending)
+    func readAll() async throws -> (bytes: [UInt8], ending: Ending) {
+        try await onOwnThread { [self] in
+            while true {
+                if let ending = try more() {
+                    defer { pending = [] }
+                    return (pending, ending)
+                }
             }
         }
     }
 
     /// Reads to the end and gives the text.
-    func readText() throws -> String { String(decoding: try readAll().bytes, as: UTF8.self) }
+    func readText() async throws -> String { String(decoding: try await readAll().bytes, as: UTF8.self) }
 
-    /// Hands on all bytes to the end without keeping them.
-    func readThrough(_ take: (UnsafeRawBufferPointer) -> Void) throws {
-        pending.withUnsafeBytes(take)
-        pending = []
-        while try more() == nil {
-            pending.withUnsafeBytes(take)
-            pending.removeAll(keepingCapacity: true)
+    /// Folds all bytes to the end into a value without keeping them.
+    func readThrough<Value: Sendable>(
+        into start: Value, _ take: @escaping @Sendable (inout Value, UnsafeRawBufferPointer) -> Void
+    ) async throws -> Value {
+        try await onOwnThread { [self] in
+            var value = start
+            repeat {
+                pending.withUnsafeBytes { take(&value, $0) }
+                pending.removeAll(keepingCapacity: true)
+            } while try more() == nil
+            return value
         }
     }
 
@@ -135,11 +151,4 @@ final class RawClient {
 
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
-}
-
-/// Runs what blocks on a thread of its own, for tests in which the other side needs the task pool.
-func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-    }
 }

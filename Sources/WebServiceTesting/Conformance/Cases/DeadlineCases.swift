@@ -32,9 +32,9 @@ enum DeadlineCases {
 
     /// Demands a code, and that the time had passed by then.
     private static func expect(
-        _ code: TransportError.Code, after time: Duration = short, for request: ServiceRequest, _ subject: ConformanceSubject
+        _ code: TransportError.Code, after time: Duration = short, since start: ContinuousClock.Instant = .now,
+        for request: ServiceRequest, _ subject: ConformanceSubject
     ) async throws {
-        let start = ContinuousClock.now
         try await subject.expect(code, for: request)
         let elapsed = start.duration(to: .now)
         try demand(elapsed >= time - .milliseconds(20), "It ended after \(elapsed), before its time of \(time)")
@@ -66,10 +66,12 @@ enum DeadlineCases {
     }
 
     @Sendable private static func connectOver(_ subject: ConformanceSubject) async throws {
-        try await answering(with: .pieces([.init("o"), .init("k", after: short)]).delayed(by: short * 2)) { server in
-            var request = try server.request()
-            request.timeouts.connect = short
-            try await subject.expect(200, "ok", for: request)
+        try await patiently { time in
+            try await answering(with: .pieces([.init("o"), .init("k", after: time)]).delayed(by: time * 2)) { server in
+                var request = try server.request()
+                request.timeouts.connect = time
+                try await subject.expect(200, "ok", for: request)
+            }
         }
     }
 
@@ -127,10 +129,12 @@ enum DeadlineCases {
     }
 
     @Sendable private static func firstByteOver(_ subject: ConformanceSubject) async throws {
-        try await answering(with: .pieces([.init("o"), .init("k", after: short * 2)])) { server in
-            var request = try server.request()
-            request.timeouts.firstByte = short
-            try await subject.expect(200, "ok", for: request)
+        try await patiently { time in
+            try await answering(with: .pieces([.init("o"), .init("k", after: time * 2)])) { server in
+                var request = try server.request()
+                request.timeouts.firstByte = time
+                try await subject.expect(200, "ok", for: request)
+            }
         }
     }
 
@@ -157,11 +161,13 @@ enum DeadlineCases {
     }
 
     @Sendable private static func idleDrip(_ subject: ConformanceSubject) async throws {
-        let pieces = (0..<8).map { LoopbackResponse.Piece("\($0)", after: .milliseconds(100)) }
-        try await answering(with: .pieces(pieces)) { server in
-            var request = try server.request()
-            request.timeouts.idle = .milliseconds(600)
-            try await subject.expect(200, "01234567", for: request)
+        try await patiently { time in
+            let pieces = (0..<8).map { LoopbackResponse.Piece("\($0)", after: time / 5) }
+            try await answering(with: .pieces(pieces)) { server in
+                var request = try server.request()
+                request.timeouts.idle = time
+                try await subject.expect(200, "01234567", for: request)
+            }
         }
     }
 
@@ -181,8 +187,9 @@ enum DeadlineCases {
             try await answering(with: response) { server in
                 var request = try server.request()
                 request.timeouts.total = .seconds(60)
-                request.deadline = .now + short
-                try await expect(.timedOutTotal, after: short - .milliseconds(30), for: request, subject)
+                let start = ContinuousClock.now
+                request.deadline = start + short
+                try await expect(.timedOutTotal, since: start, for: request, subject)
             }
         }
     }

@@ -80,15 +80,17 @@ enum DownloadCases {
 
     @Sendable private static func patience(_ subject: ConformanceSubject) async throws {
         let count = 40 << 20
-        try await answering(with: .generated(count: count)) { server in
-            var request = try server.request()
-            request.timeouts.idle = .milliseconds(300)
-            let response = try await subject.transport.send(request)
-            var iterator = response.body.makeAsyncIterator()
-            var received = try await iterator.next()?.count ?? 0
-            try await Task.sleep(for: .milliseconds(700))
-            while let bytes = try await iterator.next() { received += bytes.count }
-            try demand(received, is: count, "The bytes that arrived")
+        try await patiently { time in
+            try await answering(with: .generated(count: count)) { server in
+                var request = try server.request()
+                request.timeouts.idle = time
+                let response = try await subject.transport.send(request)
+                var iterator = response.body.makeAsyncIterator()
+                var received = try await iterator.next()?.count ?? 0
+                try await Task.sleep(for: time * 2)
+                while let bytes = try await iterator.next() { received += bytes.count }
+                try demand(received, is: count, "The bytes that arrived")
+            }
         }
     }
 

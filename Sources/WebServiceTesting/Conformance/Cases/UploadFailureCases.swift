@@ -57,11 +57,18 @@ enum UploadFailureCases {
 
     @Sendable private static func long(_ subject: ConformanceSubject) async throws {
         for (length, count, size) in [(5, 6, 1), (0, 1, 1), (5, 100, 100), (999_999, 1_000_000, 100_000)] {
-            // Whether the bytes that fit are a complete request by then can't be helped, but what comes after them mustn't be sent.
-            try await answering(with: .text("ok").delayed(by: .milliseconds(50))) { server in
+            // Whether the bytes that fit are a complete request by then can't be helped, but what comes after them mustn't be sent. The
+            // server doesn't answer: however slow the client is, it must find out by itself.
+            let beyond = Locked(0)
+            let script = LoopbackResponse.script { wire in
+                while let bytes = try wire.read() { beyond.withLock { $0 += bytes.count } }
+            }
+            try await answering(with: script) { server in
                 let body = RequestBody.pieces(of: ConformanceBytes.make(count), by: size, length: Int64(length))
                 try await expectBodyError(for: try server.request(.post, body: body), "\(count) bytes for \(length)", subject)
+                try await server.waitForOpenConnections(atMost: 0)
                 try demand(server.requests.allSatisfy { $0.bodyLength == length }, "The server got \(server.requests)")
+                try demand(beyond.withLock { $0 }, is: 0, "The bytes that the server got beyond \(length)")
                 try demand(server.failures, is: [], "What the server complains of")
             }
         }
@@ -104,7 +111,8 @@ enum UploadFailureCases {
         }
         try await answering(reading: .headOnly, { _ in script }) { server in
             var request = try server.request(.post, body: body)
-            request.timeouts.firstByte = .seconds(5)
+            // It counts from the start of the attempt, reading the file included: long enough for a machine that is busy.
+            request.timeouts.firstByte = .seconds(45)
             do {
                 let (response, _) = try await subject.exchange(request)
                 throw TestingFailure("A file that shrinks while it is sent: expected an error, found status \(response.status)")

@@ -1,5 +1,6 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
@@ -10,17 +11,17 @@ import Testing
 struct CertificateToolTests {
     private let folder = TemporaryFolder()
 
-    private func openssl(_ arguments: String...) throws -> Data {
-        let result = try OpenSSL.run(arguments, in: folder.url)
+    private func openssl(_ arguments: String...) async throws -> Data {
+        let result = try await OpenSSL.run(arguments, in: folder.url)
         try #require(result.status == 0, "openssl \(arguments.joined(separator: " "))")
         return result.output
     }
 
     /// What the whole chain of commands for a pin says.
-    private func pin(of file: String) throws -> String {
-        try openssl("x509", "-in", file, "-pubkey", "-noout").write(to: folder.url.appending(path: "public.pem"))
-        try openssl("pkey", "-pubin", "-in", "public.pem", "-outform", "der").write(to: folder.url.appending(path: "public.der"))
-        return try openssl("dgst", "-sha256", "-binary", "public.der").base64EncodedString()
+    private func pin(of file: String) async throws -> String {
+        try await openssl("x509", "-in", file, "-pubkey", "-noout").write(to: folder.url.appending(path: "public.pem"))
+        try await openssl("pkey", "-pubin", "-in", "public.pem", "-outform", "der").write(to: folder.url.appending(path: "public.der"))
+        return try await openssl("dgst", "-sha256", "-binary", "public.der").base64EncodedString()
     }
 
     @Test(arguments: [
@@ -28,39 +29,39 @@ struct CertificateToolTests {
         ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"], ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-521"],
         ["-newkey", "ed25519"], ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-pkeyopt", "ec_param_enc:explicit"],
     ])
-    func `Pins, fingerprints and both forms agree for every kind of key`(key: [String]) throws {
-        let made = try OpenSSL.run(
+    func `Pins, fingerprints and both forms agree for every kind of key`(key: [String]) async throws {
+        let made = try await OpenSSL.run(
             ["req", "-x509", "-nodes", "-utf8", "-keyout", "key.pem", "-out", "a.pem", "-subj", "/O=Bücher AG/CN=bücher.example"] + key,
             in: folder.url)
         try #require(made.status == 0)
         let certificate = try Certificate(file: folder.url.appending(path: "a.pem"))
-        #expect(certificate.publicKeyPin == (try pin(of: "a.pem")))
-        #expect(certificate.der == (try openssl("x509", "-in", "a.pem", "-outform", "der")))
-        #expect(Data(certificate.pem.utf8) == (try openssl("x509", "-in", "a.pem")))
+        #expect(certificate.publicKeyPin == (try await pin(of: "a.pem")))
+        #expect(certificate.der == (try await openssl("x509", "-in", "a.pem", "-outform", "der")))
+        #expect(Data(certificate.pem.utf8) == (try await openssl("x509", "-in", "a.pem")))
         #expect(certificate.subjectName == "bücher.example")
-        let fingerprint = String(decoding: try openssl("x509", "-in", "a.pem", "-noout", "-fingerprint", "-sha256"), as: UTF8.self)
+        let fingerprint = String(decoding: try await openssl("x509", "-in", "a.pem", "-noout", "-fingerprint", "-sha256"), as: UTF8.self)
         let digits = fingerprint.split(separator: "=").last?.filter(\.isHexDigit).lowercased()
         #expect(digits == Hexadecimal.text(of: [UInt8](certificate.sha256)))
-        #expect(CertificatePin.publicKey(sha256: try pin(of: "a.pem")).matches(certificate))
+        #expect(CertificatePin.publicKey(sha256: try await pin(of: "a.pem")).matches(certificate))
     }
 
-    @Test func `A certificate of version 1 has no version and no extensions`() throws {
-        _ = try openssl(
+    @Test func `A certificate of version 1 has no version and no extensions`() async throws {
+        _ = try await openssl(
             "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "k.pem", "-out", "r.pem", "-subj", "/O=Old")
-        _ = try openssl("x509", "-req", "-in", "r.pem", "-signkey", "k.pem", "-out", "v1.pem")
-        let text = String(decoding: try openssl("x509", "-in", "v1.pem", "-noout", "-text"), as: UTF8.self)
+        _ = try await openssl("x509", "-req", "-in", "r.pem", "-signkey", "k.pem", "-out", "v1.pem")
+        let text = String(decoding: try await openssl("x509", "-in", "v1.pem", "-noout", "-text"), as: UTF8.self)
         try #require(text.contains("Version: 1"))
         let certificate = try Certificate(file: folder.url.appending(path: "v1.pem"))
-        #expect(certificate.publicKeyPin == (try pin(of: "v1.pem")) && certificate.subjectName == "Old")
+        #expect(certificate.publicKeyPin == (try await pin(of: "v1.pem")) && certificate.subjectName == "Old")
         let request = #expect(throws: CertificateError.self) { try Certificate(file: folder.url.appending(path: "r.pem")) }
         #expect(request?.message.contains("r.pem") == true && request?.message.contains("not yet a certificate") == true)
     }
 
-    @Test func `An identity is read from PEM, plain and encrypted, and from PKCS 12`() throws {
-        _ = try openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-out", "c.pem", "-subj", "/CN=client")
-        _ = try openssl("pkcs12", "-export", "-in", "c.pem", "-inkey", "k.pem", "-out", "i.p12", "-passout", "pass:s3cret")
-        _ = try openssl("pkcs8", "-topk8", "-in", "k.pem", "-out", "e.pem", "-passout", "pass:s3cret")
-        _ = try openssl("rsa", "-in", "k.pem", "-aes128", "-traditional", "-out", "t.pem", "-passout", "pass:s3cret")
+    @Test func `An identity is read from PEM, plain and encrypted, and from PKCS 12`() async throws {
+        _ = try await openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "k.pem", "-out", "c.pem", "-subj", "/CN=client")
+        _ = try await openssl("pkcs12", "-export", "-in", "c.pem", "-inkey", "k.pem", "-out", "i.p12", "-passout", "pass:s3cret")
+        _ = try await openssl("pkcs8", "-topk8", "-in", "k.pem", "-out", "e.pem", "-passout", "pass:s3cret")
+        _ = try await openssl("rsa", "-in", "k.pem", "-aes128", "-traditional", "-out", "t.pem", "-passout", "pass:s3cret")
         let file = { (name: String) in folder.url.appending(path: name) }
         #expect(try ClientIdentity.pem(chainFile: file("c.pem"), keyFile: file("k.pem")).description.contains("client"))
         _ = try ClientIdentity.pkcs12(file: file("i.p12"), passphrase: "s3cret")

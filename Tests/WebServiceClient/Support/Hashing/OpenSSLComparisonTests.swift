@@ -1,18 +1,19 @@
 #if os(Linux) || os(macOS)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
 
 extension OpenSSL {
     /// Whether there is a command that knows the hash: some builds leave one out.
-    fileprivate static func knows(_ option: String) -> Bool {
-        (try? digest(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
+    fileprivate static func knows(_ option: String) async -> Bool {
+        (try? await digest(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
     }
 
     /// Hashes files, or an empty input if there are none.
-    fileprivate static func digest(_ option: String, _ files: [String], in folder: URL) throws -> (status: Int32, output: String) {
-        let result = try run(["dgst", option, "-r"] + files, in: folder)
+    fileprivate static func digest(_ option: String, _ files: [String], in folder: URL) async throws -> (status: Int32, output: String) {
+        let result = try await run(["dgst", option, "-r"] + files, in: folder)
         return (result.status, String(decoding: result.output, as: UTF8.self))
     }
 }
@@ -21,22 +22,22 @@ extension OpenSSL {
 /// or it doesn't know a hash, the tests say that they were skipped.
 @Suite(.enabled(if: OpenSSL.command != nil, "needs the openssl command in PATH"))
 struct OpenSSLComparisonTests {
-    @Test(.enabled(if: OpenSSL.knows("-md5"), "needs an openssl with MD5"))
-    func `MD5 agrees`() throws {
-        try compare("-md5", MD5.self)
+    @Test(.enabled("needs an openssl with MD5") { await OpenSSL.knows("-md5") })
+    func `MD5 agrees`() async throws {
+        try await compare("-md5", MD5.self)
     }
 
-    @Test(.enabled(if: OpenSSL.knows("-sha256"), "needs an openssl with SHA-256"))
-    func `SHA-256 agrees`() throws {
-        try compare("-sha256", SHA256.self)
+    @Test(.enabled("needs an openssl with SHA-256") { await OpenSSL.knows("-sha256") })
+    func `SHA-256 agrees`() async throws {
+        try await compare("-sha256", SHA256.self)
     }
 
-    @Test(.enabled(if: OpenSSL.knows("-sha512-256"), "needs an openssl with SHA-512/256"))
-    func `SHA-512/256 agrees`() throws {
-        try compare("-sha512-256", SHA512_256.self)
+    @Test(.enabled("needs an openssl with SHA-512/256") { await OpenSSL.knows("-sha512-256") })
+    func `SHA-512/256 agrees`() async throws {
+        try await compare("-sha512-256", SHA512_256.self)
     }
 
-    private func compare<Hash: HashFunction>(_ option: String, _ hash: Hash.Type) throws {
+    private func compare<Hash: HashFunction>(_ option: String, _ hash: Hash.Type) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hashes-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -44,7 +45,7 @@ struct OpenSSLComparisonTests {
         for message in messages {
             try Data(message).write(to: folder.appendingPathComponent(String(message.count)))
         }
-        let result = try OpenSSL.digest(option, messages.map { String($0.count) }, in: folder)
+        let result = try await OpenSSL.digest(option, messages.map { String($0.count) }, in: folder)
         let lines = result.output.split(separator: "\n")
         try #require(result.status == 0 && lines.count == messages.count)
         for (line, message) in zip(lines, messages) {

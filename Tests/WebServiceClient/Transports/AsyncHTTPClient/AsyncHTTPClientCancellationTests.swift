@@ -130,7 +130,7 @@ import WebServiceClient
             round == 0 ? Self.hang(connection) : Self.drip(connection)
         }
         let request = try server.request()
-        let endings = try await watched(within: .seconds(60)) {
+        let endings = try await watched {
             await withTaskGroup(of: Ending.self) { group in
                 var random = SplitMix(seed: UInt64(round) + 1)
                 for _ in 0..<200 {
@@ -154,7 +154,7 @@ import WebServiceClient
     @Test func `cancels that race with answers end as one or the other`() async throws {
         let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         let request = try server.request()
-        let endings = try await watched(within: .seconds(60)) {
+        let endings = try await watched {
             await withTaskGroup(of: Ending.self) { group in
                 var random = SplitMix(seed: 7)
                 for _ in 0..<200 {

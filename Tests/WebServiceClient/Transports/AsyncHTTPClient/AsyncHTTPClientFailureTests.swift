@@ -160,14 +160,18 @@ import WebServiceClient
             }
             _ = connection.waitForClose()
         }
-        var request = try server.request()
-        request.timeouts.idle = .milliseconds(1_500)
-        let sent = request
         let seen = Locked(0)
-        let code = try await failureCode { [transport] in
-            for try await piece in try await transport.send(sent).body { seen.withLock { $0 += piece.count } }
+        // On a busy machine the server may pause for longer than it means to: then once more with more time.
+        for idle in [Duration.milliseconds(1_500), .seconds(10)] where seen.withLock({ $0 }) != 10 {
+            seen.withLock { $0 = 0 }
+            var request = try server.request()
+            request.timeouts.idle = idle
+            let sent = request
+            let code = try await failureCode { [transport] in
+                for try await piece in try await transport.send(sent).body { seen.withLock { $0 += piece.count } }
+            }
+            #expect(code == .timedOutIdle)
         }
-        #expect(code == .timedOutIdle)
         #expect(seen.withLock { $0 } == 10)
     }
 

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOSSL
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -31,7 +32,7 @@ struct AsyncHTTPClientTrustTests {
     }
 
     @Test func `certificates are told apart as far as the engine tells`() async throws {
-        let server = try OpenSSLServer(names: "DNS:localhost")
+        let server = try await OpenSSLServer.start(names: "DNS:localhost")
         #expect(try await code(server, roots: server.authority) == nil)
         #expect(try await code(server, roots: nil) == .tls)
         #expect(try await code(server, host: "127.0.0.1", roots: server.authority) == .certificateForOtherHost)
@@ -40,12 +41,12 @@ struct AsyncHTTPClientTrustTests {
     // TLS 1.3 has an alert for it (RFC 8446 §6.2); in TLS 1.2 the server only says that the handshake failed.
     @Test(arguments: [("-tls1_3", TransportError.Code.clientCertificate), ("-tls1_2", .tls)])
     func `a client certificate that isn't there is told`(version: String, expected: TransportError.Code) async throws {
-        let server = try OpenSSLServer(names: "DNS:localhost", options: [version, "-Verify", "1", "-verify_return_error"])
+        let server = try await OpenSSLServer.start(names: "DNS:localhost", options: [version, "-Verify", "1", "-verify_return_error"])
         #expect(try await code(server, roots: server.authority) == expected)
     }
 
     @Test func `versions that have nothing in common are a TLS error`() async throws {
-        let server = try OpenSSLServer(names: "DNS:localhost", options: ["-tls1_2"])
+        let server = try await OpenSSLServer.start(names: "DNS:localhost", options: ["-tls1_2"])
         #expect(try await code(server, roots: server.authority) { $0.minimumTLSVersion = .tlsv13 } == .tls)
     }
 }
@@ -61,7 +62,12 @@ private final class OpenSSLServer: Sendable {
     /// The certificate of the authority that vouches for the server.
     var authority: URL { folder.url.appending(path: "ca.pem") }
 
-    init(names: String, options: [String] = []) throws {
+    /// Starts one, without holding a thread of the task pool meanwhile.
+    static func start(names: String, options: [String] = []) async throws -> OpenSSLServer {
+        try await onOwnThread { try OpenSSLServer(names: names, options: options) }
+    }
+
+    private init(names: String, options: [String]) throws {
         folder = TemporaryFolder()
         let path = { [folder] (name: String) in folder.url.appending(path: name).path(percentEncoded: false) }
         let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Our declarations of libcurl against the real header")
@@ -12,20 +13,13 @@ struct CurlDeclarationTests {
         .enabled("curl/curl.h isn't installed (package libcurl4-openssl-dev)") {
             headers.contains { FileManager.default.fileExists(atPath: $0) }
         })
-    func declarations() throws {
+    func declarations() async throws {
         let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
-        let compiler = Process()
-        let output = Pipe()
-        compiler.executableURL = URL(filePath: "/usr/bin/env")
-        compiler.arguments = [
+        let result = try await ChildProcess.run([
             "clang", "-std=gnu11", "-w", "-fsyntax-only", "-DCURL_DISABLE_TYPECHECK",
             "-I", root.appending(path: "../Sources/CSystemLibraries/include").standardizedFileURL.path(),
             root.appending(path: "CSystemLibraries/curl-declarations.c").path(),
-        ]
-        compiler.standardError = output
-        try compiler.run()
-        let text = try output.fileHandleForReading.readToEnd() ?? Data()
-        compiler.waitUntilExit()
-        #expect(compiler.terminationStatus == 0, "\(String(decoding: text, as: UTF8.self))")
+        ])
+        #expect(result.status == 0, "\(result.text)")
     }
 }

@@ -80,23 +80,27 @@ struct CurlTransportTests {
         #expect(error?.message.contains("invalidated") == true)
     }
 
+    #if os(Linux) && compiler(>=6.2)
+    // In a process of its own: other suites have transports of theirs at the same time.
     @Test func `threads and descriptors go with the transport`() async throws {
-        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        @Sendable func loops() -> Int {
-            let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-            return tasks.filter {
-                (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("curl-transport") == true
+        await #expect(processExitsWith: .success) {
+            @Sendable func loops() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count {
+                    (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("curl-transport") == true
+                }
             }
-            .count
+            let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+            for _ in 0..<20 {
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .none
+                let transport = try CurlTransport(configuration: configuration)
+                _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
+            }
+            try await server.waitForOpenConnections(atMost: 0)
+            try await watched { while try loops() > 0 { try await Task.sleep(for: .milliseconds(5)) } }
         }
-        for _ in 0..<20 {
-            let transport = try transport()
-            _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
-        }
-        try await server.waitForOpenConnections(atMost: 0)
-        // Other suites have transports of their own at the same time.
-        try await watched { while loops() > 16 { try await Task.sleep(for: .milliseconds(5)) } }
     }
+    #endif
 
     #if os(Linux)
     @Test func `a child process inherits no socket of it`() async throws {
