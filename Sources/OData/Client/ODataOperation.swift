@@ -6,31 +6,7 @@ struct ODataOperation: Sendable {
     let route: String
 
     init(_ resource: ResourcePath) {
-        route = resource.segments.map { segment in
-            switch segment {
-            case .raw(let text): Self.withoutKeys(text)
-            case .key: "(…)"
-            case .count: "/$count"
-            }
-        }.joined()
-    }
-
-    /// `People('ada')/Trips` as `People(…)/Trips`.
-    private static func withoutKeys(_ text: String) -> String {
-        var result = ""
-        var depth = 0
-        var isQuoted = false
-        for character in text {
-            if character == "'" { isQuoted.toggle() }
-            let isSyntax = !isQuoted && character != "'"
-            if isSyntax, character == ")" { depth = max(0, depth - 1) }
-            if depth == 0, !isQuoted, character != "'" { result.append(character) }
-            if isSyntax, character == "(" {
-                if depth == 0 { result.append("…") }
-                depth += 1
-            }
-        }
-        return result
+        route = resource.route
     }
 }
 
@@ -45,6 +21,8 @@ extension FetchRequest {
         options.top = nil
         options.skip = nil
         options.includesCount = false
+        options.levels = nil
+        options.index = nil
     }
 }
 

@@ -6,6 +6,12 @@ struct QueryText: Sendable {
     private var bytes: [UInt8] = []
 
     static let apostrophe = Kept(others: [0x27])
+    static let parentheses = Kept(others: [0x28, 0x29])
+    static let annotation = Kept(others: [0x40])
+    static let star = Kept(others: [0x2A])
+    static let mediaType = Kept(others: Array("/=;*".utf8))
+    /// A URL inside of a query; what would end the option is encoded.
+    static let identifier = Kept(others: Array(":/@!$'()*,=".utf8))
     private static let unreserved = Kept(others: [])
     /// What raw text in OData's spelling may hold outside of its quotes.
     private static let rawSyntax = Kept(others: Array("!$'()*,/:;=@".utf8))
@@ -20,8 +26,22 @@ struct QueryText: Sendable {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    var isEmpty: Bool {
-        bytes.isEmpty
+    var count: Int {
+        bytes.count
+    }
+
+    /// Takes back what was written behind a place.
+    mutating func cut(to count: Int) {
+        bytes.removeLast(bytes.count - count)
+    }
+
+    var endsWithDigit: Bool {
+        bytes.last.map { (0x30...0x39).contains($0) } ?? false
+    }
+
+    /// Appends a whole number.
+    mutating func number(_ number: some BinaryInteger) {
+        bytes += String(number).utf8
     }
 
     /// Appends our own text: ASCII that is legal where it stands; blanks are written `%20`.
