@@ -1,7 +1,6 @@
 extension QueryReader {
     /// One item of `aggregate(…)` (Data Aggregation ABNF, "aggregateExpr").
     mutating func aggregate(needsAlias: Bool) throws(QueryParsingError) -> AggregateExpression {
-        let start = index
         var item: AggregateExpression
         if isNext("$count"), !isWordByte(at: index + 6) {
             index += 6
@@ -33,7 +32,6 @@ extension QueryReader {
             guard skipWord("as") else { return item }
             index = start
         }
-        _ = start
         item.alias = try alias()
         return item
     }

@@ -77,14 +77,10 @@ extension QueryReader {
         if isOption {
             item.options = try nestedOptions(.selection)
         } else {
-            guard case .cast(let name)? = item.path.segments.last else {
-                guard case .property(let name)? = item.path.segments.last else { throw expected("an option") }
+            if case .property(let name)? = item.path.segments.last {
                 // A function of the default namespace.
                 item.path.segments[item.path.segments.count - 1] = .cast(name)
-                item.parameters = try parameterNames()
-                return item
             }
-            _ = name
             item.parameters = try parameterNames()
         }
         return item

@@ -37,9 +37,7 @@ extension QueryReader {
             guard seen.insert(name).inserted else { throw expected("an option that isn't there yet", at: start) }
             try expect("=")
             if owner == .star {
-                let start = index
                 options.levels = try levels()
-                _ = start
             } else {
                 try read(name, into: &options, at: start)
             }

@@ -27,7 +27,7 @@ extension QueryReader {
                 state.become(.entity)
                 continue
             }
-            guard isNext("/"), !isPathSeparator else { break }
+            guard isNext("/") else { break }
             index += 1
             try countOne()
             if let lambda = try step(&path, &state, throughCollections: throughCollections) { return lambda }
@@ -37,11 +37,6 @@ extension QueryReader {
             throw expected("'/' and a property behind the type", at: max(start, index))
         }
         return .path(path)
-    }
-
-    /// In `$apply` a `/` also stands between transformations, but never behind a path that could go on.
-    private var isPathSeparator: Bool {
-        false
     }
 
     private mutating func root() throws(QueryParsingError) -> QueryPath.Root {
@@ -89,7 +84,7 @@ extension QueryReader {
     ) throws(QueryParsingError) -> QueryExpression? {
         let start = index
         if isNext("$") {
-            try collectionStep(&path, &state)
+            try collectionStep(&path, &state, throughCollections: throughCollections)
             return nil
         }
         if isNext("@") {
@@ -131,8 +126,10 @@ extension QueryReader {
     }
 
     /// `$count` and `$filter`.
-    private mutating func collectionStep(_ path: inout QueryPath, _ state: inout PathState) throws(QueryParsingError) {
-        guard state.isAny(of: .collections), !path.segments.isEmpty || path.root != .entity else { throw expected("a property") }
+    private mutating func collectionStep(
+        _ path: inout QueryPath, _ state: inout PathState, throughCollections: Bool
+    ) throws(QueryParsingError) {
+        guard state.isAny(of: .collections) || throughCollections, !path.segments.isEmpty || path.root != .entity else { throw expected("a property") }
         if skip("$filter(") {
             skipBlanks()
             path.segments.append(.filter(try expression()))

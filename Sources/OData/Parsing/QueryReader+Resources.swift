@@ -150,7 +150,11 @@ extension QueryReader {
     private mutating func keySegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         guard state.isAny(of: .entityCollection) else { throw expected("a segment that fits the type") }
         let start = index
-        while index < bytes.count, bytes[index] != 0x2F || isEncoded(at: index) { index += 1 }
+        while index < bytes.count, bytes[index] != 0x2F || isEncoded(at: index) {
+            // A parenthesis would rather belong to a key or a function; what prints keys as segments encodes it.
+            guard bytes[index] != 0x28 || isEncoded(at: index) else { throw expected("a segment", at: start) }
+            index += 1
+        }
         let text = try text(start..<index)
         guard !text.isEmpty else { throw expected("a segment") }
         let end = index

@@ -101,7 +101,9 @@ extension QueryReader {
         guard isSearchByte(at: index) else { throw expected("a word or a phrase") }
         index += 1
         while isSearchByte(at: index) || isNext("'") { index += 1 }
-        return .words(try text(start..<index))
+        let word = try text(start..<index)
+        // The printer would quote it, so that it is a phrase of one word.
+        return SearchTerm.isPlain(word) ? .words(word) : .phrase(word)
     }
 
     private mutating func phrase() throws(QueryParsingError) -> String {

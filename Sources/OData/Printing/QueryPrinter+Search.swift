@@ -73,8 +73,7 @@ extension QueryPrinter {
         guard !parts.isEmpty else { throw .invalidSearch(words, reason: "it is empty") }
         for (index, word) in parts.enumerated() {
             if index > 0 { text.syntax(" ") }
-            let isPlain = word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
-            if isPlain, !["AND", "OR", "NOT"].contains(word) {
+            if SearchTerm.isPlain(word) {
                 text.value(String(word))
             } else {
                 try writeQuoted(String(word), to: &text)

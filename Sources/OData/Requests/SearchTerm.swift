@@ -37,3 +37,10 @@ extension SearchTerm: ExpressibleByStringLiteral {
         self = .words(value)
     }
 }
+
+extension SearchTerm {
+    /// Whether a word can stand without quotes: ASCII letters and digits, and no operator.
+    static func isPlain(_ word: some StringProtocol) -> Bool {
+        word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) } && !["AND", "OR", "NOT"].contains(word)
+    }
+}

@@ -28,6 +28,8 @@ struct GrammarCases: Decodable {
 /// The names that the cases' constraints allow, as a model.
 struct ConstrainedNames: QueryModel {
     private var names: [String: NameRoles] = [:]
+    /// What any other name may be, as no constraint says which ones are.
+    private var anyName: NameRoles = []
 
     init(_ constraints: [String: [String]]) {
         let kinds: [(String, NameRoles)] = [
@@ -49,9 +51,10 @@ struct ConstrainedNames: QueryModel {
             guard let role = roles[rule] else { continue }
             for name in spellings { names[name, default: []].formUnion(role) }
         }
+        if constraints["primitiveFunctionImport"] == nil { anyName = .functionImport(giving: .primitive) }
     }
 
     func roles(of name: String) -> NameRoles {
-        names[name] ?? []
+        names[name] ?? anyName
     }
 }

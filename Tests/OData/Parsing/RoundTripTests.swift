@@ -1,0 +1,25 @@
+import Foundation
+import OData
+import Testing
+
+/// What is printed is read as what it was, and what is read is printed as it is read.
+@Suite struct RoundTripTests {
+    @Test func everyRandomQueryComesBack() throws {
+        let count = ProcessInfo.processInfo.environment["ROUND_TRIPS"].flatMap { Int($0) } ?? 2_000
+        var generator = QueryGenerator(seed: 41)
+        let printer = QueryPrinter(version: .v401)
+        let parser = QueryParser()
+        for _ in 0..<count {
+            let query = generator.query()
+            let text = try printer.text(of: query)
+            do {
+                let read = try parser.query(text)
+                guard read != query else { continue }
+                Issue.record("\(text) is read as \(try printer.text(of: read)): \(read) in place of \(query)")
+            } catch {
+                Issue.record("\(text): \(error)")
+            }
+            return
+        }
+    }
+}
