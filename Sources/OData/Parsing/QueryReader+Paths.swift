@@ -160,7 +160,11 @@ extension QueryReader {
         if knowsNames { return hasRole }
         var place = index + 1
         while place < bytes.count, bytes[place] == 0x20 { place += 1 }
-        return name.utf8.contains(UInt8(ascii: ".")) || (place < bytes.count && bytes[place] == 0x29)
+        if place < bytes.count, bytes[place] == 0x29 { return true }
+        // `Ns.Name(A=1)` is a function, `Set(A=1)` a key.
+        var copy = self
+        copy.index = place
+        return name.utf8.contains(UInt8(ascii: ".")) && copy.isAtName && copy.byteBehindWord == 0x3D
     }
 
     /// `(name=value,…)` of a function in an expression.

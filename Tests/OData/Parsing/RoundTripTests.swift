@@ -15,11 +15,21 @@ import Testing
             do {
                 let read = try parser.query(text)
                 guard read != query else { continue }
-                Issue.record("\(text) is read as \(try printer.text(of: read)): \(read) in place of \(query)")
+                Issue.record("\(text) is read as \(try printer.text(of: read))\n\(Self.difference(read, query))")
             } catch {
                 Issue.record("\(text): \(error)")
             }
             return
         }
+    }
+
+    /// The descriptions from where they differ.
+    private static func difference(_ read: ODataQuery, _ written: ODataQuery) -> String {
+        let (left, right) = (Array("\(read.resource.segments) \(read.options)".unicodeScalars), Array("\(written.resource.segments) \(written.options)".unicodeScalars))
+        let same = zip(left, right).prefix { $0 == $1 }.count
+        func shown(_ text: [Unicode.Scalar]) -> String {
+            String(String.UnicodeScalarView(text[max(0, same - 80)..<min(text.count, same + 200)])).debugDescription
+        }
+        return "read:    \(shown(left))\nwritten: \(shown(right))"
     }
 }

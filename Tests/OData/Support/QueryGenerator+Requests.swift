@@ -13,9 +13,12 @@ extension QueryGenerator {
         var path = ResourcePath(entitySet: pick(["People", "Größen"]))
         if isOne(in: 5) { path = path.cast(to: "Ns.Type") }
         if isOne(in: 2) {
-            path.segments.append(.key(key()))
+            var key = key()
+            // Behind a type, names would make it a function.
+            while path.segments.count > 1, key.count > 1 { key = self.key() }
+            path.segments.append(.key(key))
             path = path.property(pick(["Trips", "Größe"]))
-        } else if isOne(in: 5) {
+        } else if hasKeySegments, isOne(in: 5) {
             path.segments.append(.keySegment(pick([.integer(5), .guid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)))])))
             path = path.property("Trips")
         }
