@@ -59,14 +59,16 @@ extension QueryGenerator {
     mutating func json(_ depth: Int) -> QueryExpression {
         func item(_ generator: inout QueryGenerator) -> QueryExpression {
             switch generator.below(5) {
-            case 0: return .literal(.string(generator.text()))
+            case 0:
+                let text = generator.text()
+                return .literal(.string(generator.isForJudge ? text.replacing("\"", with: "") : text))
             case 1: return .literal(generator.pick([.null, .boolean(true), .integer(-5), .number("1.50")]))
             case 2: return .path(QueryPath(root: .root, segments: [.property("Customers"), .key(generator.key())]))
             default: return depth > 0 ? generator.json(depth - 1) : .array([])
             }
         }
         if isOne(in: 2) { return .array(list(0...3) { item(&$0) }) }
-        var names = ["@odata.id", "Name", "a \"b\"", "\u{1}ä"]
+        var names = ["@odata.id", "Name", isForJudge ? "b" : "a \"b\"", "\u{1}ä"]
         return .object(list(0...3) { generator in QueryExpression.Member(names.remove(at: generator.below(names.count)), item(&generator)) })
     }
 

@@ -9,7 +9,7 @@ extension QueryGenerator {
 
     mutating func options(_ depth: Int, isTop: Bool) -> QueryOptions {
         var options = QueryOptions()
-        if below(3) > 0 { options.filter = predicate(below(4)) }
+        if below(3) > 0 { options.filter = predicate(below(isForJudge ? 3 : 4)) }
         if isOne(in: 4) { options.search = search(2) }
         if isOne(in: 3) { options.selection = .items(list(1...3) { $0.selectItem(depth) }) }
         if depth > 0, isOne(in: 2) {

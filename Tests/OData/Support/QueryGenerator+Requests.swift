@@ -18,7 +18,7 @@ extension QueryGenerator {
             while path.segments.count > 1, key.count > 1 { key = self.key() }
             path.segments.append(.key(key))
             path = path.property(pick(["Trips", "Größe"]))
-        } else if hasKeySegments, isOne(in: 5) {
+        } else if !isForJudge, isOne(in: 5) {
             path.segments.append(.keySegment(pick([.integer(5), .guid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)))])))
             path = path.property("Trips")
         }
@@ -29,12 +29,13 @@ extension QueryGenerator {
         case 1: return path.ref()
         case 2: return path.value()
         case 3: return path.each()
-        case 4: return path.element(at: -1 - below(5))
+        // Only collections of values have indices.
+        case 4: return path.property("Emails").element(at: -1 - below(5))
         default: return path
         }
     }
 
     mutating func query() -> ODataQuery {
-        ODataQuery(resource(), options: options(2, isTop: true))
+        ODataQuery(resource(), options: options(isForJudge ? 1 : 2, isTop: true))
     }
 }
