@@ -14,6 +14,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     private struct Settings {
         var foreignLinks = ForeignLinkPolicy.refuse
         var printer = QueryPrinter()
+        var longQueries = LongQueryPolicy.automatic
     }
 
     private let settings = Locked(Settings())
@@ -36,6 +37,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
+    }
+
+    /// What happens to queries with long URLs. Default: beyond 8,000 characters they are posted to `/$query` where the printer's version
+    /// is 4.01.
+    public var longQueries: LongQueryPolicy {
+        get { settings.withLock { $0.longQueries } }
+        set { settings.withLock { $0.longQueries = newValue } }
     }
 
     // MARK: Entities
@@ -116,7 +124,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
                     case .first: try await self.firstPage(of: request, operation)
                     case .link(let url, let isForeign): try await self.page(self.call(operation, link: url, isForeign: isForeign))
                     }
-                return (response.value, response.url)
+                return (response.value, LongQueryPolicy.base(of: response.url))
             },
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }

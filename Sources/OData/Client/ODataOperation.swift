@@ -40,7 +40,11 @@ extension ODataClient {
 
     /// The call to a printed URL.
     func call(_ operation: ODataOperation, to target: String) -> ServiceCall {
-        prepared(request(encoded: target), operation)
+        guard let (path, options) = longQueries.posted(target, version: printer.version) else {
+            return prepared(request(encoded: target), operation)
+        }
+        let call = request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
+        return prepared(call, operation)
     }
 
     /// The call to a link of the service.

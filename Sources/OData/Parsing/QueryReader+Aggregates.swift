@@ -40,7 +40,9 @@ extension QueryReader {
     private mutating func aggregated() throws(QueryParsingError) -> QueryExpression {
         let start = index
         let mark = variables.count
-        if isAtName || isNext("$") || isNext("@"), byteBehindWord != 0x27, let path = try? path(allowsLoneCast: true, throughCollections: true) {
+        if isAtName || isNext("$") || isNext("@"), byteBehindWord != 0x27,
+            let path = try? path(allowsLoneCast: true, throughCollections: true)
+        {
             let end = index
             if isNext(")") || isNext(",") { return path }
             if skipWord("with") || skipWord("from") || skipWord("as") {

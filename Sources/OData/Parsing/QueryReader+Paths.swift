@@ -73,7 +73,9 @@ extension QueryReader {
             state.become(roles.importValues)
             return
         }
-        guard !roles.isDisjoint(with: [.entitySet, .singleton]) else { throw expected("an entity set, a singleton or a function", at: start) }
+        guard !roles.isDisjoint(with: [.entitySet, .singleton]) else {
+            throw expected("an entity set, a singleton or a function", at: start)
+        }
         path.segments.append(.property(name))
         state.become(roles.contains(.entitySet) ? .entityCollection : .entity)
     }
@@ -129,7 +131,9 @@ extension QueryReader {
     private mutating func collectionStep(
         _ path: inout QueryPath, _ state: inout PathState, throughCollections: Bool
     ) throws(QueryParsingError) {
-        guard state.isAny(of: .collections) || throughCollections, !path.segments.isEmpty || path.root != .entity else { throw expected("a property") }
+        guard state.isAny(of: .collections) || throughCollections, !path.segments.isEmpty || path.root != .entity else {
+            throw expected("a property")
+        }
         if skip("$filter(") {
             skipBlanks()
             path.segments.append(.filter(try expression()))

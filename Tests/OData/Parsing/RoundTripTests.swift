@@ -25,7 +25,10 @@ import Testing
 
     /// The descriptions from where they differ.
     private static func difference(_ read: ODataQuery, _ written: ODataQuery) -> String {
-        let (left, right) = (Array("\(read.resource.segments) \(read.options)".unicodeScalars), Array("\(written.resource.segments) \(written.options)".unicodeScalars))
+        let (left, right) = (
+            Array("\(read.resource.segments) \(read.options)".unicodeScalars),
+            Array("\(written.resource.segments) \(written.options)".unicodeScalars)
+        )
         let same = zip(left, right).prefix { $0 == $1 }.count
         func shown(_ text: [Unicode.Scalar]) -> String {
             String(String.UnicodeScalarView(text[max(0, same - 80)..<min(text.count, same + 200)])).debugDescription

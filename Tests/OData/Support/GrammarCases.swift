@@ -39,7 +39,8 @@ struct ConstrainedNames: QueryModel {
         var roles: [String: NameRoles] = [
             "entitySetName": .entitySet, "singletonEntity": .singleton, "entityTypeName": .entityType, "complexTypeName": .complexType,
             "action": .action, "actionImport": .actionImport, "primitiveKeyProperty": .primitive, "primitiveNonKeyProperty": .primitive,
-            "streamProperty": .stream, "customAggregate": .primitive, "expressionAlias": .primitive, "entityColNavigationProperty": .entityCollection,
+            "streamProperty": .stream, "customAggregate": .primitive, "expressionAlias": .primitive,
+            "entityColNavigationProperty": .entityCollection,
             "entityNavigationProperty": .entity, "complexColProperty": .complexCollection, "complexProperty": .complex,
             "primitiveColProperty": .primitiveCollection,
         ]

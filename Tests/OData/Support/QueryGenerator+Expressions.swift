@@ -69,7 +69,8 @@ extension QueryGenerator {
         }
         if isOne(in: 2) { return .array(list(0...3) { item(&$0) }) }
         var names = ["@odata.id", "Name", isForJudge ? "b" : "a \"b\"", "\u{1}ä"]
-        return .object(list(0...3) { generator in QueryExpression.Member(names.remove(at: generator.below(names.count)), item(&generator)) })
+        return .object(
+            list(0...3) { generator in QueryExpression.Member(names.remove(at: generator.below(names.count)), item(&generator)) })
     }
 
     mutating func operand(_ depth: Int, _ variables: [LambdaVariable]) -> QueryExpression {

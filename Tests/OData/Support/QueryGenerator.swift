@@ -43,7 +43,10 @@ struct QueryGenerator {
     }
 
     mutating func name() -> String {
-        pick(["Name", "Age", "x1", "x2", "City", "Größe", "_a", "null", "INF", "not", "true", "any", "eq", "date", "Trips", "duration", "time"])
+        pick([
+            "Name", "Age", "x1", "x2", "City", "Größe", "_a", "null", "INF", "not", "true", "any", "eq", "date", "Trips", "duration",
+            "time",
+        ])
     }
 
     mutating func type() -> String {
