@@ -37,6 +37,6 @@ public enum LongQueryPolicy: Sendable, Hashable {
         let text = url.absoluteString
         let path = text.prefix { $0 != "?" && $0 != "#" }
         guard path.hasSuffix("/" + segment) else { return url }
-        return URL(string: path.dropLast(segment.count + 1) + text[path.endIndex...]) ?? url
+        return URL(string: String(path.dropLast(segment.count + 1)) + String(text[path.endIndex...])) ?? url
     }
 }

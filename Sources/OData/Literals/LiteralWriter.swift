@@ -106,14 +106,7 @@ struct LiteralWriter: Sendable {
 
     private func quoted(_ value: String, to text: inout QueryText) {
         text.syntax("'")
-        // Replaced by scalar: a combining mark after an apostrophe makes a Character of both, which a replacement by
-        // Character would pass over.
-        var doubled = String.UnicodeScalarView()
-        for scalar in value.unicodeScalars {
-            doubled.append(scalar)
-            if scalar == "'" { doubled.append(scalar) }
-        }
-        text.value(String(doubled), keeping: QueryText.apostrophe)
+        text.doubled(value)
         text.syntax("'")
     }
 

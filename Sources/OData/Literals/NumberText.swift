@@ -29,13 +29,14 @@ enum NumberText {
             isNumber = skipDigits()
         }
         guard isNumber, index == bytes.count else { throw .unsupportedLiteral("'\(digits)'", reason: "it isn't a number") }
-        return digits.replacing("E", with: "e")
+        return digits.utf8.contains(UInt8(ascii: "E")) ? digits.replacing("E", with: "e") : digits
     }
 
     static func floating(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-INF" : "INF" }
-        return value.description.replacing("+", with: "")
+        let text = value.description
+        return text.utf8.contains(UInt8(ascii: "+")) ? text.replacing("+", with: "") : text
     }
 
     static func finite(_ value: some BinaryFloatingPoint & CustomStringConvertible) throws(ODataQueryError) -> String {

@@ -89,17 +89,28 @@ extension QueryPrinter {
     static func check(_ raw: String) throws(ODataQueryError) {
         guard !raw.isEmpty else { throw .invalidPath(raw, reason: "it is empty") }
         var isQuoted = false
-        var outside = ""
-        for character in raw {
-            if character == "'" { isQuoted.toggle() }
-            outside.append(isQuoted ? "x" : character)
+        var segment: [UInt8] = []
+        // One more `/`, so that the last segment is looked at as well.
+        for byte in Array(raw.utf8) + [UInt8(ascii: "/")] {
+            if byte == UInt8(ascii: "'") { isQuoted.toggle() }
+            switch byte {
+            case _ where isQuoted:
+                segment.append(UInt8(ascii: "x"))
+            case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "&"):
+                let wrong = Character(Unicode.Scalar(byte))
+                throw .invalidPath(
+                    raw, reason: "'\(wrong)' doesn't belong there; give query options by methods, and text not percent-encoded")
+            case UInt8(ascii: "/"):
+                switch segment {
+                case []: throw .invalidPath(raw, reason: "it has an empty segment")
+                case [0x2E], [0x2E, 0x2E]:
+                    throw .invalidPath(raw, reason: "it has the segment '\(String(decoding: segment, as: UTF8.self))'")
+                default: segment.removeAll(keepingCapacity: true)
+                }
+            default:
+                segment.append(byte)
+            }
         }
         guard !isQuoted else { throw .invalidPath(raw, reason: "a quote isn't closed") }
-        if let wrong = outside.first(where: { "?#%&".contains($0) }) {
-            throw .invalidPath(raw, reason: "'\(wrong)' doesn't belong there; give query options by methods, and text not percent-encoded")
-        }
-        for segment in outside.split(separator: "/", omittingEmptySubsequences: false) where ["", ".", ".."].contains(segment) {
-            throw .invalidPath(raw, reason: segment.isEmpty ? "it has an empty segment" : "it has the segment '\(segment)'")
-        }
     }
 }

@@ -46,20 +46,37 @@ struct QueryText: Sendable {
 
     /// Appends our own text: ASCII that is legal where it stands; blanks are written `%20`.
     mutating func syntax(_ syntax: String) {
-        for byte in syntax.utf8 {
-            if byte == 0x20 { encode(byte) } else { bytes.append(byte) }
+        var syntax = syntax
+        syntax.withUTF8 { buffer in
+            for byte in buffer {
+                if byte == 0x20 { encode(byte) } else { bytes.append(byte) }
+            }
         }
-    }
-
-    /// Appends text that was written by another of these.
-    mutating func append(_ other: QueryText) {
-        bytes += other.bytes
     }
 
     /// Appends a value: everything is percent-encoded but unreserved characters and those to be kept.
     mutating func value(_ value: String, keeping kept: Kept? = nil) {
         let kept = kept ?? Self.unreserved
-        for byte in value.utf8 { append(byte, keeping: kept) }
+        var value = value
+        value.withUTF8 { buffer in
+            for byte in buffer { append(byte, keeping: kept) }
+        }
+    }
+
+    /// Appends a value whose apostrophes are written twice. By bytes: a combining mark behind an apostrophe makes a Character of both.
+    mutating func doubled(_ value: String) {
+        let kept = Self.unreserved
+        var value = value
+        value.withUTF8 { buffer in
+            for byte in buffer {
+                if byte == 0x27 {
+                    bytes.append(byte)
+                    bytes.append(byte)
+                } else {
+                    append(byte, keeping: kept)
+                }
+            }
+        }
     }
 
     /// Appends text in OData's own spelling: inside of quotes as a value, outside with its punctuation.

@@ -47,7 +47,7 @@ extension QueryBuilding {
 
     /// Sorted by these, the first first. A second `order` sorts what the first leaves equal.
     public func order(by terms: Ordering<Entity>...) -> Self {
-        changed { $0.order += terms.map(\.item) }
+        changed { options in for term in terms { options.order.append(term.item) } }
     }
 
     /// At most so many entities, in all pages together.

@@ -59,7 +59,9 @@ import WebServiceTesting
         try stub.requests[0].expectURL("https://h.example/svc/Items/$query")
         try stub.requests[0].expectMethod(.post)
         try stub.requests[0].expectHeader("Content-Type", "text/plain")
-        #expect(try stub.requests[0].body.map { String(decoding: $0, as: UTF8.self) } == String(request.relativeURL().dropFirst("Items?".count)))
+        #expect(
+            try stub.requests[0].body.map { String(decoding: $0, as: UTF8.self) } == String(request.relativeURL().dropFirst("Items?".count))
+        )
         try stub.requests[1].expectURL("https://h.example/svc/Items?$skiptoken=x")
         client.longQueries = .get
         _ = try await client.page(request)
