@@ -2,14 +2,15 @@
 extension QueryPrinter {
     private struct Relations {
         var selected: [QueryPath] = []
+        /// Whether anything says what is selected; else a `$select` would say what goes without saying.
+        var isSelective = false
         var expanded: [QueryPath] = []
     }
 
     func writeV2Relations(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         var relations = Relations()
-        try collect(options, below: [], isExpanded: true, into: &relations, depth: 0)
-        // A star alone says what no `$select` says.
-        if relations.selected.contains(where: { $0.segments != [.all] }) {
+        try collect(options, below: [], into: &relations, depth: 0)
+        if relations.isSelective {
             list.begin("$select=")
             try writeList(relations.selected, to: &list.text) { path, text throws(ODataQueryError) in
                 try writePlain(path, for: "$select", to: &text)
@@ -24,7 +25,7 @@ extension QueryPrinter {
     }
 
     private func collect(
-        _ options: QueryOptions, below prefix: [QueryPath.Segment], isExpanded: Bool, into relations: inout Relations, depth: Int
+        _ options: QueryOptions, below prefix: [QueryPath.Segment], into relations: inout Relations, depth: Int
     ) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         var paths: [QueryPath]
@@ -40,11 +41,14 @@ extension QueryPrinter {
         case .all:
             paths = []
         }
-        if paths.isEmpty { paths = [QueryPath(segments: [.all])] }
-        // Behind an expanded relation the path alone means all of it.
-        relations.selected += paths.map { path in
+        if paths.isEmpty { paths = [QueryPath(segments: [.all])] } else { relations.isSelective = true }
+        for path in paths {
+            // Behind an expanded relation the path alone means all of it.
             let isAll = path.segments == [.all] && !prefix.isEmpty
-            return QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
+            let full = QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
+            // Nor is there more to say where parts of it are selected already.
+            let isSaid = relations.selected.contains { isAll ? $0.segments.starts(with: prefix) : $0 == full }
+            if !isSaid { relations.selected.append(full) }
         }
         for expansion in options.expansions {
             guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
@@ -59,7 +63,7 @@ extension QueryPrinter {
                 throw .unsupported("options in $expand", version: version)
             }
             relations.expanded.append(path)
-            try collect(nested, below: path.segments, isExpanded: true, into: &relations, depth: depth + 1)
+            try collect(nested, below: path.segments, into: &relations, depth: depth + 1)
         }
     }
 }

@@ -9,9 +9,13 @@ extension QueryGenerator {
         if isOne(in: 8) { segments.append(.property(annotation())) }
         if isOne(in: 8) { segments.append(.function("Ns.Function", parameters(depth))) }
         if depth > 0, isOne(in: 8) { segments.append(.filter(predicate(depth - 1, variables))) }
-        if case .filter? = segments.last, isOne(in: 3) { segments.append(.key(key())) }
-        if isOne(in: 8) { segments.append(.count) }
-        if depth > 0, segments.last != .count, isOne(in: 10) {
+        let isAnnotated = segments.contains { if case .property(let name) = $0 { name.hasPrefix("@") } else { false } }
+        if case .filter? = segments.last, !isAnnotated, isOne(in: 3) { segments.append(.key(key())) }
+        // One entity has no number.
+        var isOneEntity = false
+        if case .key? = segments.last { isOneEntity = true }
+        if !isOneEntity, isOne(in: 8) { segments.append(.count) }
+        if depth > 0, !isOneEntity, segments.last != .count, isOne(in: 10) {
             segments.append(.countWhere(predicate(depth - 1, variables), isOne(in: 2) ? search(1) : nil))
         }
         if let variable = variables.randomElement(using: &random), isOne(in: 2) {

@@ -22,7 +22,11 @@ extension QueryGenerator {
             path.segments.append(.keySegment(pick([.integer(5), .guid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7)))])))
             path = path.property("Trips")
         }
-        if isOne(in: 5) { path.segments.append(.filter(predicate(2))) }
+        if isOne(in: 5) {
+            path.segments.append(.filter(predicate(2)))
+            // What is filtered is a collection still.
+            return isOne(in: 2) ? path.count() : isOne(in: 2) ? path.each() : path
+        }
         if isOne(in: 5) { path = path.function("Ns.Nearby", ["distance": 5, "where": text()]) }
         switch below(10) {
         case 0: return path.count()
