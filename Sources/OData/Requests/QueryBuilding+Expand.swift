@@ -62,6 +62,20 @@ extension QueryBuilding {
         expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [.count]), nested)
     }
 
+    /// With references to what a navigation property by its wire name leads to.
+    public func expandReferences(
+        _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(name + "/$ref"), nested)
+    }
+
+    /// With the number of what a navigation property by its wire name leads to.
+    public func expandCount(
+        _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(name + "/$count"), nested)
+    }
+
     /// With everything that is related, so many levels deep.
     public func expandAll(levels: ExpansionLevels? = nil) -> Self {
         expanding(QueryPath(segments: [.all])) { (query: NestedQuery<DynamicEntity>) in levels.map { query.levels($0) } ?? query }
