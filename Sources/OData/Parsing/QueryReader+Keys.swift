@@ -57,4 +57,23 @@ extension QueryReader {
             }
         }
     }
+
+    /// `(name=value,…)` of a function in a path: literals and aliases only.
+    mutating func arguments() throws(QueryParsingError) -> [QueryPath.Parameter] {
+        try expect("(")
+        skipBlanks()
+        if skip(")") { return [] }
+        let items = try list { reader throws(QueryParsingError) in
+            let name = try reader.name("the name of a parameter")
+            try reader.expect("=")
+            if reader.skip("@") {
+                let alias = try reader.name("the name of a parameter alias")
+                return QueryPath.Parameter(name, .path(QueryPath(root: .alias(alias), segments: [])))
+            }
+            return QueryPath.Parameter(name, .literal(try reader.literal()))
+        }
+        skipBlanks()
+        try expect(")")
+        return items
+    }
 }

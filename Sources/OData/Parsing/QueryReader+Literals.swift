@@ -100,8 +100,8 @@ extension QueryReader {
             switch suffix | 0x20 {
             case UInt8(ascii: "l"): Int64(text).map { .int64($0) }
             case UInt8(ascii: "m"): NumberText.decimal(text)
-            case UInt8(ascii: "d"): Double(text).map { .double($0) }
-            case UInt8(ascii: "f"): Float(text).map { .single($0) }
+            case UInt8(ascii: "d"): Double(text).map { $0.isFinite ? .double($0) : .number(text) }
+            case UInt8(ascii: "f"): Float(text).map { $0.isFinite ? .single($0) : .number(text) }
             default: nil
             }
         if value != nil { index += 1 }

@@ -4,6 +4,7 @@ extension QueryReader {
         var path = ResourcePath(segments: [])
         var state = PathState(.values, model: model)
         var canGoOn = try firstSegment(&path, &state)
+        var isLinked = false
         while !isAtEnd {
             if isNext("("), canGoOn, path.segments.last?.canHaveKey == true, state.isAny(of: .entityCollection) {
                 path.segments.append(.key(try key()))
@@ -14,9 +15,10 @@ extension QueryReader {
             guard isNext("/"), !isEncoded(at: index) else { throw expected("'/' or the end of the path") }
             index += 1
             try countOne()
+            if version == .v2, !isLinked, skip("$links/") { isLinked = true }
             canGoOn = try segment(&path, &state)
         }
-        return path
+        return isLinked ? path.ref() : path
     }
 
     /// Whether anything may follow.
@@ -167,25 +169,6 @@ extension QueryReader {
         }
         state.become(.entity)
         return true
-    }
-
-    /// `(name=value,…)` of a function in a path: literals and aliases only.
-    private mutating func arguments() throws(QueryParsingError) -> [QueryPath.Parameter] {
-        try expect("(")
-        skipBlanks()
-        if skip(")") { return [] }
-        let items = try list { reader throws(QueryParsingError) in
-            let name = try reader.name("the name of a parameter")
-            try reader.expect("=")
-            if reader.skip("@") {
-                let alias = try reader.name("the name of a parameter alias")
-                return QueryPath.Parameter(name, .path(QueryPath(root: .alias(alias), segments: [])))
-            }
-            return QueryPath.Parameter(name, .literal(try reader.literal()))
-        }
-        skipBlanks()
-        try expect(")")
-        return items
     }
 }
 

@@ -35,6 +35,7 @@ extension QueryPrinter {
     private func write(_ resource: ResourcePath, to text: inout QueryText) throws(ODataQueryError) {
         guard !resource.segments.isEmpty else { throw .invalidPath("", reason: "it is empty") }
         let link = version == .v2 ? Self.linked(resource.segments) : nil
+        if link == 0 { throw .unsupported("$ref of a whole entity set", version: version) }
         for (index, segment) in resource.segments.enumerated() {
             if index > 0, segment.isOwnStep, link == nil || segment != .ref { text.syntax("/") }
             if index == link { text.syntax("$links/") }
