@@ -29,6 +29,8 @@ public struct Person: EntityType {
 public struct QueryWork: Sendable {
     private let request: FetchRequest<Person>
     private let printer = QueryPrinter()
+    private let parser = QueryParser()
+    private let text: String
 
     /// Builds the request once, so that what is learnt of a type once is learnt.
     public init() {
@@ -51,5 +53,10 @@ public struct QueryWork: Sendable {
     /// Prints the request that was built before.
     public func print() throws -> String {
         try request.relativeURL(using: printer)
+    }
+
+    /// Reads the printed request back.
+    public func parse() throws -> Int? {
+        try parser.query(text).options.top
     }
 }

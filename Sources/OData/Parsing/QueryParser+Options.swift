@@ -1,10 +1,15 @@
 extension QueryParser {
-    /// System query options that may be written without `$`; the values are their names in lower case.
+    /// System query options that may be written without `$`, in lower case.
     private static let bare: Set<String> = [
         "filter", "search", "select", "expand", "orderby", "top", "skip", "count", "compute", "apply", "levels", "index", "format",
         "schemaversion", "id",
     ]
     private static let others: Set<String> = ["skiptoken", "deltatoken", "at", "from", "to", "toinclusive"]
+
+    /// Whether 4.01 reads a name without `$` as a system query option.
+    static func isSystemOption(_ name: String) -> Bool {
+        bare.contains(name.lowercased())
+    }
 
     /// The options between `&`s.
     func options(_ text: ArraySlice<UInt8>, at start: Int) throws(QueryParsingError) -> QueryOptions {

@@ -60,6 +60,10 @@ extension QueryPrinter {
             guard let first = option.name.first, first != "$", first != "@" else {
                 throw .invalidOption("'\(option.name)'", reason: "the name of a custom option isn't empty and begins neither with $ nor @")
             }
+            guard version < .v401 || !QueryParser.isSystemOption(option.name) else {
+                throw .invalidOption(
+                    "'\(option.name)'", reason: "4.01 reads it as $\(option.name.lowercased()), which has a method of its own")
+            }
             guard !list.isNested else { throw .invalidOption("'\(option.name)'", reason: "only a request as a whole has custom options") }
             list.begin("")
             list.text.value(option.name)
@@ -121,36 +125,35 @@ extension QueryPrinter {
                 try writePlain(expansion.path, for: "$expand", to: &path)
                 throw .invalidOption("$expand", reason: "'\(path.text)' is expanded twice; give all its options in one expand")
             }
-            if case .all = expansion.path.segments.last, expansion.path.segments.count == 1, let levels = expansion.options.levels {
-                // Behind the star stands nothing but the depth.
-                text.syntax("($levels=")
-                try write(levels, to: &text)
-                text.syntax(")")
-                continue
-            }
             try checkOptions(of: expansion)
             try writeNested(expansion.options, to: &text)
         }
     }
 
-    /// References and counts take few of the options.
+    /// References, counts and the star take few of the options.
     private func checkOptions(of expansion: Expansion) throws(ODataQueryError) {
         let options = expansion.options
-        var misplaced: String?
+        let isList: Bool
+        let isFiltered: Bool
         switch expansion.path.segments.last {
-        case .ref, .count, .all, .value:
-            if case .items = options.selection { misplaced = "$select" }
-            if !options.expansions.isEmpty { misplaced = "$expand" }
-            if let rare = options.rare.first {
-                misplaced = rare.levels == nil ? "an option like $compute" : "$levels"
-            }
+        case .ref: (isList, isFiltered) = (true, true)
+        case .count: (isList, isFiltered) = (false, true)
+        case .all, .value: (isList, isFiltered) = (false, false)
         default: return
         }
-        if case .ref = expansion.path.segments.last {
-        } else if !options.order.isEmpty || options.top != nil || options.skip != nil || options.includesCount {
-            misplaced = "$orderby, $top, $skip or $count"
+        var rare = options.rare.first ?? RareOptions()
+        if case .all = expansion.path.segments.last { rare.levels = nil }
+        var isSelective = false
+        if case .items = options.selection { isSelective = true }
+        let misplaced: [(String, Bool)] = [
+            ("$select", isSelective), ("$expand", !options.expansions.isEmpty), ("$filter", !isFiltered && options.filter != nil),
+            ("$search", !isFiltered && options.search != nil), ("$orderby", !isList && !options.order.isEmpty),
+            ("$top", !isList && options.top != nil), ("$skip", !isList && options.skip != nil),
+            ("$count", !isList && options.includesCount), ("$levels", rare.levels != nil), ("an option", rare != RareOptions()),
+        ]
+        if let option = misplaced.first(where: \.1) {
+            throw .invalidOption("$expand", reason: "\(option.0) has no meaning where references, a count or everything is expanded")
         }
-        if let misplaced { throw .invalidOption("$expand", reason: "\(misplaced) has no meaning behind $ref, $count, $value or *") }
     }
 
     private func writeNested(_ options: QueryOptions, to text: inout QueryText) throws(ODataQueryError) {

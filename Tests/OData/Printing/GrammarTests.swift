@@ -10,9 +10,10 @@ import Testing
 @Suite struct GrammarTests {
     @Test(.enabled(if: Judge.isAvailable, "SHARED_DIRECTORY names no folder with the judge, or Python lacks abnf"))
     func randomQueriesAreDerivable() throws {
-        // The judge takes some 100 ms for each query; JUDGE_QUERIES asks for more of them.
+        // The judge takes some 100 ms for each query; JUDGE_QUERIES asks for more of them, JUDGE_SEED for others.
         let count = ProcessInfo.processInfo.environment["JUDGE_QUERIES"].flatMap { Int($0) } ?? 100
-        var generator = QueryGenerator(seed: 20_261_121, isForJudge: true)
+        let seed = ProcessInfo.processInfo.environment["JUDGE_SEED"].flatMap { UInt64($0) } ?? 20_261_121
+        var generator = QueryGenerator(seed: seed, isForJudge: true)
         var lines: [String] = []
         for number in 0..<count {
             let spelling: EnumerationSpelling = number % 3 == 0 ? .bare : .qualified

@@ -107,6 +107,15 @@ import Testing
                 == "People?$select=Emails($filter=endswith($this,'.org'))")
         #expect(throws: ODataQueryError.self) { try text(people.expandCount(\.trips) { $0.top(1) }) }
         #expect(throws: ODataQueryError.self) { try text(people.expand(\.friends) { $0.format("json") }) }
+        #expect(throws: ODataQueryError.self) { try text(people.expandReferences(\.trips) { $0.select("A") }) }
+        var star = Expansion(path: QueryPath("*"))
+        star.options.levels = 2
+        #expect(try text(people.expand(star)) == "People?$expand=*($levels=2)")
+        star.options.top = 3
+        #expect(throws: ODataQueryError.self) { try text(people.expand(star)) }
+        // Without a `$` 4.01 would read it as one of its own.
+        #expect(throws: ODataQueryError.self) { try text(people.option("Filter", "x")) }
+        #expect(try people.option("filter", "x").relativeURL() == "People?filter=x")
     }
 
     @Test func pathsAndAliases() throws {
