@@ -30,7 +30,9 @@ public struct QueryWork: Sendable {
     private let request: FetchRequest<Person>
     private let printer = QueryPrinter()
     private let parser = QueryParser()
-    private let text: String
+    private static let text =
+        "People?$filter=age%20gt%2021%20and%20startswith(lastName,%27O%27%27%27)%20or%20trips/any(x1:x1/budget%20ge%201000.0)"
+        + "&$select=userName,lastName,age&$expand=trips($select=tripId,name,budget;$orderby=budget%20desc;$top=3)&$orderby=lastName&$top=20"
 
     /// Builds the request once, so that what is learnt of a type once is learnt.
     public init() {
@@ -55,8 +57,8 @@ public struct QueryWork: Sendable {
         try request.relativeURL(using: printer)
     }
 
-    /// Reads the printed request back.
+    /// Reads such a request's URL.
     public func parse() throws -> Int? {
-        try parser.query(text).options.top
+        try parser.query(Self.text).options.top
     }
 }
