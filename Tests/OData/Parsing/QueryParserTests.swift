@@ -56,19 +56,19 @@ import Testing
 
     @Test func hostileTextIsRefusedWithinBounds() {
         for text in [
-            String(repeating: "(", count: 100_000), String(repeating: "not ", count: 100_000) + "A",
-            "A" + String(repeating: " or A", count: 100_000), String(repeating: "[", count: 100_000),
-            "A" + String(repeating: "/A", count: 100_000),
-            "A in (" + String(repeating: "1,", count: 100_000) + "1)", String(repeating: "-", count: 100_000) + "A",
-            "geography'SRID=0;" + String(repeating: "GeometryCollection(", count: 100_000) + "'",
+            String(repeating: "(", count: 20_000), String(repeating: "not ", count: 20_000) + "A",
+            "A" + String(repeating: " or A", count: 20_000), String(repeating: "[", count: 20_000),
+            "A" + String(repeating: "/A", count: 20_000),
+            "A in (" + String(repeating: "1,", count: 20_000) + "1)", String(repeating: "-", count: 20_000) + "A",
+            "geography'SRID=0;" + String(repeating: "GeometryCollection(", count: 20_000) + "'",
         ] {
             #expect(throws: QueryParsingError.self) { try parser.expression(text) }
         }
         for text in [
-            "$search=" + String(repeating: "(", count: 100_000), "$search=" + String(repeating: "NOT ", count: 100_000) + "a",
-            "$search=" + String(repeating: "a OR ", count: 100_000) + "a", "$expand=" + String(repeating: "A($expand=", count: 100_000),
-            "$apply=" + String(repeating: "groupby((A),", count: 100_000), "$select=" + String(repeating: "A,", count: 100_000) + "A",
-            "$apply=" + String(repeating: "identity/", count: 100_000) + "identity",
+            "$search=" + String(repeating: "(", count: 20_000), "$search=" + String(repeating: "NOT ", count: 20_000) + "a",
+            "$search=" + String(repeating: "a OR ", count: 20_000) + "a", "$expand=" + String(repeating: "A($expand=", count: 20_000),
+            "$apply=" + String(repeating: "groupby((A),", count: 20_000), "$select=" + String(repeating: "A,", count: 20_000) + "A",
+            "$apply=" + String(repeating: "identity/", count: 20_000) + "identity",
         ] {
             #expect(throws: QueryParsingError.self) { try parser.options(text) }
         }

@@ -5,7 +5,7 @@ import Testing
 /// What is printed is read as what it was, and what is read is printed as it is read.
 @Suite struct RoundTripTests {
     @Test func everyRandomQueryComesBack() throws {
-        let count = ProcessInfo.processInfo.environment["ROUND_TRIPS"].flatMap { Int($0) } ?? 2_000
+        let count = ProcessInfo.processInfo.environment["ROUND_TRIPS"].flatMap { Int($0) } ?? 300
         var generator = QueryGenerator(seed: 41)
         let printer = QueryPrinter(version: .v401)
         let parser = QueryParser()
@@ -28,7 +28,7 @@ import Testing
     func everyDialectIsReadAndPrintedAsItWas(version: ODataVersion) throws {
         var generator = QueryGenerator(seed: 43)
         var printed = 0
-        for _ in 0..<3_000 {
+        for _ in 0..<300 {
             let query = ODataQuery(generator.resource(), options: generator.options(version == .v2 ? 0 : 1, isTop: true))
             let printer = QueryPrinter(version: version)
             guard let text = try? printer.text(of: query) else { continue }
@@ -37,7 +37,7 @@ import Testing
             let again = try printer.text(of: parser.query(text))
             #expect(again == text)
         }
-        #expect(printed > 30, "\(printed)")
+        #expect(printed > 3, "\(printed)")
     }
 
     /// The descriptions from where they differ.
