@@ -53,6 +53,9 @@ private func parts() {
     Benchmark("FetchRequest, printed") { benchmark in
         for _ in benchmark.scaledIterations { blackHole(try query.print()) }
     }
+    Benchmark("Query's URL, parsed") { benchmark in
+        for _ in benchmark.scaledIterations { blackHole(try query.parse()) }
+    }
     let log = LogWork()
     Benchmark("Log call, taken") { benchmark in
         for number in benchmark.scaledIterations { log.taken(number) }

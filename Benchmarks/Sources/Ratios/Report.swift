@@ -63,6 +63,7 @@ struct Report {
             ("Digest, SHA-256", { keep(try await sha256.authorize()) }),
             ("`FetchRequest` built and printed", { keep(try query.buildAndPrint()) }),
             ("`FetchRequest` printed", { keep(try query.print()) }),
+            ("query's URL parsed", { keep(try query.parse()) }),
             ("log call, taken", { log.taken(7) }),
             ("log call, filtered out", { log.filtered(7) }),
         ]

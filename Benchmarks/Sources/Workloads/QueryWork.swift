@@ -29,6 +29,10 @@ public struct Person: EntityType {
 public struct QueryWork: Sendable {
     private let request: FetchRequest<Person>
     private let printer = QueryPrinter()
+    private let parser = QueryParser()
+    private static let text =
+        "People?$filter=age%20gt%2021%20and%20startswith(lastName,%27O%27%27%27)%20or%20trips/any(x1:x1/budget%20ge%201000.0)"
+        + "&$select=userName,lastName,age&$expand=trips($select=tripId,name,budget;$orderby=budget%20desc;$top=3)&$orderby=lastName&$top=20"
 
     /// Builds the request once, so that what is learnt of a type once is learnt.
     public init() {
@@ -51,5 +55,10 @@ public struct QueryWork: Sendable {
     /// Prints the request that was built before.
     public func print() throws -> String {
         try request.relativeURL(using: printer)
+    }
+
+    /// Reads such a request's URL.
+    public func parse() throws -> Int? {
+        try parser.query(Self.text).options.top
     }
 }

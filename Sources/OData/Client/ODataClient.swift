@@ -16,6 +16,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var printer = QueryPrinter()
         /// The types of which it was said that their properties aren't known.
         var noted: Set<ObjectIdentifier> = []
+        var longQueries = LongQueryPolicy.automatic
     }
 
     private let settings = Locked(Settings())
@@ -38,6 +39,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
+    }
+
+    /// What happens to queries with long URLs. Default: beyond 8,000 characters they are posted to `/$query` where the printer's version
+    /// is 4.01.
+    public var longQueries: LongQueryPolicy {
+        get { settings.withLock { $0.longQueries } }
+        set { settings.withLock { $0.longQueries = newValue } }
     }
 
     // MARK: Entities
@@ -118,7 +126,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
                     case .first: try await self.firstPage(of: request, operation)
                     case .link(let url, let isForeign): try await self.page(self.call(operation, link: url, isForeign: isForeign))
                     }
-                return (response.value, response.url)
+                return (response.value, LongQueryPolicy.base(of: response.url))
             },
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }

@@ -6,32 +6,7 @@ struct ODataOperation: Sendable {
     let route: String
 
     init(_ resource: ResourcePath) {
-        route = resource.segments.map { segment in
-            switch segment {
-            case .raw(let text): Self.withoutKeys(text)
-            case .key: "(…)"
-            case .count: "/$count"
-            }
-        }.joined()
-    }
-
-    /// `People('ada')/Trips` as `People(…)/Trips`.
-    private static func withoutKeys(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
-        var depth = 0
-        var isQuoted = false
-        // By scalar: a combining mark behind a quote makes one character of both.
-        for scalar in text.unicodeScalars {
-            if scalar == "'" { isQuoted.toggle() }
-            let isSyntax = !isQuoted && scalar != "'"
-            if isSyntax, scalar == ")" { depth = max(0, depth - 1) }
-            if depth == 0, !isQuoted, scalar != "'" { result.append(scalar) }
-            if isSyntax, scalar == "(" {
-                if depth == 0 { result.append("…") }
-                depth += 1
-            }
-        }
-        return String(result)
+        route = resource.route
     }
 }
 
@@ -46,6 +21,8 @@ extension FetchRequest {
         options.top = nil
         options.skip = nil
         options.includesCount = false
+        options.levels = nil
+        options.index = nil
     }
 }
 
@@ -63,7 +40,11 @@ extension ODataClient {
 
     /// The call to a printed URL.
     func call(_ operation: ODataOperation, to target: String) -> ServiceCall {
-        prepared(request(encoded: target), operation)
+        guard let (path, options) = longQueries.posted(target, version: printer.version) else {
+            return prepared(request(encoded: target), operation)
+        }
+        let call = request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
+        return prepared(call, operation)
     }
 
     /// The call to a link of the service.

@@ -35,45 +35,26 @@ extension QueryExpression {
         _ quantifier: LambdaQuantifier, over path: QueryPath, where predicate: (LambdaVariable) -> QueryExpression
     ) -> QueryExpression {
         let open = LambdaVariable.open()
-        let body = predicate(open)
+        return .lambda(quantifier, over: path, variable: open, body: predicate(open))
+    }
+
+    /// A lambda whose open variable gets its number.
+    static func lambda(
+        _ quantifier: LambdaQuantifier, over path: QueryPath, variable open: LambdaVariable, body: QueryExpression
+    ) -> QueryExpression {
         let closed = LambdaVariable(number: body.lambdaHeight + 1)
-        return .lambda(quantifier, path, closed, body.replacing(open, by: closed))
+        let predicate = body.mapPaths { path in
+            guard path.root == .variable(open) else { return path }
+            return QueryPath(root: .variable(closed), segments: path.segments)
+        }
+        return .lambda(quantifier, path, closed, predicate)
     }
 
     /// How many lambdas nest inside, at the deepest place.
     private var lambdaHeight: UInt64 {
-        switch self {
-        case .literal, .path, .raw, .invalid: 0
-        case .unary(_, let operand), .membership(let operand, _): operand.lambdaHeight
-        case .binary(_, let left, let right): max(left.lambdaHeight, right.lambdaHeight)
-        case .call(_, let arguments): arguments.map(\.lambdaHeight).max() ?? 0
-        case .lambda(_, _, let variable, let predicate): max(variable.number, predicate?.lambdaHeight ?? 0)
-        }
-    }
-
-    private func replacing(_ old: LambdaVariable, by new: LambdaVariable) -> QueryExpression {
-        switch self {
-        case .literal, .raw, .invalid:
-            self
-        case .path(let path):
-            .path(path.replacing(old, by: new))
-        case .unary(let operation, let operand):
-            .unary(operation, operand.replacing(old, by: new))
-        case .binary(let operation, let left, let right):
-            .binary(operation, left.replacing(old, by: new), right.replacing(old, by: new))
-        case .membership(let operand, let values):
-            .membership(operand.replacing(old, by: new), values)
-        case .call(let name, let arguments):
-            .call(name, arguments.map { $0.replacing(old, by: new) })
-        case .lambda(let quantifier, let path, let variable, let predicate):
-            .lambda(quantifier, path.replacing(old, by: new), variable, predicate?.replacing(old, by: new))
-        }
-    }
-}
-
-extension QueryPath {
-    fileprivate func replacing(_ old: LambdaVariable, by new: LambdaVariable) -> QueryPath {
-        guard root == .variable(old) else { return self }
-        return QueryPath(root: .variable(new), segments: segments)
+        var height: UInt64 = 0
+        if case .lambda(_, _, let variable, _) = self { height = variable.isOpen ? 0 : variable.number }
+        visit(paths: { _ in }, children: { height = max(height, $0.lambdaHeight) })
+        return height
     }
 }

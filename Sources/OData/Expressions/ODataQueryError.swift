@@ -34,13 +34,29 @@ public enum ODataQueryError: Error, Sendable, Hashable, CustomStringConvertible 
         case .unsupportedLiteral(let value, let reason):
             "\(value) can't be written as an OData literal: \(reason)."
         case .unsupported(let what, let version):
-            "OData \(version.rawValue) has no '\(what)': use a service and a client of a later version, or say it otherwise."
+            "OData \(version.rawValue) has no '\(what)': \(Self.remedy(for: what))."
         case .invalidSearch(let text, let reason):
             "The search text '\(text)' can't be sent: \(reason)."
         case .invalidOption(let option, let reason):
             "The query option \(option) can't be sent: \(reason)."
         case .tooDeep(let limit):
             "A query nests its expressions more than \(limit) deep: split it, or use isIn(_:) for long lists of values."
+        }
+    }
+
+    /// What to do about something that a version lacks.
+    private static func remedy(for what: String) -> String {
+        switch what {
+        case "divby": "divide a decimal with div, or use version 4.01"
+        case "in": "list the values with isIn, which older versions write as a chain of or, or use version 4.01"
+        case "any", "all": "ask the related entity set itself, or use a service of version 4"
+        case "has": "compare with the member by eq, or use a service of version 4"
+        case "matchesPattern": "use contains, startswith or endswith, or version 4.01"
+        case "options in $expand": "ask for the relation by a request of its own, or use a service of version 4"
+        case "options in $select": "select paths such as Address/City, or use version 4.01"
+        case "$this": "use a property of the instance, or version 4.01"
+        case "$filter in paths": "use the query option $filter, or version 4.01"
+        default: "use a service and a printer of a later version, or say it otherwise"
         }
     }
 }

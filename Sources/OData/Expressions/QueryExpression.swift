@@ -13,14 +13,53 @@ public indirect enum QueryExpression: Sendable, Hashable {
     case binary(BinaryOperator, QueryExpression, QueryExpression)
     /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
     case membership(QueryExpression, [EdmValue])
-    /// A function by its name, which may be qualified: `contains(Name,'x')`, `geo.distance(…)`.
+    /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
+    /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
     case call(String, [QueryExpression])
+    /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
+    case cast(QueryExpression?, String)
+    /// `isof(x,Type)`, or `isof(Type)` of the current instance.
+    case isOf(QueryExpression?, String)
+    /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
+    case conditional([Branch])
+    /// `[…]`: a collection written as JSON.
+    case array([QueryExpression])
+    /// `{…}`: a complex value or an entity written as JSON.
+    case object([Member])
     /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
     case lambda(LambdaQuantifier, QueryPath, LambdaVariable, QueryExpression?)
     /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
     case raw(String)
     /// What can't be sent, and why: printing it throws this error.
     case invalid(ODataQueryError)
+
+    /// One condition of a `case` and its value.
+    public struct Branch: Sendable, Hashable {
+        /// The condition.
+        public var condition: QueryExpression
+        /// The value where the condition is the first to be true.
+        public var value: QueryExpression
+
+        /// A branch from its parts.
+        public init(when condition: QueryExpression, _ value: QueryExpression) {
+            self.condition = condition
+            self.value = value
+        }
+    }
+
+    /// One member of a JSON object.
+    public struct Member: Sendable, Hashable {
+        /// The name: a property's, or control information such as `@odata.id`.
+        public var name: String
+        /// The value.
+        public var value: QueryExpression
+
+        /// A member from its parts.
+        public init(_ name: String, _ value: QueryExpression) {
+            self.name = name
+            self.value = value
+        }
+    }
 }
 
 /// An operator with one operand.
@@ -51,6 +90,8 @@ public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
     case greaterOrEqual = "ge"
     /// Has the flags of an enumeration value.
     case has
+    /// Is an element of a collection; lists of literals are ``QueryExpression/membership(_:_:)``. Version 4.01.
+    case isIn = "in"
     /// Addition.
     case add
     /// Subtraction.

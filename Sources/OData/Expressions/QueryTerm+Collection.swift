@@ -50,6 +50,34 @@ extension QueryTerm where Value: ODataCollection {
         !any()
     }
 
+    /// How many elements a condition holds for: `$count($filter=…)`. Version 4.01.
+    public func count(where predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Int> {
+        QueryTerm<Int>(appending([.countWhere(predicate(QueryTerm<Value.Member>(.path(QueryPath(segments: [])))).queryExpression, nil)]))
+    }
+
+    /// The elements that a condition holds for: `/$filter(…)`. Version 4.01.
+    public func filter(_ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm {
+        QueryTerm(appending([.filter(predicate(QueryTerm<Value.Member>(.path(QueryPath(segments: [])))).queryExpression)]))
+    }
+
+    /// `hassubset`: whether all elements of another collection are in it, in any order. Version 4.01.
+    public func hasSubset(_ other: some QueryOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("hassubset", other))
+    }
+
+    /// `hassubsequence`: whether all elements of another collection are in it, in its order. Version 4.01.
+    public func hasSubsequence(_ other: some QueryOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("hassubsequence", other))
+    }
+
+    /// One value of all elements: `aggregate(Amount with sum)` (Data Aggregation, section 3.1.3).
+    public func aggregate<Element>(
+        _ method: AggregateExpression.Method, _ build: (QueryTerm<Value.Member>) -> QueryTerm<Element>
+    ) -> QueryTerm<Element> {
+        let source = build(QueryTerm<Value.Member>(.path(QueryPath(segments: [])))).queryExpression
+        return QueryTerm<Element>(appending([.aggregate(AggregateExpression(source, with: method))]))
+    }
+
     private func lambda(
         _ quantifier: LambdaQuantifier, _ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>
     ) -> QueryTerm<Bool> {
@@ -66,5 +94,19 @@ extension QueryTerm where Value: ODataCollection {
             return QueryTerm<Bool>(.invalid(.invalidOption("expression", reason: "any and all are asked of properties only")))
         }
         return QueryTerm<Bool>(build(path))
+    }
+}
+
+extension QueryTerm {
+    /// Whether the value is an element of a collection: `in`. Version 4.01.
+    public func isIn<Collection: ODataCollection>(_ collection: QueryTerm<Collection>) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(.binary(.isIn, queryExpression, collection.queryExpression))
+    }
+}
+
+extension Array: QueryOperand where Element: QueryOperand {
+    /// The elements as JSON: `["a","b"]`.
+    public var queryExpression: QueryExpression {
+        .array(map(\.queryExpression))
     }
 }

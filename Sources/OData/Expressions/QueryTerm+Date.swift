@@ -6,7 +6,21 @@ public protocol ODataCalendarDate {}
 /// Marks the types whose terms have an hour, minute and second.
 public protocol ODataClockTime {}
 
+/// Marks the types whose terms have a date, a time of day and an offset from UTC.
+public protocol ODataInstant {}
+
+/// Marks the types whose terms are lengths of time.
+public protocol ODataDuration {}
+
+extension Duration: ODataDuration {}
+extension AnyEdm: ODataDuration {}
+extension Optional: ODataDuration where Wrapped: ODataDuration {}
+
 extension Date: ODataCalendarDate, ODataClockTime {}
+extension EdmDateTimeOffset: ODataCalendarDate, ODataClockTime, ODataInstant {}
+extension Date: ODataInstant {}
+extension AnyEdm: ODataInstant {}
+extension Optional: ODataInstant where Wrapped: ODataInstant {}
 extension EdmDate: ODataCalendarDate {}
 extension EdmTimeOfDay: ODataClockTime {}
 extension AnyEdm: ODataCalendarDate, ODataClockTime {}
@@ -44,5 +58,66 @@ extension QueryTerm where Value: ODataClockTime {
     /// `second`, without its fraction.
     public var second: QueryTerm<Int> {
         QueryTerm<Int>(calling("second"))
+    }
+}
+
+extension QueryTerm where Value: ODataClockTime {
+    /// `fractionalseconds`: the second's fraction, from 0 and less than 1.
+    public var fractionalSeconds: QueryTerm<Decimal> {
+        QueryTerm<Decimal>(calling("fractionalseconds"))
+    }
+}
+
+extension QueryTerm where Value: ODataInstant {
+    /// `date`.
+    public var date: QueryTerm<EdmDate> {
+        QueryTerm<EdmDate>(calling("date"))
+    }
+
+    /// `time`.
+    public var time: QueryTerm<EdmTimeOfDay> {
+        QueryTerm<EdmTimeOfDay>(calling("time"))
+    }
+
+    /// `totaloffsetminutes`: minutes to the east of UTC.
+    public var totalOffsetMinutes: QueryTerm<Int> {
+        QueryTerm<Int>(calling("totaloffsetminutes"))
+    }
+
+    /// A length of time later: `add`.
+    public static func + (left: QueryTerm, right: Duration) -> QueryTerm {
+        QueryTerm(.binary(.add, left.queryExpression, right.queryExpression))
+    }
+
+    /// A length of time earlier: `sub`.
+    public static func - (left: QueryTerm, right: Duration) -> QueryTerm {
+        QueryTerm(.binary(.subtract, left.queryExpression, right.queryExpression))
+    }
+
+    /// The time between: `sub`.
+    public func since(_ earlier: some QueryOperand) -> QueryTerm<Duration> {
+        QueryTerm<Duration>(.binary(.subtract, queryExpression, earlier.queryExpression))
+    }
+
+    /// `now()`: the service's time.
+    public static var now: QueryTerm {
+        QueryTerm(.call("now", []))
+    }
+
+    /// `mindatetime()`: the earliest point in time.
+    public static var earliest: QueryTerm {
+        QueryTerm(.call("mindatetime", []))
+    }
+
+    /// `maxdatetime()`: the latest point in time.
+    public static var latest: QueryTerm {
+        QueryTerm(.call("maxdatetime", []))
+    }
+}
+
+extension QueryTerm where Value: ODataDuration {
+    /// `totalseconds`, with the fraction.
+    public var totalSeconds: QueryTerm<Decimal> {
+        QueryTerm<Decimal>(calling("totalseconds"))
     }
 }

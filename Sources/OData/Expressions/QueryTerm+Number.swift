@@ -75,6 +75,11 @@ extension QueryTerm where Value: ODataNumber & EdmConvertible {
         left.arithmetic(.divide, right)
     }
 
+    /// `divby`: division with a fraction, of integers too. Version 4.01.
+    public func divided(exactlyBy other: some QueryNumberOperand) -> QueryTerm<Double> {
+        QueryTerm<Double>(.binary(.divideBy, queryExpression, other.queryExpression))
+    }
+
     /// `mod`.
     public static func % (left: QueryTerm, right: Value) -> QueryTerm {
         left.arithmetic(.modulo, right)
@@ -115,6 +120,11 @@ extension QueryTerm where Value == AnyEdm {
     /// `div`.
     public func divided(by other: some QueryOperand) -> QueryTerm {
         arithmetic(.divide, other)
+    }
+
+    /// `divby`: division with a fraction, of integers too. Version 4.01.
+    public func divided(exactlyBy other: some QueryOperand) -> QueryTerm {
+        arithmetic(.divideBy, other)
     }
 
     /// `mod`.

@@ -21,6 +21,11 @@ extension QueryTerm where Value: ODataText {
         QueryTerm<Bool>(calling("endswith", suffix))
     }
 
+    /// `matchesPattern`: whether a regular expression of ECMAScript is found in it; `^` and `$` bind it to the ends. Version 4.01.
+    public func matches(pattern: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("matchesPattern", pattern))
+    }
+
     /// `tolower`.
     public func lowercased() -> QueryTerm {
         QueryTerm(calling("tolower"))

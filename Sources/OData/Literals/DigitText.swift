@@ -19,4 +19,10 @@ enum DigitText {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text)
     }
+
+    /// Two hexadecimal digits.
+    static func hexadecimal(_ byte: UInt8) -> String {
+        let text = String(byte, radix: 16, uppercase: true)
+        return text.count < 2 ? "0" + text : text
+    }
 }

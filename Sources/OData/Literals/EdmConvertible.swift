@@ -68,7 +68,11 @@ extension Int: EdmConvertible {}
 extension Int8: EdmConvertible {}
 extension Int16: EdmConvertible {}
 extension Int32: EdmConvertible {}
-extension Int64: EdmConvertible {}
+extension Int64: EdmConvertible {
+    /// The number as `Edm.Int64`.
+    public var edmValue: EdmValue { .int64(self) }
+}
+
 extension UInt: EdmConvertible {}
 extension UInt8: EdmConvertible {}
 extension UInt16: EdmConvertible {}

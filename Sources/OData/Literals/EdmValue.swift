@@ -6,8 +6,10 @@ public enum EdmValue: Sendable, Hashable {
     case null
     /// `Edm.Boolean`.
     case boolean(Bool)
-    /// `Edm.SByte`, `Edm.Byte`, `Edm.Int16`, `Edm.Int32` and `Edm.Int64`: their literals don't differ.
+    /// `Edm.SByte`, `Edm.Byte`, `Edm.Int16`, `Edm.Int32` and `Edm.Int64`: in V4 their literals don't differ.
     case integer(Int64)
+    /// `Edm.Int64` for sure, which V2 writes with an `L`.
+    case int64(Int64)
     /// `Edm.Decimal`.
     case decimal(Decimal)
     /// A number as its digits, for what no Swift type holds: `-12345678901234567890.123`.
@@ -22,6 +24,8 @@ public enum EdmValue: Sendable, Hashable {
     case guid(UUID)
     /// `Edm.DateTimeOffset` as an instant; written in UTC, to the microsecond.
     case dateTimeOffset(Date)
+    /// `Edm.DateTimeOffset` exactly as it is written, with its offset; without one V2's `Edm.DateTime`.
+    case timestamp(EdmDateTimeOffset)
     /// `Edm.Date`.
     case date(EdmDate)
     /// `Edm.TimeOfDay`.
@@ -32,4 +36,6 @@ public enum EdmValue: Sendable, Hashable {
     case binary(Data)
     /// A member of an enumeration, or several separated by commas; the type's qualified name may be unknown.
     case enumeration(type: String?, member: String)
+    /// A geographic or geometric value.
+    case spatial(EdmSpatial)
 }

@@ -36,9 +36,17 @@ enum ODataName {
         return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
     }
 
-    /// What a property may be called in a path: an identifier, or an annotation such as `@Core.Messages`.
+    /// A qualified name, or `Collection(…)` of one.
+    static func isType(_ name: String) -> Bool {
+        guard name.hasPrefix("Collection("), name.hasSuffix(")") else { return isQualified(name) }
+        return isQualified(name.dropFirst("Collection(".count).dropLast())
+    }
+
+    /// What a property may be called in a path: an identifier, or an annotation such as `@Core.Messages` or `@Currency#Reporting`.
     static func isProperty(_ name: String) -> Bool {
-        name.utf8.first == UInt8(ascii: "@") ? isQualified(name.dropFirst()) : isIdentifier(name)
+        guard name.utf8.first == UInt8(ascii: "@") else { return isIdentifier(name) }
+        let parts = name.dropFirst().split(separator: "#", omittingEmptySubsequences: false)
+        return parts.count <= 2 && isQualified(parts[0]) && parts.dropFirst().allSatisfy { isIdentifier($0) }
     }
 
     private static func isWordPart(_ scalar: Unicode.Scalar, first: Bool) -> Bool {

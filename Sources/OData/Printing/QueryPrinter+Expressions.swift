@@ -8,6 +8,14 @@ private enum Rank: Int, Comparable {
     static func < (left: Rank, right: Rank) -> Bool {
         left.rawValue < right.rawValue
     }
+
+    /// Whether operators of the rank are written in a row, from the left.
+    var isChain: Bool {
+        switch self {
+        case .or, .and, .additive, .multiplicative: true
+        case .prefix, .comparison, .primary: false
+        }
+    }
 }
 
 extension BinaryOperator {
@@ -15,9 +23,17 @@ extension BinaryOperator {
         switch self {
         case .or: .or
         case .and: .and
-        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .has: .comparison
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .has, .isIn: .comparison
         case .add, .subtract: .additive
         case .multiply, .divide, .divideBy, .modulo: .multiplicative
+        }
+    }
+
+    fileprivate var since: ODataVersion {
+        switch self {
+        case .divideBy, .isIn: .v401
+        case .has: .v4
+        default: .v2
         }
     }
 }
@@ -25,7 +41,7 @@ extension BinaryOperator {
 extension QueryPrinter {
     private func rank(of expression: QueryExpression) -> Rank {
         switch expression {
-        case .literal, .path, .call, .lambda, .invalid: .primary
+        case .literal, .path, .call, .cast, .isOf, .conditional, .array, .object, .lambda, .invalid: .primary
         case .unary: .prefix
         case .binary(let operation, _, _): operation.rank
         case .membership(_, let values): usesIn(values) ? .comparison : values.count > 1 ? .or : values.isEmpty ? .primary : .comparison
@@ -50,7 +66,7 @@ extension QueryPrinter {
         case .literal(let value):
             try literals.write(value, to: &text)
         case .path(let path):
-            try write(path, in: scope, to: &text)
+            try write(path, in: &scope, to: &text)
         case .unary(let operation, let operand):
             try write(operation, operand, in: &scope, to: &text)
         case .binary(let operation, let left, let right):
@@ -58,14 +74,15 @@ extension QueryPrinter {
         case .membership(let operand, let values):
             try writeMembership(operand, values, in: &scope, to: &text)
         case .call(let name, let arguments):
-            guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a function") }
-            text.value(name)
-            text.syntax("(")
-            for (index, argument) in arguments.enumerated() {
-                if index > 0 { text.syntax(",") }
-                try write(argument, in: &scope, to: &text)
-            }
-            text.syntax(")")
+            try writeCall(name, arguments, in: &scope, to: &text)
+        case .cast(let operand, let type):
+            try writeTyped("cast", operand, type, in: &scope, to: &text)
+        case .isOf(let operand, let type):
+            try writeTyped("isof", operand, type, in: &scope, to: &text)
+        case .conditional(let branches):
+            try writeCase(branches, in: &scope, to: &text)
+        case .array, .object:
+            try writeJSON(expression, in: &scope, to: &text)
         case .lambda(let quantifier, let path, let variable, let predicate):
             try writeLambda(quantifier, path, variable, predicate, in: &scope, to: &text)
         case .raw(let raw):
@@ -92,27 +109,26 @@ extension QueryPrinter {
         _ operation: BinaryOperator, _ left: QueryExpression, _ right: QueryExpression, in scope: inout PrintingScope,
         to text: inout QueryText
     ) throws(ODataQueryError) {
-        if operation == .divideBy, version < .v401 { throw .unsupported(operation.rawValue, version: version) }
-        // Chains lean to the left and may be long, so they are walked, not descended.
-        var operands = [right]
-        var first = left
-        let isChain = operation == .and || operation == .or
-        while isChain, case .binary(operation, let next, let operand) = first {
-            operands.append(operand)
-            first = next
-        }
         let rank = operation.rank
-        let stronger = Rank(rawValue: rank.rawValue + 1) ?? .primary
-        switch rank {
-        case .comparison: try write(first, atLeast: .additive, in: &scope, to: &text)
-        case .multiplicative, .additive: try write(first, atLeast: rank, in: &scope, to: &text)
-        default: try write(first, atLeast: rank == .or && isChain ? .and : .prefix, in: &scope, to: &text)
+        // Chains lean to the left and may be long, so they are walked, not descended.
+        var first = left
+        var chain = [(operation, right)]
+        while rank.isChain, case .binary(let next, let operand, let right) = first, next.rank == rank {
+            chain.append((next, right))
+            first = operand
         }
-        for operand in operands.reversed() {
+        if rank.isChain {
+            try write(first, atLeast: rank, in: &scope, to: &text)
+        } else {
+            try write(first, atLeast: operation == .has || operation == .isIn ? .primary : .additive, in: &scope, to: &text)
+        }
+        let stronger = Rank(rawValue: rank.rawValue + 1) ?? .primary
+        for (operation, operand) in chain.reversed() {
+            try require(operation.since, operation.rawValue)
             text.syntax(" ")
             text.syntax(operation.rawValue)
             text.syntax(" ")
-            try write(operand, atLeast: operation == .has ? .primary : stronger, in: &scope, to: &text)
+            try write(operand, atLeast: operation == .has || operation == .isIn ? .primary : stronger, in: &scope, to: &text)
         }
     }
 
@@ -156,13 +172,15 @@ extension QueryPrinter {
         _ quantifier: LambdaQuantifier, _ path: QueryPath, _ variable: LambdaVariable, _ predicate: QueryExpression?,
         in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
-        try write(path, in: scope, to: &text)
-        text.syntax("/\(quantifier.rawValue)(")
+        try require(.v4, quantifier.rawValue)
+        try write(path, in: &scope, to: &text)
+        text.syntax(quantifier == .any ? "/any(" : "/all(")
         if let predicate {
-            scope.variables.append(variable)
-            text.syntax("\(try scope.name(of: variable)):")
+            scope.enter(variable)
+            text.syntax(try scope.name(of: variable))
+            text.syntax(":")
             try write(predicate, in: &scope, to: &text)
-            scope.variables.removeLast()
+            scope.leave()
         } else if quantifier == .all {
             throw .invalidOption("expression", reason: "all needs a predicate")
         }

@@ -1,46 +1,171 @@
 extension QueryPrinter {
-    private static let annotation = QueryText.Kept(others: [0x40])
-    /// Words that stand for something else where they begin an expression; a property called so is reached from `$it`.
+    /// Words that stand for something else where they begin an expression; a property called so is reached from the instance.
     private static let taken: Set<String> = ["null", "true", "false", "INF", "NaN", "not"]
 
-    func write(_ path: QueryPath, in scope: PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
+    func write(_ path: QueryPath, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
         switch path.root {
+        case .entity:
+            if let first = path.segments.first {
+                guard case .property(let name) = first, Self.taken.contains(name) else {
+                    try writeSegments(path.segments, in: &scope, to: &text)
+                    return
+                }
+            }
+            try writeInstance(isNested: scope.isNested, to: &text)
+        case .it:
+            try require(.v4, "$it")
+            text.syntax("$it")
+        case .this:
+            try require(.v401, "$this")
+            text.syntax("$this")
+        case .these:
+            try require(.v4, "$these")
+            text.syntax("$these")
+        case .root:
+            try require(.v4, "$root")
+            guard !path.segments.isEmpty else {
+                throw .invalidOption("expression", reason: "$root needs an entity set or singleton behind it")
+            }
+            text.syntax("$root")
+        case .alias(let name):
+            try writeAlias(name, to: &text)
         case .variable(let variable):
             text.syntax(try scope.name(of: variable))
-            if !path.segments.isEmpty { text.syntax("/") }
-        case .entity:
-            guard let first = path.segments.first else {
-                text.syntax("$it")
-                return
-            }
-            if case .property(let name) = first, Self.taken.contains(name) { text.syntax("$it/") }
         }
-        try writeSegments(path.segments, to: &text)
+        guard !path.segments.isEmpty else { return }
+        text.syntax("/")
+        try writeSegments(path.segments, in: &scope, to: &text)
     }
 
-    /// The path as `$select` and `$expand` take it, where no expression is.
-    func writePlain(_ path: QueryPath, to text: inout QueryText) throws(ODataQueryError) {
-        guard path.root == .entity, !path.segments.isEmpty else {
-            throw .invalidOption("$select or $expand", reason: "a property is needed")
-        }
-        try writeSegments(path.segments, to: &text)
+    /// The instance that the option is evaluated on: in nested options `$it` would be another one.
+    private func writeInstance(isNested: Bool, to text: inout QueryText) throws(ODataQueryError) {
+        try require(isNested ? .v401 : .v4, isNested ? "$this" : "$it")
+        text.syntax(isNested ? "$this" : "$it")
     }
 
-    private func writeSegments(_ segments: [QueryPath.Segment], to text: inout QueryText) throws(ODataQueryError) {
-        for (index, segment) in segments.enumerated() {
+    func writeAlias(_ name: String, to text: inout QueryText) throws(ODataQueryError) {
+        guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a parameter alias") }
+        try require(.v4, "parameter aliases")
+        text.syntax("@")
+        text.value(name)
+    }
+
+    /// The path as `$select`, `$expand` and `$apply` take it, where no expression is.
+    func writePlain(_ path: QueryPath, for option: String, to text: inout QueryText) throws(ODataQueryError) {
+        guard path.root == .entity, !path.segments.isEmpty else { throw .invalidOption(option, reason: "a property is needed") }
+        for (index, segment) in path.segments.enumerated() {
             if index > 0 { text.syntax("/") }
-            switch segment {
-            case .property(let name):
-                guard ODataName.isProperty(name) else { throw .invalidName(name, role: "the name of a property") }
-                text.value(name, keeping: name.utf8.first == 0x40 ? Self.annotation : nil)
-            case .cast(let name):
-                guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type") }
-                text.value(name)
-            case .count:
-                text.syntax("$count")
-            case .unresolved(let error):
-                throw error
+            guard try writeName(segment, to: &text) else {
+                throw .invalidOption(option, reason: "only properties and types can be in its paths")
             }
         }
+    }
+
+    private func writeSegments(
+        _ segments: [QueryPath.Segment], in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        for (index, segment) in segments.enumerated() {
+            if case .key(let parts) = segment {
+                guard index > 0 else { throw .invalidOption("key", reason: "it stands behind a collection") }
+                text.syntax("(")
+                try write(parts, to: &text)
+                text.syntax(")")
+                continue
+            }
+            if index > 0 { text.syntax("/") }
+            if try writeName(segment, to: &text) { continue }
+            try writeSegment(segment, in: &scope, to: &text)
+        }
+    }
+
+    /// Whether the segment is one that needs no expression, and so is written.
+    private func writeName(_ segment: QueryPath.Segment, to text: inout QueryText) throws(ODataQueryError) -> Bool {
+        switch segment {
+        case .property(let name):
+            guard ODataName.isProperty(name) else { throw .invalidName(name, role: "the name of a property") }
+            if name.utf8.first == UInt8(ascii: "@") {
+                try require(.v401, "annotations in expressions")
+                text.value(name, keeping: QueryText.annotation)
+            } else {
+                text.value(name)
+            }
+        case .cast(let name):
+            guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type") }
+            try require(.v4, "type casts")
+            text.value(name)
+        case .count:
+            try require(.v4, "$count in expressions")
+            text.syntax("$count")
+        case .all:
+            text.syntax("*")
+        case .operations(let namespace):
+            guard ODataName.isQualified(namespace) else { throw .invalidName(namespace, role: "a namespace") }
+            try require(.v4, "operations in $select")
+            text.value(namespace)
+            text.syntax(".*")
+        case .ref:
+            try require(.v4, "$ref in $expand")
+            text.syntax("$ref")
+        case .value:
+            try require(.v401, "$value in $expand")
+            text.syntax("$value")
+        case .unresolved(let error):
+            throw error
+        case .countWhere, .filter, .key, .function, .aggregate:
+            return false
+        }
+        return true
+    }
+
+    private func writeSegment(
+        _ segment: QueryPath.Segment, in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        switch segment {
+        case .filter(let condition):
+            try require(.v401, "$filter in paths")
+            text.syntax("$filter(")
+            try write(condition, in: &scope, to: &text)
+            text.syntax(")")
+        case .countWhere(let filter, let search):
+            try require(.v401, "$count with options")
+            guard filter != nil || search != nil else { throw .invalidOption("$count", reason: "its parentheses are empty") }
+            text.syntax("$count(")
+            if let filter {
+                text.syntax("$filter=")
+                try write(filter, in: &scope, to: &text)
+            }
+            if let search {
+                text.syntax(filter == nil ? "$search=" : ";$search=")
+                try write(search, to: &text)
+            }
+            text.syntax(")")
+        case .function(let name, let parameters):
+            try require(.v4, "functions of the service")
+            try writeFunctionName(name, to: &text)
+            text.syntax("(")
+            for (index, parameter) in parameters.enumerated() {
+                if index > 0 { text.syntax(",") }
+                try writeParameterName(parameter.name, to: &text)
+                try writeJSON(parameter.value, in: &scope, to: &text)
+            }
+            text.syntax(")")
+        case .aggregate(let aggregate):
+            text.syntax("aggregate(")
+            try write(aggregate, needsAlias: false, in: &scope, to: &text)
+            text.syntax(")")
+        case .property, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
+            return
+        }
+    }
+
+    func writeFunctionName(_ name: String, to text: inout QueryText) throws(ODataQueryError) {
+        guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a function") }
+        text.value(name)
+    }
+
+    func writeParameterName(_ name: String, to text: inout QueryText) throws(ODataQueryError) {
+        guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a parameter") }
+        text.value(name)
+        text.syntax("=")
     }
 }

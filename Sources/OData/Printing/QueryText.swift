@@ -6,6 +6,12 @@ struct QueryText: Sendable {
     private var bytes: [UInt8] = []
 
     static let apostrophe = Kept(others: [0x27])
+    static let parentheses = Kept(others: [0x28, 0x29])
+    static let annotation = Kept(others: [0x40])
+    static let star = Kept(others: [0x2A])
+    static let mediaType = Kept(others: Array("/=;*".utf8))
+    /// A URL inside of a query; what would end the option is encoded.
+    static let identifier = Kept(others: Array(":/@!$'()*,=".utf8))
     private static let unreserved = Kept(others: [])
     /// What raw text in OData's spelling may hold outside of its quotes.
     private static let rawSyntax = Kept(others: Array("!$'()*,/:;=@".utf8))
@@ -20,26 +26,57 @@ struct QueryText: Sendable {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    var isEmpty: Bool {
-        bytes.isEmpty
+    var count: Int {
+        bytes.count
+    }
+
+    /// Takes back what was written behind a place.
+    mutating func cut(to count: Int) {
+        bytes.removeLast(bytes.count - count)
+    }
+
+    var endsWithDigit: Bool {
+        bytes.last.map { (0x30...0x39).contains($0) } ?? false
+    }
+
+    /// Appends a whole number.
+    mutating func number(_ number: some BinaryInteger) {
+        bytes += String(number).utf8
     }
 
     /// Appends our own text: ASCII that is legal where it stands; blanks are written `%20`.
     mutating func syntax(_ syntax: String) {
-        for byte in syntax.utf8 {
-            if byte == 0x20 { encode(byte) } else { bytes.append(byte) }
+        var syntax = syntax
+        syntax.withUTF8 { buffer in
+            for byte in buffer {
+                if byte == 0x20 { encode(byte) } else { bytes.append(byte) }
+            }
         }
-    }
-
-    /// Appends text that was written by another of these.
-    mutating func append(_ other: QueryText) {
-        bytes += other.bytes
     }
 
     /// Appends a value: everything is percent-encoded but unreserved characters and those to be kept.
     mutating func value(_ value: String, keeping kept: Kept? = nil) {
         let kept = kept ?? Self.unreserved
-        for byte in value.utf8 { append(byte, keeping: kept) }
+        var value = value
+        value.withUTF8 { buffer in
+            for byte in buffer { append(byte, keeping: kept) }
+        }
+    }
+
+    /// Appends a value whose apostrophes are written twice. By bytes: a combining mark behind an apostrophe makes a Character of both.
+    mutating func doubled(_ value: String) {
+        let kept = Self.unreserved
+        var value = value
+        value.withUTF8 { buffer in
+            for byte in buffer {
+                if byte == 0x27 {
+                    bytes.append(byte)
+                    bytes.append(byte)
+                } else {
+                    append(byte, keeping: kept)
+                }
+            }
+        }
     }
 
     /// Appends text in OData's own spelling: inside of quotes as a value, outside with its punctuation.

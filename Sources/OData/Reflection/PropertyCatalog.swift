@@ -124,3 +124,14 @@ final class PropertyCatalog: @unchecked Sendable {
         return Type.propertyNames[keyPath]
     }
 }
+
+/// There is one catalog for a type, or several that are the same.
+extension PropertyCatalog: Hashable {
+    static func == (left: PropertyCatalog, right: PropertyCatalog) -> Bool {
+        left.type == right.type
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(type))
+    }
+}

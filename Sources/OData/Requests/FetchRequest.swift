@@ -25,11 +25,6 @@ public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
         options = QueryOptions(decoding: Entity.self)
     }
 
-    /// With an option of the service's own. The name must not begin with `$` or `@`.
-    public func option(_ name: String, _ value: String) -> FetchRequest {
-        changed { $0.custom.append(QueryOptions.Custom(name: name, value: value)) }
-    }
-
     /// Why no `$select` is sent although none was asked for, or `nil`: then what ``Entity`` decodes is selected.
     public var selectionNote: String? {
         guard options.selection == .decoded, options.decodedNames == nil else { return nil }
@@ -40,9 +35,12 @@ public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
     ///
     /// - Throws: ``ODataQueryError`` where a part can't be said.
     public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
-        let path = try printer.text(of: resource)
-        let query = try printer.text(of: options)
-        return query.isEmpty ? path : path + "?" + query
+        try printer.text(of: query)
+    }
+
+    /// The request without its Swift types.
+    public var query: ODataQuery {
+        ODataQuery(resource, options: options)
     }
 }
 
@@ -56,12 +54,28 @@ extension FetchRequest where Entity: EntityType {
 extension FetchRequest {
     /// One entity of the collection by its key.
     public func key(_ key: some EdmConvertible) -> EntityRequest<Entity> {
-        EntityRequest(resource: resource.appending(.key([ResourcePath.KeyPart(name: nil, value: key.edmValue)])), options: options)
+        EntityRequest(resource: resource.key(key), options: options)
     }
 
-    /// One entity of the collection by a key of several properties: `.key(["OrderID": 1, "ProductID": 7])`.
+    /// One entity of the collection by a key of several properties, or by an alternate key: `.key(["OrderID": 1, "ProductID": 7])`.
     public func key(_ parts: KeyValuePairs<String, any EdmConvertible>) -> EntityRequest<Entity> {
-        let key = parts.map { ResourcePath.KeyPart(name: $0.key, value: $0.value.edmValue) }
-        return EntityRequest(resource: resource.appending(.key(key)), options: options)
+        EntityRequest(resource: resource.key(parts), options: options)
+    }
+
+    /// One entity of the collection by a key that stands in the query instead of the path: `People(@key)?@key='…'`, for servers that
+    /// can't take a `/` or a `:` in a path (URL Conventions, section 4.3.1).
+    public func key(byAlias key: some EdmConvertible) -> EntityRequest<Entity> {
+        let request = EntityRequest<Entity>(resource: resource.key(alias: "key"), options: options)
+        return request.alias("key", key)
+    }
+
+    /// One entity of the collection by its key as a segment: `People/5`, for services that say so in their metadata.
+    public func keySegment(_ key: some EdmConvertible) -> EntityRequest<Entity> {
+        EntityRequest(resource: resource.keySegment(key), options: options)
+    }
+
+    /// The entities of the collection that are of a derived type, by the type's qualified name. The options begin anew.
+    public func cast<Derived>(to type: Derived.Type, named name: String) -> FetchRequest<Derived> {
+        FetchRequest<Derived>(resource: resource.cast(to: name))
     }
 }

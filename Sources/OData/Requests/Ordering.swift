@@ -3,7 +3,7 @@ public struct Ordering<Entity>: Sendable, Hashable {
     let item: QueryOptions.Order
 
     private init(_ expression: QueryExpression, isDescending: Bool) {
-        item = QueryOptions.Order(expression: expression, isDescending: isDescending)
+        item = QueryOptions.Order(expression, isDescending: isDescending)
     }
 
     private static func path(_ keyPath: AnyKeyPath) -> QueryExpression {

@@ -1,4 +1,4 @@
-/// The system query options of one request or one expansion, as values without a Swift type.
+/// The system query options of one request or one expansion, as values without a Swift type (URL Conventions, section 5.1).
 public struct QueryOptions: Sendable, Hashable {
     /// What `$select` names.
     public enum Selection: Sendable, Hashable {
@@ -6,16 +6,13 @@ public struct QueryOptions: Sendable, Hashable {
         case decoded
         /// No `$select`: everything the service gives.
         case all
-        /// These properties.
-        case properties([QueryPath])
-    }
+        /// These items.
+        case items([SelectItem])
 
-    /// One item of `$expand`.
-    public struct Expansion: Sendable, Hashable {
-        /// The navigation property.
-        public var path: QueryPath
-        /// The options inside the parentheses.
-        public var options: QueryOptions
+        /// These properties.
+        public static func properties(_ paths: [QueryPath]) -> Selection {
+            .items(paths.map { SelectItem($0) })
+        }
     }
 
     /// One item of `$orderby`.
@@ -24,6 +21,12 @@ public struct QueryOptions: Sendable, Hashable {
         public var expression: QueryExpression
         /// Whether the greatest comes first.
         public var isDescending: Bool
+
+        /// An item from its parts.
+        public init(_ expression: QueryExpression, isDescending: Bool = false) {
+            self.expression = expression
+            self.isDescending = isDescending
+        }
     }
 
     /// One option of the service's own, written behind the system's.
@@ -32,14 +35,20 @@ public struct QueryOptions: Sendable, Hashable {
         public var name: String
         /// Its value.
         public var value: String
+
+        /// An option from its parts. The name must not begin with `$` or `@`.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// `$filter`.
     public var filter: QueryExpression?
-    /// `$search`, all of which must match.
-    public var search: [SearchTerm] = []
+    /// `$search`.
+    public var search: SearchTerm?
     /// `$select`.
-    public var selection: Selection = .decoded
+    public var selection: Selection
     /// `$expand`.
     public var expansions: [Expansion] = []
     /// `$orderby`, the first sorting first.
@@ -53,14 +62,28 @@ public struct QueryOptions: Sendable, Hashable {
     /// Options of the service's own.
     public var custom: [Custom] = []
 
-    /// What the result's type decodes, where that is known.
-    public internal(set) var decodedNames: [String]?
-    /// Why ``decodedNames`` is missing, in a sentence's part.
-    public internal(set) var decodedReason: String?
+    /// The options that few queries have; no element or one, so that the others are cheap to copy.
+    var rare: [RareOptions] = []
+    /// What is known of the result's type; `nil` where there is none.
+    var catalog: PropertyCatalog?
+
+    /// No options: everything the service gives.
+    public init() {
+        selection = .all
+    }
 
     init(decoding type: Any.Type) {
-        let catalog = PropertyCatalog.of(type)
-        decodedNames = catalog.decodedNames
-        decodedReason = catalog.reason
+        selection = .decoded
+        catalog = PropertyCatalog.of(type)
+    }
+
+    /// What the result's type decodes, where that is known.
+    public var decodedNames: [String]? {
+        catalog?.decodedNames
+    }
+
+    /// Why ``decodedNames`` is missing, in a sentence's part.
+    public var decodedReason: String? {
+        catalog?.reason
     }
 }

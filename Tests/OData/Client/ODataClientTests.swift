@@ -69,6 +69,33 @@ import WebServiceTesting
         try stub.requests[1].expectHeader("OData-MaxVersion", "4.01")
     }
 
+    @Test func `a query too long for a URL is posted, and its links begin where it would have been fetched`() async throws {
+        stub.fallback(.inTurn(Self.page(1...1, next: "Items?$skiptoken=x", context: ""), Self.page(2...2), Self.page(3...3)))
+        let client = client()
+        client.longQueries = .post(beyond: 60)
+        let request = FetchRequest<Item>().filter { $0.name == "O'Neil & Söhne" }
+        #expect(try await client.fetch(request) == [Item(id: 1, name: "n1"), Item(id: 2, name: "n2")])
+        try stub.requests[0].expectURL("https://h.example/svc/Items/$query")
+        try stub.requests[0].expectMethod(.post)
+        try stub.requests[0].expectHeader("Content-Type", "text/plain")
+        #expect(
+            try stub.requests[0].body.map { String(decoding: $0, as: UTF8.self) } == String(request.relativeURL().dropFirst("Items?".count))
+        )
+        try stub.requests[1].expectURL("https://h.example/svc/Items?$skiptoken=x")
+        client.longQueries = .get
+        _ = try await client.page(request)
+        try stub.requests[2].expectMethod(.get)
+    }
+
+    @Test func `only a version with $query posts long queries by itself`() {
+        let long = "Items?$filter=" + String(repeating: "a", count: 9_000)
+        #expect(LongQueryPolicy.automatic.posted(long, version: .v4) == nil)
+        #expect(LongQueryPolicy.automatic.posted(long, version: .v401)?.path == "Items/$query")
+        #expect(LongQueryPolicy.post(beyond: 10).posted(long, version: .v2) == nil)
+        #expect(LongQueryPolicy.post(beyond: 10).posted("Items/$count?$filter=aaaaaaaaaaaa", version: .v401) == nil)
+        #expect(LongQueryPolicy.post(beyond: 10).posted("Items(123456789)", version: .v401) == nil)
+    }
+
     @Test func `the service root's own query comes first`() async throws {
         stub.fallback(Self.page(1...1))
         _ = try await client("https://h.example/svc?sap-client=100").page(FetchRequest<Item>().top(1))

@@ -1,0 +1,103 @@
+/// A set transformation of `$apply` (OData Extension for Data Aggregation, section 3).
+public indirect enum Transformation: Sendable, Hashable {
+    /// `filter(…)`: what the condition holds for.
+    case filter(QueryExpression)
+    /// `search(…)`: what matches.
+    case search(SearchTerm)
+    /// `aggregate(…)`: one instance with totals.
+    case aggregate([AggregateExpression])
+    /// `groupby((…),…)`: the groups that have the same values, each transformed.
+    case groupBy([Grouping], [Transformation])
+    /// `compute(… as Name)`: with computed properties.
+    case compute([Computation])
+    /// `concat(…,…)`: the results of several sequences, one behind the other; at least two.
+    case concat([[Transformation]])
+    /// `topcount(n,x)` and its relatives.
+    case ranked(Ranking, QueryExpression, by: QueryExpression)
+    /// `identity`: the input as it is.
+    case identity
+    /// `orderby(…)`: sorted.
+    case order([QueryOptions.Order])
+    /// `top(n)`.
+    case top(Int)
+    /// `skip(n)`.
+    case skip(Int)
+    /// `expand(path,…)` of services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
+    case expand(QueryPath, [Transformation])
+    /// `nest(… as Name)`: the results of sequences as collections of one instance.
+    case nest([NestedTransformation])
+    /// `addnested(path,… as Name)`: each instance with a transformed collection of its own.
+    case addNested(QueryPath, [NestedTransformation])
+    /// `join(path as Name,…)`; an outer join keeps instances that have nothing to be joined with.
+    case join(QueryPath, as: String, [Transformation], isOuter: Bool)
+    /// `ancestors(…)` of what a sequence finds in a hierarchy.
+    case ancestors(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
+    /// `descendants(…)` of what a sequence finds in a hierarchy.
+    case descendants(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
+    /// `traverse(…)`: sorted by a hierarchy.
+    case traverse(RecursiveHierarchy, isPreorder: Bool, [Transformation], [QueryOptions.Order])
+    /// A function of the service's own that takes and gives a collection.
+    case function(String, [QueryPath.Parameter])
+    /// Text in OData's own spelling, not percent-encoded.
+    case raw(String)
+    /// What can't be sent, and why.
+    case invalid(ODataQueryError)
+
+    /// Which instances a ranking keeps; the raw value is the transformation's name.
+    public enum Ranking: String, Sendable, Hashable, CaseIterable {
+        /// So many of the greatest.
+        case topCount = "topcount"
+        /// The greatest that make up a sum.
+        case topSum = "topsum"
+        /// The greatest that make up a part of the sum, in percent.
+        case topPercent = "toppercent"
+        /// So many of the smallest.
+        case bottomCount = "bottomcount"
+        /// The smallest that make up a sum.
+        case bottomSum = "bottomsum"
+        /// The smallest that make up a part of the sum, in percent.
+        case bottomPercent = "bottompercent"
+    }
+}
+
+/// A sequence of transformations whose result has a name.
+public struct NestedTransformation: Sendable, Hashable {
+    /// The sequence.
+    public var steps: [Transformation]
+    /// What the result is called.
+    public var name: String
+
+    /// A named sequence from its parts.
+    public init(_ steps: [Transformation], as name: String) {
+        self.steps = steps
+        self.name = name
+    }
+}
+
+/// A recursive hierarchy: its nodes, the qualifier of its annotation, and the property that identifies a node.
+public struct RecursiveHierarchy: Sendable, Hashable {
+    /// The collection of nodes, from `$root`.
+    public var nodes: QueryPath
+    /// The qualifier of the annotation that defines the hierarchy.
+    public var qualifier: String
+    /// The path to the node's identifier.
+    public var node: QueryPath
+
+    /// A hierarchy from its parts.
+    public init(nodes: QueryPath, qualifier: String, node: QueryPath) {
+        self.nodes = nodes
+        self.qualifier = qualifier
+        self.node = node
+    }
+}
+
+/// What `groupby` groups by.
+public enum Grouping: Sendable, Hashable {
+    /// A property.
+    case property(QueryPath)
+    /// `rollup(…)`: also the groups without the last property, without the last two and so on. One identifier alone names a leveled
+    /// hierarchy of the service.
+    case rollup([QueryPath])
+    /// `rolluprecursive(…)`: also the groups of a node's ancestors.
+    case rollupRecursive(RecursiveHierarchy, [Transformation])
+}

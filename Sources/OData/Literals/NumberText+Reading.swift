@@ -1,0 +1,97 @@
+import Foundation
+
+extension NumberText {
+    /// A number as the value that writes the same digits.
+    static func value(_ text: String, isWhole: Bool, hasExponent: Bool) -> EdmValue {
+        if isWhole, !hasExponent { return Int64(text).map { .integer($0) } ?? .number(text) }
+        if hasExponent {
+            if let number = Double(text), number.isFinite, floating(number) == text { return .double(number) }
+            return .number(text)
+        }
+        return decimal(text) ?? .number(text)
+    }
+
+    /// A number as a decimal where that writes the same digits.
+    static func decimal(_ text: String) -> EdmValue? {
+        guard let number = Decimal(string: text), number.description == text else {
+            return .number(text)
+        }
+        return .decimal(number)
+    }
+
+    /// `-P1DT2H3M4.5S`; `nil` for other texts, and beyond what `Duration` holds.
+    static func duration(_ text: String) -> Duration? {
+        var bytes = Array(text.utf8)[...]
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        if isNegative { bytes.removeFirst() }
+        guard bytes.popFirst().map({ $0 | 0x20 }) == UInt8(ascii: "p") else { return nil }
+        var seconds: Int64 = 0
+        var attoseconds: Int64 = 0
+        var isTime = false
+        var units = Array("dhms".utf8)[...]
+        var hasPart = false
+        while let first = bytes.first {
+            if first | 0x20 == UInt8(ascii: "t"), !isTime {
+                bytes.removeFirst()
+                isTime = true
+                hasPart = false
+                continue
+            }
+            let digits = bytes.prefix { (0x30...0x39).contains($0) }
+            bytes.removeFirst(digits.count)
+            guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
+            var fraction: ArraySlice<UInt8> = []
+            if bytes.first == UInt8(ascii: ".") {
+                bytes.removeFirst()
+                fraction = bytes.prefix { (0x30...0x39).contains($0) }
+                bytes.removeFirst(fraction.count)
+                guard (1...18).contains(fraction.count) else { return nil }
+            }
+            guard let unit = bytes.popFirst().map({ $0 | 0x20 }), let place = units.firstIndex(of: unit) else { return nil }
+            units = units[(place + 1)...]
+            guard (unit == UInt8(ascii: "d")) != isTime, fraction.isEmpty || unit == UInt8(ascii: "s") else { return nil }
+            let factor: Int64 = [UInt8(ascii: "d"): 86_400, UInt8(ascii: "h"): 3_600, UInt8(ascii: "m"): 60][unit] ?? 1
+            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+            let (sum, carry) = seconds.addingReportingOverflow(product)
+            guard !overflow, !carry else { return nil }
+            seconds = sum
+            if !fraction.isEmpty {
+                attoseconds = (fraction.count..<18).reduce(Int64(String(decoding: fraction, as: UTF8.self)) ?? 0) { value, _ in value * 10 }
+            }
+            hasPart = true
+        }
+        guard hasPart else { return nil }
+        return Duration(
+            secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
+    }
+
+    /// Base64 in the alphabet for URLs, the usual one tolerated, with or without padding.
+    static func base64URL(_ text: String) -> Data? {
+        var standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
+        standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: standard) else { return nil }
+        // Bits beyond the last byte must be zero.
+        return data.base64EncodedString() == standard ? data : nil
+    }
+
+    /// V2's prefixed literals; `nil` where the prefix isn't V2's, a value of `nil` where the text is none.
+    static func v2(_ prefix: String, _ text: String) throws(QueryParsingError) -> (value: EdmValue?, Void)? {
+        switch prefix {
+        case "datetime":
+            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? .timestamp($0) : nil }, ())
+        case "datetimeoffset":
+            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? nil : .timestamp($0) }, ())
+        case "time":
+            return (duration(text).map { .duration($0) }, ())
+        case "guid":
+            return (UUID(uuidString: text).map { .guid($0) }, ())
+        case "x":
+            let digits = text.utf8.compactMap { QueryReader.hexadecimal($0) }
+            guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return (nil, ()) }
+            let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+            return (.binary(Data(bytes)), ())
+        default:
+            return nil
+        }
+    }
+}

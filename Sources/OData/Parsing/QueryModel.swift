@@ -1,0 +1,71 @@
+/// What a parser may ask about a service's names, so that it can tell a function from a key and refuse what the service doesn't have.
+public protocol QueryModel: Sendable {
+    /// Everything that is called so, without its namespace; empty for an unknown name.
+    func roles(of name: String) -> NameRoles
+}
+
+/// What things of a service's model are called by a name. A name may have several roles.
+public struct NameRoles: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: UInt32
+
+    /// Roles from their bits.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// A navigation property to many entities; as a value, a collection of entities.
+    public static let entityCollection = NameRoles(rawValue: 1 << 0)
+    /// A navigation property to one entity; as a value, an entity.
+    public static let entity = NameRoles(rawValue: 1 << 1)
+    /// A property that is a collection of complex values.
+    public static let complexCollection = NameRoles(rawValue: 1 << 2)
+    /// A complex property.
+    public static let complex = NameRoles(rawValue: 1 << 3)
+    /// A property that is a collection of primitive values.
+    public static let primitiveCollection = NameRoles(rawValue: 1 << 4)
+    /// A primitive property, or a custom aggregate.
+    public static let primitive = NameRoles(rawValue: 1 << 5)
+    /// A stream property.
+    public static let stream = NameRoles(rawValue: 1 << 6)
+    /// An entity set.
+    public static let entitySet = NameRoles(rawValue: 1 << 7)
+    /// A singleton.
+    public static let singleton = NameRoles(rawValue: 1 << 8)
+    /// An entity type.
+    public static let entityType = NameRoles(rawValue: 1 << 9)
+    /// A complex type.
+    public static let complexType = NameRoles(rawValue: 1 << 10)
+    /// A bound action.
+    public static let action = NameRoles(rawValue: 1 << 11)
+    /// An action import.
+    public static let actionImport = NameRoles(rawValue: 1 << 12)
+
+    private static let boundShift: UInt32 = 13
+    private static let importShift: UInt32 = 20
+
+    /// A bound function that gives this kind of value.
+    public static func function(giving value: NameRoles) -> NameRoles {
+        NameRoles(rawValue: value.intersection(.values).rawValue << boundShift)
+    }
+
+    /// A function import that gives this kind of value.
+    public static func functionImport(giving value: NameRoles) -> NameRoles {
+        NameRoles(rawValue: value.intersection(.values).rawValue << importShift)
+    }
+
+    /// Every kind of value.
+    static let values: NameRoles = [.entityCollection, .entity, .complexCollection, .complex, .primitiveCollection, .primitive, .stream]
+    static let collections: NameRoles = [.entityCollection, .complexCollection, .primitiveCollection]
+    static let types: NameRoles = [.entityType, .complexType]
+
+    /// What the bound functions of the name give.
+    var functionValues: NameRoles {
+        NameRoles(rawValue: rawValue >> Self.boundShift & NameRoles.values.rawValue)
+    }
+
+    /// What the function imports of the name give.
+    var importValues: NameRoles {
+        NameRoles(rawValue: rawValue >> Self.importShift & NameRoles.values.rawValue)
+    }
+}

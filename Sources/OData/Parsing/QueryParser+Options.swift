@@ -1,0 +1,92 @@
+extension QueryParser {
+    /// System query options that may be written without `$`, in lower case.
+    private static let bare: Set<String> = [
+        "filter", "search", "select", "expand", "orderby", "top", "skip", "count", "compute", "apply", "levels", "index", "format",
+        "schemaversion", "id",
+    ]
+    private static let others: Set<String> = ["skiptoken", "deltatoken", "at", "from", "to", "toinclusive"]
+
+    /// Whether 4.01 reads a name without `$` as a system query option.
+    static func isSystemOption(_ name: String) -> Bool {
+        bare.contains(name.lowercased())
+    }
+
+    /// The options between `&`s.
+    func options(_ text: ArraySlice<UInt8>, at start: Int) throws(QueryParsingError) -> QueryOptions {
+        var options = QueryOptions()
+        var seen: Set<String> = []
+        var position = start
+        guard !text.isEmpty else { return options }
+        for part in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            defer { position += part.count + 1 }
+            guard !part.isEmpty else { throw QueryParsingError(position: position, expected: "an option", found: "&") }
+            try read(part, at: position, into: &options, &seen)
+        }
+        return options
+    }
+
+    private func read(
+        _ part: ArraySlice<UInt8>, at position: Int, into options: inout QueryOptions, _ seen: inout Set<String>
+    ) throws(QueryParsingError) {
+        let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+        var head = try reader(part[..<mark], at: position)
+        let name = try head.rest()
+        if name.hasPrefix("@") {
+            var reader = try reader(part, at: position)
+            _ = reader.skip("@")
+            try reader.readAlias(into: &options, at: 0)
+            try reader.expectEnd()
+            return
+        }
+        let folded = name.lowercased()
+        let system = folded.hasPrefix("$") ? String(folded.dropFirst()) : Self.bare.contains(folded) ? folded : nil
+        guard let system else {
+            try readCustom(name, part, mark, at: position, into: &options)
+            return
+        }
+        guard seen.insert(system).inserted else {
+            throw QueryParsingError(position: position, expected: "an option that isn't there yet", found: name)
+        }
+        guard mark < part.endIndex else {
+            throw QueryParsingError(position: position + part.count, expected: "'='", found: "")
+        }
+        let start = position + (mark - part.startIndex) + 1
+        var reader = try reader(part[(mark + 1)...], at: start)
+        switch system {
+        case "format": options.format = try textual(&reader)
+        case "schemaversion": options.schemaVersion = try textual(&reader)
+        case "skiptoken": options.skipToken = try textual(&reader)
+        case "deltatoken": options.deltaToken = try textual(&reader)
+        case "id": options.entityID = try textual(&reader)
+        case "inlinecount" where version == .v2:
+            let value = try reader.rest()
+            guard ["allpages", "none"].contains(value) else {
+                throw QueryParsingError(position: start, expected: "allpages or none", found: value)
+            }
+            options.includesCount = value == "allpages"
+        default:
+            guard Self.bare.contains(system) || Self.others.contains(system), system != "levels" else {
+                throw QueryParsingError(position: position, expected: "a system query option", found: name)
+            }
+            try reader.read(system, into: &options, at: 0)
+            try reader.expectEnd("the end of the option")
+        }
+    }
+
+    private func textual(_ reader: inout QueryReader) throws(QueryParsingError) -> String {
+        guard !reader.isAtEnd else { throw reader.expected("a value") }
+        return try reader.rest()
+    }
+
+    private func readCustom(
+        _ name: String, _ part: ArraySlice<UInt8>, _ mark: Int, at position: Int, into options: inout QueryOptions
+    ) throws(QueryParsingError) {
+        guard !name.isEmpty else { throw QueryParsingError(position: position, expected: "the name of an option", found: "=") }
+        var value = ""
+        if mark < part.endIndex {
+            var reader = try reader(part[(mark + 1)...], at: position + (mark - part.startIndex) + 1)
+            value = try reader.rest()
+        }
+        options.custom.append(QueryOptions.Custom(name: name, value: value))
+    }
+}

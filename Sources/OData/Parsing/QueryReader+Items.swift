@@ -1,0 +1,152 @@
+extension QueryReader {
+    /// What a path without expressions is for, which decides what it may be made of.
+    enum PlainPath {
+        /// What is grouped by: single values only, and no cast at the end.
+        case group
+        /// What is joined, nested or expanded.
+        case nest
+    }
+
+    /// A path of properties and casts in `$apply`.
+    mutating func plainPath(_ use: PlainPath) throws(QueryParsingError) -> QueryPath {
+        var state = PathState([.entity, .complex], model: model)
+        var path = QueryPath(segments: [])
+        repeat {
+            try countOne()
+            let start = index
+            if isNext("@") {
+                path.segments.append(.property(try annotation()))
+                state.become(.values)
+                continue
+            }
+            let name = try qualifiedName("a property")
+            let isType = state.knowsNames ? state.roles(of: name).isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
+            if isType {
+                guard state.follow(cast: name) else { throw expected("a property", at: start) }
+                path.segments.append(.cast(name))
+            } else {
+                guard state.follow(property: name, throughCollections: use == .nest) else { throw expected("a property", at: start) }
+                path.segments.append(.property(name))
+            }
+        } while skip("/")
+        if use == .group, case .cast? = path.segments.last { throw expected("'/' and a property behind the type") }
+        return path
+    }
+
+    /// One item of `$select`.
+    mutating func selectItem() throws(QueryParsingError) -> SelectItem {
+        try countOne()
+        var item = SelectItem(QueryPath(segments: []))
+        var state = PathState([.entity, .complex], model: model)
+        repeat {
+            let start = index
+            if skip("*") {
+                item.path.segments.append(.all)
+                return item
+            }
+            if isNext("@") {
+                item.path.segments.append(.property(try annotation()))
+                state.become(.values)
+                continue
+            }
+            let name = try qualifiedName("a property")
+            if skip(".*") {
+                guard item.path.segments.isEmpty else { throw expected("a property", at: start) }
+                item.path.segments = [.operations(name)]
+                return item
+            }
+            let roles = state.roles(of: name)
+            let isOperation = state.knowsNames && (roles.contains(.action) || !roles.functionValues.isEmpty)
+            if isOperation, roles.isDisjoint(with: .values) {
+                item.path.segments.append(.cast(name))
+                break
+            }
+            let isType = state.knowsNames ? roles.isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
+            if isType {
+                guard state.follow(cast: name) else { throw expected("a property", at: start) }
+                item.path.segments.append(.cast(name))
+            } else {
+                guard state.follow(property: name, throughCollections: true) else { throw expected("a property", at: start) }
+                item.path.segments.append(.property(name))
+            }
+        } while skip("/")
+        guard isNext("(") else { return item }
+        // `$filter=` and `@a=` are options, names alone the parameters of a function.
+        let isOption = byte(1) == 0x24 || byte(1) == 0x40 || isOptionBehindParenthesis
+        index += 1
+        if isOption {
+            item.options = try nestedOptions(.selection)
+        } else {
+            if case .property(let name)? = item.path.segments.last {
+                // A function of the default namespace.
+                item.path.segments[item.path.segments.count - 1] = .cast(name)
+            }
+            item.parameters = try parameterNames()
+        }
+        return item
+    }
+
+    private var isOptionBehindParenthesis: Bool {
+        var copy = self
+        copy.index += 1
+        return copy.byteBehindWord == 0x3D
+    }
+
+    private mutating func parameterNames() throws(QueryParsingError) -> [String] {
+        let names = try list { reader throws(QueryParsingError) in try reader.name("the name of a parameter") }
+        try expect(")")
+        return names
+    }
+
+    /// One item of `$expand`.
+    mutating func expansion() throws(QueryParsingError) -> Expansion {
+        try countOne()
+        if skip("$value") { return Expansion(path: QueryPath(segments: [.value])) }
+        var path = QueryPath(segments: [])
+        var state = PathState([.entity, .complex], model: model)
+        var owner = OptionOwner.expansion
+        var canEnd = false
+        repeat {
+            let start = index
+            if skip("*") {
+                path.segments.append(.all)
+                owner = .star
+                canEnd = true
+                if skip("/$ref") {
+                    path.segments.append(.ref)
+                    return Expansion(path: path)
+                }
+                break
+            }
+            if canEnd, skip("$ref") {
+                path.segments.append(.ref)
+                owner = .reference
+                break
+            }
+            if canEnd, skip("$count") {
+                path.segments.append(.count)
+                owner = .count
+                break
+            }
+            if isNext("@") {
+                path.segments.append(.property(try annotation()))
+                state.become(.values)
+                canEnd = true
+                continue
+            }
+            let name = try qualifiedName("a navigation property")
+            let isType = state.knowsNames ? state.roles(of: name).isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
+            if isType {
+                guard state.follow(cast: name) else { throw expected("a navigation property", at: start) }
+                path.segments.append(.cast(name))
+            } else {
+                guard state.follow(property: name, throughCollections: true) else { throw expected("a navigation property", at: start) }
+                path.segments.append(.property(name))
+                canEnd = state.isAny(of: [.entity, .entityCollection, .stream])
+            }
+        } while skip("/")
+        guard canEnd else { throw expected("'/' and a navigation property") }
+        guard skip("(") else { return Expansion(path: path) }
+        return Expansion(path: path, options: try nestedOptions(owner))
+    }
+}

@@ -1,0 +1,127 @@
+extension QueryReader {
+    /// Whose parentheses options stand in.
+    enum OptionOwner {
+        case expansion, reference, count, star, selection
+
+        /// The options that are allowed there.
+        fileprivate var names: Set<String> {
+            let few: Set<String> = ["filter", "search"]
+            let list: Set<String> = ["filter", "search", "orderby", "skip", "top", "count"]
+            return switch self {
+            case .count: few
+            case .reference: list
+            case .star: ["levels"]
+            case .selection: list.union(["compute", "select", "expand"])
+            case .expansion: list.union(["select", "expand", "compute", "levels", "apply", "at", "from", "to", "toinclusive"])
+            }
+        }
+    }
+
+    /// `$filter=…;$top=…)` behind an opening parenthesis, with the closing one.
+    mutating func nestedOptions(_ owner: OptionOwner) throws(QueryParsingError) -> QueryOptions {
+        try descend()
+        defer { depth -= 1 }
+        var options = QueryOptions()
+        var seen: Set<String> = []
+        repeat {
+            try countOne()
+            let start = index
+            if skip("@") {
+                guard owner == .expansion || owner == .selection else { throw expected("an option", at: start) }
+                try readAlias(into: &options, at: start)
+                continue
+            }
+            _ = skip("$")
+            let name = try name("an option").lowercased()
+            guard owner.names.contains(name) else { throw expected("an option that is allowed here", at: start) }
+            guard seen.insert(name).inserted else { throw expected("an option that isn't there yet", at: start) }
+            try expect("=")
+            if owner == .star {
+                options.levels = try levels()
+            } else {
+                try read(name, into: &options, at: start)
+            }
+        } while skip(";")
+        try expect(")")
+        return options
+    }
+
+    /// `name=value` behind the `@`.
+    mutating func readAlias(into options: inout QueryOptions, at start: Int) throws(QueryParsingError) {
+        let name = try name("the name of a parameter alias")
+        guard !options.aliases.contains(where: { $0.name == name }) else { throw expected("an alias that isn't there yet", at: start) }
+        try expect("=")
+        options.aliases.append(ParameterAlias(name, try expression()))
+    }
+
+    /// The value of a structured option, by its name in lower case without the `$`.
+    mutating func read(_ name: String, into options: inout QueryOptions, at start: Int) throws(QueryParsingError) {
+        switch name {
+        case "filter": options.filter = try expression()
+        case "search": options.search = try search()
+        case "select": options.selection = .items(try list { reader throws(QueryParsingError) in try reader.selectItem() })
+        case "expand": options.expansions = try list { reader throws(QueryParsingError) in try reader.expansion() }
+        case "orderby": options.order = try list { reader throws(QueryParsingError) in try reader.order() }
+        case "compute": options.compute = try list { reader throws(QueryParsingError) in try reader.computation() }
+        case "apply": options.apply = try transformations()
+        case "top": options.top = try wholeNumber("a number")
+        case "skip": options.skip = try wholeNumber("a number")
+        case "levels": options.levels = try levels()
+        case "count": options.includesCount = try boolean()
+        case "index": options.index = try signedNumber()
+        case "at", "from", "to", "toinclusive":
+            let kind: TemporalBound.Kind =
+                switch name {
+                case "at": .at
+                case "from": .from
+                case "to": .to
+                default: .toInclusive
+                }
+            options.temporal.append(TemporalBound(kind, try expression()))
+        default: throw expected("an option", at: start)
+        }
+    }
+
+    mutating func order() throws(QueryParsingError) -> QueryOptions.Order {
+        let expression = try expression()
+        if skipAnyCase("desc") { return QueryOptions.Order(expression, isDescending: true) }
+        _ = skipAnyCase("asc")
+        return QueryOptions.Order(expression)
+    }
+
+    private mutating func skipAnyCase(_ word: String) -> Bool {
+        let start = index
+        if skipBlanks(), nextWord.lowercased() == word {
+            index += word.utf8.count
+            return true
+        }
+        index = start
+        return false
+    }
+
+    private mutating func levels() throws(QueryParsingError) -> ExpansionLevels {
+        if skipWordHere("max") { return .max }
+        let start = index
+        let number = try wholeNumber("a number from 1, or max")
+        guard bytes[start] != 0x30 else { throw expected("a number from 1, or max", at: start) }
+        return .levels(number)
+    }
+
+    private mutating func skipWordHere(_ word: String) -> Bool {
+        guard nextWord.lowercased() == word else { return false }
+        index += word.utf8.count
+        return true
+    }
+
+    private mutating func boolean() throws(QueryParsingError) -> Bool {
+        if skipWordHere("true") { return true }
+        if skipWordHere("false") { return false }
+        throw expected("true or false")
+    }
+
+    private mutating func signedNumber() throws(QueryParsingError) -> Int {
+        let isNegative = skip("-")
+        let number = try wholeNumber("a whole number")
+        return isNegative ? -number : number
+    }
+}

@@ -1,0 +1,152 @@
+/// Reads a part of a URL from left to right: its bytes percent-decoded, each with its place in the text.
+///
+/// The text was cut at `?`, `&` and the first `=` before, as servers do it; what is inside is decoded and then read.
+struct QueryReader {
+    /// How deep expressions and options may nest.
+    static let depthLimit = 200
+    /// How many operators, list elements and segments a query may have: its tree is released link by link.
+    static let countLimit = 10_000
+
+    let bytes: [UInt8]
+    /// Where each byte begins in the text; one more for the end.
+    private let offsets: [Int]
+    var index = 0
+    let version: ODataVersion
+    let model: (any QueryModel)?
+    /// Whether what is read stands in a path, where a raw `/` always separates.
+    let isPath: Bool
+    var depth = 0
+    private var count = 0
+    /// The lambda variables in scope, innermost last.
+    var variables: [(name: String, variable: LambdaVariable)] = []
+
+    init(
+        _ text: some Collection<UInt8>, at start: Int, isPath: Bool = false, version: ODataVersion, model: (any QueryModel)?
+    ) throws(QueryParsingError) {
+        var bytes: [UInt8] = []
+        var offsets: [Int] = []
+        bytes.reserveCapacity(text.count)
+        offsets.reserveCapacity(text.count + 1)
+        let source = Array(text)
+        var index = 0
+        while index < source.count {
+            offsets.append(start + index)
+            guard source[index] == 0x25 else {
+                bytes.append(source[index])
+                index += 1
+                continue
+            }
+            guard index + 2 < source.count, let high = Self.hexadecimal(source[index + 1]), let low = Self.hexadecimal(source[index + 2])
+            else {
+                throw QueryParsingError(position: start + index, expected: "'%' with two hexadecimal digits", found: "%")
+            }
+            bytes.append(high << 4 | low)
+            index += 3
+        }
+        offsets.append(start + index)
+        self.bytes = bytes
+        self.offsets = offsets
+        self.version = version
+        self.model = model
+        self.isPath = isPath
+    }
+
+    static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    // MARK: Looking
+
+    var isAtEnd: Bool {
+        index == bytes.count
+    }
+
+    func byte(_ ahead: Int = 0) -> UInt8? {
+        index + ahead < bytes.count ? bytes[index + ahead] : nil
+    }
+
+    func isNext(_ character: Unicode.Scalar) -> Bool {
+        byte() == UInt8(ascii: character)
+    }
+
+    func isNext(_ text: String) -> Bool {
+        let wanted = text.utf8
+        return index + wanted.count <= bytes.count && bytes[index..<index + wanted.count].elementsEqual(wanted)
+    }
+
+    /// Whether the byte was percent-encoded.
+    func isEncoded(at index: Int) -> Bool {
+        offsets[index + 1] - offsets[index] == 3
+    }
+
+    // MARK: Moving
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard isNext(character) else { return false }
+        index += 1
+        return true
+    }
+
+    mutating func skip(_ text: String) -> Bool {
+        guard isNext(text) else { return false }
+        index += text.utf8.count
+        return true
+    }
+
+    mutating func expect(_ character: Unicode.Scalar) throws(QueryParsingError) {
+        guard skip(character) else { throw expected("'\(character)'") }
+    }
+
+    func expectEnd(_ what: String = "the end or an operator") throws(QueryParsingError) {
+        guard isAtEnd else { throw expected(what) }
+    }
+
+    /// Skips blanks, which are allowed in some places and needed in others: whether there were any.
+    @discardableResult
+    mutating func skipBlanks() -> Bool {
+        let start = index
+        while let next = byte(), next == 0x20 || next == 0x09 { index += 1 }
+        return index > start
+    }
+
+    /// One deeper.
+    mutating func descend() throws(QueryParsingError) {
+        depth += 1
+        guard depth <= Self.depthLimit else { throw expected("nesting of at most \(Self.depthLimit) levels") }
+    }
+
+    /// One more.
+    mutating func countOne() throws(QueryParsingError) {
+        count += 1
+        guard count <= Self.countLimit else { throw expected("a query of at most \(Self.countLimit) parts") }
+    }
+
+    // MARK: Errors
+
+    func expected(_ what: String, at place: Int? = nil) -> QueryParsingError {
+        let place = min(place ?? index, bytes.count)
+        var end = min(place + 12, bytes.count)
+        // Not in the middle of a character.
+        while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+        return QueryParsingError(position: offsets[place], expected: what, found: String(decoding: bytes[place..<end], as: UTF8.self))
+    }
+
+    /// The text of a part.
+    func text(_ range: Range<Int>) throws(QueryParsingError) -> String {
+        guard let text = String(validating: bytes[range], as: UTF8.self) else {
+            throw expected("UTF-8", at: range.lowerBound)
+        }
+        return text
+    }
+
+    /// Everything that is left.
+    mutating func rest() throws(QueryParsingError) -> String {
+        defer { index = bytes.count }
+        return try text(index..<bytes.count)
+    }
+}

@@ -1,0 +1,88 @@
+/// `$expand`.
+extension QueryBuilding {
+    /// With the related entities of a collection.
+    public func expand<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
+    /// With the related entities of a collection that may be missing.
+    public func expand<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
+    /// With the related entity, if there is one.
+    ///
+    /// Disfavoured, as an optional collection would fit here as well, and the nested closure hides from the compiler which one is meant.
+    @_disfavoredOverload
+    public func expand<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, Target?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
+    /// With the related entity, which is always there. (Optionals and arrays are no ``EntityType``, which tells the overloads apart; for
+    /// other types there is ``expand(_:_:)`` by name.)
+    public func expand<Target: EntityType>(
+        _ relation: KeyPath<Entity, Target>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
+    /// With what a navigation property by its wire name leads to.
+    public func expand(_ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }) -> Self {
+        expanding(QueryPath(name), nested)
+    }
+
+    private func expanding<Target>(_ relation: AnyKeyPath, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>) -> Self {
+        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self)), nested)
+    }
+
+    private func expanding<Target>(_ path: QueryPath, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>) -> Self {
+        let query = nested(NestedQuery())
+        return changed { $0.expansions.append(Expansion(path: path, options: query.options)) }
+    }
+
+    // MARK: References, counts and stars
+
+    /// With references to the related entities in place of them: `Trips/$ref`.
+    public func expandReferences(
+        _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [.ref]), nested)
+    }
+
+    /// With the number of related entities: `Trips/$count`, of those only that a nested filter or search leaves.
+    public func expandCount(
+        _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [.count]), nested)
+    }
+
+    /// With references to what a navigation property by its wire name leads to.
+    public func expandReferences(
+        _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(name + "/$ref"), nested)
+    }
+
+    /// With the number of what a navigation property by its wire name leads to.
+    public func expandCount(
+        _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
+    ) -> Self {
+        expanding(QueryPath(name + "/$count"), nested)
+    }
+
+    /// With everything that is related, so many levels deep.
+    public func expandAll(levels: ExpansionLevels? = nil) -> Self {
+        expanding(QueryPath(segments: [.all])) { (query: NestedQuery<DynamicEntity>) in levels.map { query.levels($0) } ?? query }
+    }
+
+    /// With an expansion of your own making.
+    public func expand(_ expansion: Expansion) -> Self {
+        changed { $0.expansions.append(expansion) }
+    }
+}
