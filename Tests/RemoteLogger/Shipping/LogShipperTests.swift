@@ -84,7 +84,7 @@ import WebServiceClient
         let harness = try Harness(StubReceiver([.broken, .status(503), .broken, .status(200)]))
         for number in 0..<50 { harness.logger.info("m\(number)") }
         async let done = harness.shipper.flush(within: .seconds(3_600))
-        #expect(await harness.clock.run { harness.shipper.statistics.delivered == 50 })
+        try #require(await harness.clock.run { harness.shipper.statistics.delivered == 50 })
         #expect(await done)
         #expect(Set(harness.receiver.bodies).count == 1)
         #expect(harness.receiver.bodies.count == 4)
@@ -109,7 +109,7 @@ import WebServiceClient
         await settle()
         #expect(harness.receiver.requests.count == 1, "a flush doesn't end a wait that the receiver asked for")
         // In steps: the shipper may be about to sleep again, and then counts from the time it finds.
-        #expect(await harness.clock.run { harness.receiver.requests.count == 2 })
+        try #require(await harness.clock.run { harness.receiver.requests.count == 2 })
         #expect(await flushed)
         harness.expectConservation()
     }
@@ -183,7 +183,7 @@ import WebServiceClient
         #expect(harness.shipper.statistics.buffered == 1)
         harness.expectConservation()
         async let flushed = harness.shipper.flush(within: .seconds(60))
-        #expect(await eventually { harness.clock.nextWake == .seconds(60) })
+        try #require(await eventually { harness.clock.nextWake == .seconds(60) })
         harness.clock.advance(by: .seconds(60))
         #expect(await flushed == false)
         #expect(harness.receiver.requests.count == 1)
