@@ -51,7 +51,7 @@ final class CurlEngine: Sendable {
 
     /// Passes a command to the loop.
     ///
-    /// - Returns: `false` for a start after ``close()``, or where no thread can be had; the others are always taken.
+    /// - Returns: `false` for a start after ``close()``; the others are always taken. Where no thread can be had, exchanges fail.
     @discardableResult
     func post(_ command: Command) -> Bool {
         let (isTaken, wakes, starts) = mailbox.withLock { box -> (Bool, Bool, Bool) in
@@ -65,11 +65,16 @@ final class CurlEngine: Sendable {
         }
         if wakes { csl_multi_wakeup(multi.pointer) }
         guard starts, !startThread() else { return isTaken }
-        mailbox.withLock { box in
+        // Nobody will ever run what waits, also what other threads have posted meanwhile.
+        let orphans = mailbox.withLock { box in
             box.isStarted = false
-            box.commands = []
+            defer { box.commands = [] }
+            return box.commands
         }
-        return false
+        for case .start(let exchange) in orphans {
+            exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+        }
+        return true
     }
 
     /// Takes no new exchanges. Those under way go on to their end, and with the last the thread ends.

@@ -37,7 +37,8 @@ extension CurlTransport {
         public var proxy = Proxy.fromEnvironment
         /// The path of a Unix-domain socket that all connections go to, whatever the host. Default none.
         public var unixSocket: String?
-        /// Whom to trust where a request doesn't say.
+        /// Whom to trust where a request doesn't say. An identity in it is shown to every origin that asks for one; that of a client's own
+        /// policy goes to the origin of its service root only.
         public var trust = TrustPolicy()
 
         /// The defaults.
