@@ -46,8 +46,7 @@ final class CurlExchange: @unchecked Sendable {
     var isWanted: Bool { state.withLock { $0.end == nil } }
 }
 
-// MARK: - What the caller does
-
+// What the caller does.
 extension CurlExchange {
     /// Sends the request and awaits the head of the response.
     func head() async throws -> CurlHead {
@@ -132,93 +131,5 @@ extension CurlExchange {
             return false
         }
         if isLate { feeder.cancel() }
-    }
-}
-
-// MARK: - What the loop brings
-
-extension CurlExchange {
-    /// A header line.
-    ///
-    /// - Returns: whether libcurl is to go on.
-    func receive(line: UnsafeRawBufferPointer) -> Bool {
-        // Older libraries don't tell that the connection stands.
-        let isConnected = transfer.isConnected || transfer.loop?.tellsBeforeSending == false
-        switch transfer.heads.receive(line, isConnected: isConnected) {
-        case .none:
-            return true
-        case .tooLarge:
-            transfer.fault = TransportError(
-                .unreadableResponse, "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes.")
-            return false
-        case .badLength(let length):
-            transfer.fault = TransportError(
-                .unreadableResponse, "The response from \(request.host) declares a length that is none, or two that differ: \(length).")
-            return false
-        case .head(let head):
-            state.withLock { $0.deliver(head) }
-            transfer.loop?.headArrived(self)
-            return true
-        }
-    }
-
-    /// Bytes of the body.
-    ///
-    /// - Returns: whether they were taken; else libcurl is to wait with them.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let isTaken = state.withLock { state in
-            guard state.end == nil else { return true }
-            guard state.waiting == 0 || state.waiting + bytes.count <= Self.fullAt else {
-                state.isPaused = true
-                return false
-            }
-            state.receive(bytes, blocks)
-            return true
-        }
-        transfer.waitsForReader = !isTaken
-        transfer.loop?.touch(self)
-        return isTaken
-    }
-
-    /// Fills libcurl's buffer with the request's body.
-    func send(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
-        guard let upload else { return .end }
-        let reading = upload.read(into: buffer)
-        if case .wait = reading { transfer.waitsForUpload = true }
-        reportUpload(upload.taken, of: upload.length)
-        return reading
-    }
-
-    /// The engine is done with it.
-    func finish(_ error: (any Error)?, metrics: CurlMetrics) {
-        if error == nil, request.hasBody { reportUpload(to: request.upload) }
-        let trailers = transfer.heads.trailers
-        let error = error ?? (transfer.hasHead ? nil : CurlFault.noHead(of: request.host))
-        state.withLock { state in
-            state.metrics = metrics
-            state.trailers = trailers
-            state.finish(error)
-        }
-        transfer.loop?.touch(self)
-    }
-
-    /// Tells the readers what there is: at the end of a round, when it may be the whole response.
-    func flush() {
-        state.withLock { $0.flush(blocks) }.perform(blocks)
-    }
-
-    /// Tells of the whole of a body, where it has not been told of while it was sent.
-    private func reportUpload(to end: CurlRequest.Upload) {
-        switch end {
-        case .bytes(let data): reportUpload(Int64(data.count), of: Int64(data.count))
-        case .stream: if let upload { reportUpload(upload.taken, of: upload.length) }
-        case .none: break
-        }
-    }
-
-    private func reportUpload(_ sent: Int64, of length: Int64?) {
-        guard let uploadProgress, sent > transfer.reported else { return }
-        transfer.reported = sent
-        uploadProgress(TransferProgress(completed: sent, total: length))
     }
 }
