@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import RemoteLogger
 import WebServiceClient
 
 /// The parsers that read what strangers write.
@@ -7,6 +8,7 @@ enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case propertyList, plainText, odataPage
     case certificate, certificateText, hostPattern, pin
+    case spoolSegment
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -71,6 +73,12 @@ enum ParserTarget: String, CaseIterable {
         case .pin:
             let pin = CertificatePin.publicKey(sha256: text)
             _ = pin.description
+        case .spoolSegment:
+            _ = SpoolSegment(data)
+            // A checksum keeps what is random from the payload's reader.
+            guard let record = SpoolSegment.record(ofPayload: data) else { return }
+            let payload = SpoolSegment.payload(of: record)
+            check(SpoolSegment.record(ofPayload: payload).map(SpoolSegment.payload) == payload, "a record doesn't come back")
         }
     }
 
