@@ -16,7 +16,8 @@ extension SpoolCore {
             guard missing > 0 else { return true }
             if try deleteAcknowledged(&writer) { continue }
             let lowest = state.withLock { $0.lowest(except: tried) }
-            if let newcomer = items.map(\.record.level).min(), newcomer < lowest?.level ?? .trace {
+            let droppable = state.withLock { state in items.filter { !state.isPinned($0.position) } }
+            if let newcomer = droppable.map(\.record.level).min(), newcomer < lowest?.level ?? .trace {
                 drop(newcomer, missing, &items)
                 return false
             }
@@ -42,7 +43,8 @@ extension SpoolCore {
         var saved = 0
         var kept: [RecordBuffer.Item] = []
         for item in items {
-            guard item.record.level == level, saved < missing else {
+            let isPinned = state.withLock { $0.isPinned(item.position) }
+            guard item.record.level == level, saved < missing, !isPinned else {
                 kept.append(item)
                 continue
             }

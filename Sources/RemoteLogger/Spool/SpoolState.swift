@@ -49,10 +49,10 @@ struct SpoolState: Sendable {
         return outcome
     }
 
-    /// Counts a record that is lost, for all who hadn't acknowledged it.
+    /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
         for name in destinations.keys {
-            guard let destination = destinations[name], level >= destination.minimumLevel, position > destination.acknowledged else { continue }
+            guard let destination = destinations[name], level >= destination.minimumLevel, position > destination.read else { continue }
             destinations[name]?.lose(1, from: position, reason)
         }
     }

@@ -99,13 +99,13 @@ import WebServiceClient
         var generator = SeededGenerator(seed: 1)
         for run in 1...60 as ClosedRange<UInt64> {
             let first = run * 1_000
-            try await Self.run(disk, seed: run, diskBytes: 1 << 20, outcome: &outcome, from: first)
+            try await Self.run(disk, seed: run, diskBytes: 32 << 20, outcome: &outcome, from: first)
             let next = MemoryDisk(dyingAt: Int.random(in: 1...120, using: &generator))
             let left = disk.afterKill()
             for path in left.paths { next[path] = left[path] }
             disk = next
         }
-        let last = try SpoolHarness(disk.afterKill()) { $0.diskBytes = 1 << 20 }
+        let last = try SpoolHarness(disk.afterKill()) { $0.diskBytes = 32 << 20 }
         let found = Set(await last.readAll().sequences)
         #expect(outcome.accepted.subtracting(outcome.acknowledged).subtracting(found).isEmpty)
         #expect(found.isSubset(of: outcome.logged))
