@@ -5,8 +5,8 @@ public import Foundation
 ///     let spool = Spool(directory: URL.applicationSupportDirectory.appending(path: "logs"))
 ///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) { $0.spool = spool }
 ///
-/// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes may
-/// be given one directory: each uses a subdirectory that it locks.
+/// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes
+/// may be given one directory: each uses a subdirectory that it locks.
 ///
 /// A spool never throws and keeps no caller waiting. While the disk fails, whatever the reason, records wait in memory within
 /// ``SpoolSettings/memory``, are delivered from there, and go to disk once it works again. See <doc:Durability>.

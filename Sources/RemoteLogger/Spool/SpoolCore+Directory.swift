@@ -10,7 +10,11 @@ extension SpoolCore {
             writer.epoch = directory.epoch &+ 1
             writer.number = 0
             state.withLock { $0.adopt(directory) }
-            for name in state.withLock({ Array($0.destinations.keys) }) { try count(for: name, directory) }
+            // Those that nobody uses yet keep their records, too.
+            for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
+                let straddled = try straddled(by: destination, writer)
+                state.withLock { $0.install(destination, as: name, straddled: straddled) }
+            }
             for remark in directory.remarks { report(.warning, "\(directory.path): \(remark)") }
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
@@ -37,45 +41,35 @@ extension SpoolCore {
     /// - Returns: whether nobody else uses it.
     func register(_ name: String, minimumLevel: LogLevel) -> Bool {
         writer.withLock { writer in
-            let isNew = state.withLock { state in
-                guard state.destinations[name]?.isOpen != true else { return false }
-                var destination = state.destinations[name] ?? DestinationState()
-                destination.isOpen = true
-                destination.minimumLevel = minimumLevel
-                destination.forget()
-                state.destinations[name] = destination
-                return true
-            }
-            guard isNew, let directory = writer.directory else { return isNew }
+            var destination = state.withLock { $0.destinations[name] } ?? DestinationState()
+            guard !destination.isOpen else { return false }
+            destination.isOpen = true
+            destination.minimumLevel = minimumLevel
             do throws(SpoolFault) {
-                try count(for: name, directory)
+                // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
+                let straddled = try straddled(by: destination, writer)
+                state.withLock { $0.install(destination, as: name, straddled: straddled) }
                 try createCursors(writer)
             } catch {
+                state.withLock { state in
+                    if state.destinations[name]?.isOpen != true { state.install(destination, as: name, straddled: []) }
+                }
                 fail(error, &writer)
             }
             return true
         }
     }
 
-    /// Counts what there is for a destination.
-    private func count(for name: String, _ directory: SpoolDirectory) throws(SpoolFault) {
-        guard let (destination, segments) = state.withLock({ state in state.destinations[name].map { ($0, state.segments) } }) else { return }
-        var count = 0
-        for segment in segments where segment.last > destination.acknowledged {
-            guard destination.acknowledged >= segment.first else {
-                count += segment.count(from: destination.minimumLevel)
-                continue
-            }
-            let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
-                try files.readAll(file, 0..<segment.length)
-            }
-            count += segment.frames(in: bytes).count {
-                $0.frame.position > destination.acknowledged && $0.level >= destination.minimumLevel
-            }
+    /// The records of the segment in the middle of which a destination's cursor stands.
+    private func straddled(by destination: DestinationState, _ writer: SpoolWriter) throws(SpoolFault) -> [Segment.Found] {
+        let segment = state.withLock { state in
+            state.segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }
         }
-        state.withLock { state in
-            state.destinations[name]?.find(count + state.memory.count(from: destination.minimumLevel, after: destination.acknowledged))
+        guard let segment, let directory = writer.directory else { return [] }
+        let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
+            try files.readAll(file, 0..<segment.length, salvages: true)
         }
+        return segment.frames(in: bytes)
     }
 
     // MARK: Cursors
@@ -123,6 +117,17 @@ extension SpoolCore {
 }
 
 extension SpoolState {
+    /// Begins with a destination anew, behind what it has acknowledged.
+    mutating func install(_ destination: DestinationState, as name: String, straddled: [Segment.Found]) {
+        var destination = destination
+        destination.forget()
+        let level = destination.minimumLevel
+        let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(from: level) }
+        let part = straddled.count { $0.frame.position > destination.acknowledged && $0.level >= level }
+        destination.find(whole + part + memoryCount(for: destination))
+        destinations[name] = destination
+    }
+
     /// Takes what a directory has.
     mutating func adopt(_ opened: SpoolDirectory) {
         directory = opened.path

@@ -34,7 +34,8 @@ extension SpoolCore {
     private func sayFull(_ writer: inout SpoolWriter) {
         guard !writer.saidFull else { return }
         writer.saidFull = true
-        report(.warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level goes first, then the oldest records.")
+        report(
+            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level goes first, then the oldest records.")
     }
 
     /// Drops newcomers of a level, the oldest first, until about so many bytes are saved.
@@ -60,12 +61,13 @@ extension SpoolCore {
     ///
     /// - Returns: whether it is shorter now.
     private func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
-        guard let directory = writer.directory, let segment = state.withLock({ $0.segments.first { $0.name == name } }) else { return false }
+        let found = state.withLock { state in state.segments.first { $0.name == name } }
+        guard let directory = writer.directory, let segment = found else { return false }
         let path = directory.path + "/\(name)"
         let bytes: [UInt8]
         do throws(SpoolFault) {
             bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
-        } catch where error.isUnreadable {
+        } catch  where error.isUnreadable {
             return false
         }
         let frames = segment.frames(in: bytes)
@@ -149,55 +151,11 @@ extension SpoolCore {
             if name == active { seal(&writer) }
             do throws(SpoolFault) {
                 try files.remove(directory.path + "/\(name)")
-            } catch where error.isMissing {
+            } catch  where error.isMissing {
                 // Somebody else has deleted it.
             }
             state.withLock { state in state.segments.removeAll { $0.name == name } }
         }
         return true
-    }
-}
-
-extension Segment {
-    /// A record in a segment's file.
-    struct Found: Sendable {
-        let frame: SegmentFrame
-        let level: LogLevel
-    }
-
-    /// The records in the file, each once.
-    func frames(in bytes: [UInt8]) -> [Found] {
-        bytes.withUnsafeBytes { bytes in
-            var found: [Found] = []
-            var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
-            while let frame = scanner.next() {
-                guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, let level = frame.level(in: bytes) else {
-                    continue
-                }
-                found.append(Found(frame: frame, level: level))
-            }
-            return found
-        }
-    }
-}
-
-extension SpoolState {
-    /// A segment was replaced by one with fewer records.
-    mutating func shorten(_ name: SegmentName, kept: [Segment.Found], dropped: [Segment.Found], length: Int) {
-        for found in dropped { lose(found.frame.position, found.level, .overflow) }
-        guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
-        guard let first = kept.first, let last = kept.last else {
-            segments.remove(at: index)
-            return
-        }
-        var segment = segments[index]
-        segment.counts = LogLevel.allCases.map { _ in 0 }
-        for found in kept { segment.note(level: found.level, position: found.frame.position) }
-        segment.first = first.frame.position
-        segment.last = last.frame.position
-        segment.length = length
-        segment.fileBytes = length
-        segment.generation += 1
-        segments[index] = segment
     }
 }

@@ -10,7 +10,8 @@ import Testing
         #expect(CRC32C.checksum(of: Array(0..<32)) == 0x46DD_794E)
         #expect(CRC32C.checksum(of: (0..<32).reversed()) == 0x113F_DB5C)
         let read: [UInt8] = [
-            0x01, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0, 0, 0, 0x18, 0x28, 0, 0, 0, 0,
+            0x01, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0, 0, 0, 0x18, 0x28, 0, 0, 0,
+            0,
             0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0,
         ]
         #expect(CRC32C.checksum(of: read) == 0xD996_3A56)

@@ -81,7 +81,8 @@ import WebServiceClient
         var generator = SeededGenerator(seed: seed)
         let unit = LogRecord.sample(1).footprint
         let disk = MemoryDisk()
-        let memory = BufferLimits(records: Int.random(in: 5...80, using: &generator), bytes: unit * Int.random(in: 8...60, using: &generator))
+        let memory = BufferLimits(
+            records: Int.random(in: 5...80, using: &generator), bytes: unit * Int.random(in: 8...60, using: &generator))
         let bound = Int.random(in: 64...160, using: &generator) << 10
         let harness = try SpoolHarness(disk) { settings in
             settings.diskBytes = bound
@@ -101,7 +102,8 @@ import WebServiceClient
                 }
             case 10..<14: _ = await harness.spool.sync()
             case 14..<17:
-                let limits = BatchLimits(records: Int.random(in: 1...60, using: &generator), bytes: Int.random(in: 500...40_000, using: &generator))
+                let limits = BatchLimits(
+                    records: Int.random(in: 1...60, using: &generator), bytes: Int.random(in: 500...40_000, using: &generator))
                 let batch = await harness.store.read(after: cursor, limits: limits)
                 #expect(batch.sequences == batch.sequences.sorted() && batch.first?.record.sequence ?? .max > last)
                 last = batch.last?.record.sequence ?? last

@@ -18,7 +18,9 @@ import WebServiceClient
     }
 
     /// A run by a script: it logs, syncs, delivers, and overflows, until the disk dies or the script ends.
-    private static func run(_ disk: MemoryDisk, seed: UInt64, diskBytes: Int = 64 << 10, outcome: inout Outcome, from first: UInt64 = 1) async throws {
+    private static func run(
+        _ disk: MemoryDisk, seed: UInt64, diskBytes: Int, outcome: inout Outcome, from first: UInt64 = 1
+    ) async throws {
         var generator = SeededGenerator(seed: seed)
         let harness = try SpoolHarness(disk) { $0.diskBytes = diskBytes }
         var (sequence, cursor) = (first, RecordPosition(0))

@@ -7,7 +7,9 @@ import WebServiceClient
 @Suite struct SpoolFaultTests {
     /// ENOSPC, EIO, EROFS, EMFILE, EPERM.
     static let codes: [Int32] = [28, 5, 30, 24, 1]
-    static let calls = ["mkdir", "opendir", "open", "flock", "fstat", "read", "write", "ftruncate", "fsync", "rename", "unlink", "fsync directory"]
+    static let calls = [
+        "mkdir", "opendir", "open", "flock", "fstat", "read", "write", "ftruncate", "fsync", "rename", "unlink", "fsync directory",
+    ]
 
     private func step(_ harness: SpoolHarness) async {
         harness.clock.advance(by: .milliseconds(600))
@@ -63,6 +65,7 @@ import WebServiceClient
         #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 1)).sequences == [1], "memory delivers")
         disk.faults.withLock { $0 = { _, _ in nil } }
         #expect(await harness.clock.run { harness.spool.statistics.mode == .disk && harness.spool.statistics.memoryRecords == 0 })
+        #expect(harness.store.load.records == 2 && harness.store.load.found == 0)
         harness.append([.sample(3)])
         #expect(await harness.spool.sync())
         #expect(await harness.readAll(after: 1).sequences == [2, 3])

@@ -81,8 +81,8 @@ enum KilledProcess {
                 sequence += 1
                 _ = store.append(
                     LogRecord(
-                        id: LogRecordID(high: 1, low: sequence), sequence: sequence, time: sequence, level: sequence % 9 == 0 ? .error : .info,
-                        message: message(sequence)), now: 1)
+                        id: LogRecordID(high: 1, low: sequence), sequence: sequence, time: sequence,
+                        level: sequence % 9 == 0 ? .error : .info, message: message(sequence)), now: 1)
             }
             guard await spool.sync() else { continue }
             let line = Array("\(sequence)\n".utf8)

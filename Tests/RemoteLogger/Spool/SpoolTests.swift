@@ -133,6 +133,19 @@ import WebServiceClient
         #expect(await errorsAgain.read(after: 0, limits: BatchLimits()).sequences == [40, 50, 60])
     }
 
+    @Test func `a destination that begins again goes on behind what it had acknowledged`() async throws {
+        let harness = try SpoolHarness()
+        harness.append(Self.samples(1...20))
+        #expect(await harness.spool.sync())
+        harness.append(Self.samples(21...30))
+        let batch = await harness.store.read(after: 0, limits: BatchLimits(records: 7))
+        harness.store.acknowledge(through: batch[4].position)
+        #expect(harness.store.close() == 0)
+        let again = try #require(harness.spool.store(for: "default", minimumLevel: .trace))
+        #expect(again.load.records == 25 && again.load.unread == 25 && again.load.found == 25)
+        #expect(await again.read(after: 0, limits: BatchLimits()).sequences == Array(6...30))
+    }
+
     // MARK: Other versions and strangers
 
     @Test func `newer versions and strange files are left untouched`() async throws {

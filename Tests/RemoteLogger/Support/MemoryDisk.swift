@@ -78,7 +78,8 @@ final class MemoryDisk: Sendable {
             let content = node.content.withLock { $0 }
             var bytes = content.synced
             for index in content.bytes.indices where Bool.random(using: &generator) {
-                if index < bytes.count { bytes[index] = content.bytes[index] } else if index == bytes.count { bytes.append(content.bytes[index]) }
+                if index == bytes.count { bytes.append(0) }
+                if index < bytes.count { bytes[index] = content.bytes[index] }
             }
             disk[path] = bytes
         }
@@ -112,7 +113,8 @@ final class MemoryDisk: Sendable {
             makeDirectory: { _ throws(SpoolFault) in try self.enter("mkdir", changes: false) },
             list: { path throws(SpoolFault) in
                 try self.enter("opendir", changes: false)
-                return self.paths.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }.filter { !$0.contains("/") }
+                let below = self.paths.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }
+                return below.filter { !$0.contains("/") }
             },
             open: { path, access throws(SpoolFault) in
                 try self.enter("open", changes: access == .create)
@@ -145,7 +147,8 @@ final class MemoryDisk: Sendable {
             },
             read: { file, offset, buffer throws(SpoolFault) in
                 try self.enter("read", changes: false)
-                if let bad = self.unreadable.withLock({ $0 }), (offset..<offset + buffer.count).overlaps(bad) { throw SpoolFault(5, "read") }
+                let wanted = offset..<offset + buffer.count
+                if let bad = self.unreadable.withLock({ $0 }), wanted.overlaps(bad) { throw SpoolFault(5, "read") }
                 return try self.node(file).content.withLock { content in
                     guard offset < content.bytes.count else { return 0 }
                     let count = min(buffer.count, content.bytes.count - offset)
