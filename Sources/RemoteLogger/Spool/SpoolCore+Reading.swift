@@ -35,7 +35,7 @@ extension SpoolCore {
         do throws(SpoolFault) {
             try piece.read(files, into: &batch)
             if piece.isDamaged { try recount(piece) }
-        } catch  where error.isMissing {
+        } catch let fault where fault.isMissing {
             // Somebody has deleted the file.
             state.withLock { state in
                 state.recount(piece.segment.name, found: [])

@@ -10,7 +10,7 @@ extension SpoolCore {
     func makeRoom(
         for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
-        var tried: Set<SegmentName> = []
+        var tried: Set<SpoolState.Victim> = []
         while true {
             let missing = state.withLock { $0.diskBytes } + need + settings.reservedBytes - settings.boundedDiskBytes
             guard missing > 0 else { return true }
@@ -25,7 +25,7 @@ extension SpoolCore {
             sayFull(&writer)
             let wasActive = writer.active?.name == lowest.name
             if wasActive { seal(&writer) }
-            if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest.name) }
+            if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest) }
             // The caller's segment is closed now.
             if wasActive { return false }
         }
@@ -67,7 +67,7 @@ extension SpoolCore {
         let bytes: [UInt8]
         do throws(SpoolFault) {
             bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
-        } catch  where error.isUnreadable {
+        } catch let fault where fault.isUnreadable {
             return false
         }
         let frames = segment.frames(in: bytes)
@@ -151,7 +151,7 @@ extension SpoolCore {
             if name == active { seal(&writer) }
             do throws(SpoolFault) {
                 try files.remove(directory.path + "/\(name)")
-            } catch  where error.isMissing {
+            } catch let fault where fault.isMissing {
                 // Somebody else has deleted it.
             }
             state.withLock { state in state.segments.removeAll { $0.name == name } }

@@ -93,7 +93,7 @@ struct SpoolDirectory: Sendable {
             let size = try files.size(file)
             do throws(SpoolFault) {
                 return try files.readAll(file, 0..<size)
-            } catch  where error.isUnreadable {
+            } catch let fault where fault.isUnreadable {
                 return try files.readAll(file, 0..<size, salvages: true)
             }
         }

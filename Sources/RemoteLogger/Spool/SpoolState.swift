@@ -125,11 +125,17 @@ struct SpoolState: Sendable {
         }
     }
 
+    /// The records of a level in a segment, which can go to make room.
+    struct Victim: Sendable, Hashable {
+        let name: SegmentName
+        let level: LogLevel
+    }
+
     /// The lowest level on disk, and the oldest segment that has records of it.
-    func lowest(except tried: Set<SegmentName>) -> (name: SegmentName, level: LogLevel)? {
+    func lowest(except tried: Set<Victim>) -> Victim? {
         for level in LogLevel.allCases {
-            let segment = segments.first { $0.counts[Int(level.rawValue)] > 0 && !tried.contains($0.name) }
-            if let segment { return (segment.name, level) }
+            let victims = segments.lazy.filter { $0.counts[Int(level.rawValue)] > 0 }.map { Victim(name: $0.name, level: level) }
+            if let victim = victims.first(where: { !tried.contains($0) }) { return victim }
         }
         return nil
     }

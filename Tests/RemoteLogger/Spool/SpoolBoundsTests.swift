@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 
 /// The bounds hold to the byte, and what goes is what matters least.
-@Suite struct SpoolBoundsTests {
+@Suite(.serialized) struct SpoolBoundsTests {
     @Test func `when the disk is full the lowest level goes first, then the oldest`() async throws {
         let bound = 64 << 10
         let harness = try SpoolHarness { $0.diskBytes = bound }

@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 
 /// Whatever happens to a file, every record that isn't hit is read, once, and none is invented.
-@Suite struct SpoolDamageTests {
+@Suite(.serialized) struct SpoolDamageTests {
     /// A segment of random records, and where each of them ends.
     private struct Sample {
         let disk: MemoryDisk
@@ -62,7 +62,7 @@ import WebServiceClient
         }
     }
 
-    @Test(arguments: 1...300 as ClosedRange<UInt64>)
+    @Test(arguments: 1...120 as ClosedRange<UInt64>)
     func `any damage, however wide, costs what it hits`(seed: UInt64) async throws {
         let sample = try await Self.sample(seed: seed % 7, count: 8)
         let texts = Self.texts(sample.records)

@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 
 /// Disks that fail: the caller sees nothing, the bounds hold, and all is well again once the disk is.
-@Suite struct SpoolFaultTests {
+@Suite(.serialized) struct SpoolFaultTests {
     /// ENOSPC, EIO, EROFS, EMFILE, EPERM.
     static let codes: [Int32] = [28, 5, 30, 24, 1]
     static let calls = [
