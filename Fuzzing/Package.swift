@@ -13,6 +13,7 @@ let package = Package(
             name: "Fuzzer",
             dependencies: [
                 .product(name: "WebServiceClient", package: "web-service-client"), .product(name: "OData", package: "web-service-client"),
+                .product(name: "RemoteLogger", package: "web-service-client"),
             ],
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])

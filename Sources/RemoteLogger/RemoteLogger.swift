@@ -12,7 +12,8 @@
 /// Logging never throws, never waits for disk or network, and never calls back: when a call has returned, the record is in bounded
 /// memory or was counted as dropped, with the reason. A call below ``minimumLevel`` evaluates nothing, neither message nor metadata.
 ///
-/// - Important: In this version records live in memory until the receiver has acknowledged them; they don't survive the process.
+/// - Important: Records live in memory until the receiver has acknowledged them, and don't survive the process, unless the shipper has a
+///   ``Spool``: see <doc:Durability>.
 public struct RemoteLogger: Sendable {
     /// Where the records go; shared by a logger and all its children.
     public let pipeline: LogPipeline

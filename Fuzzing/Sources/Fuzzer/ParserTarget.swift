@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import RemoteLogger
 @_spi(Fuzzing) import WebServiceClient
 
 /// The parsers that read what strangers write.
@@ -9,6 +10,7 @@ enum ParserTarget: String, CaseIterable {
     case certificate, certificateText, hostPattern, pin
     case contentCoding
     case odataQuery, odataLiteral
+    case spoolSegment
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -95,6 +97,12 @@ enum ParserTarget: String, CaseIterable {
             let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
+        case .spoolSegment:
+            _ = SpoolSegment(data)
+            // A checksum keeps what is random from the payload's reader.
+            guard let record = SpoolSegment.record(ofPayload: data) else { return }
+            let payload = SpoolSegment.payload(of: record)
+            check(SpoolSegment.record(ofPayload: payload).map(SpoolSegment.payload) == payload, "a record doesn't come back")
         }
     }
 

@@ -106,6 +106,12 @@ struct JSONText: Sendable {
         }
     }
 
+    /// The two hexadecimal digits of a byte, without quotes.
+    mutating func hexadecimal(byte value: UInt8) {
+        bytes.append(Self.hexDigit(value >> 4))
+        bytes.append(Self.hexDigit(value & 15))
+    }
+
     /// Bytes as a string of Base64 (RFC 4648 §4, padded).
     mutating func base64(_ data: Data) {
         bytes.append(UInt8(ascii: "\""))

@@ -1,14 +1,16 @@
 /// What became of a shipper's records, as one consistent picture: ``emitted`` is always ``delivered`` + ``dropped`` + ``buffered``.
 public struct LogStatistics: Sendable, Hashable {
-    /// The records that the shipper was given.
+    /// The records that the shipper was given, ``found`` ones and reports of losses included.
     public var emitted: UInt64 = 0
+    /// How many of them it has found in its spool: left by an earlier run, or written by another shipper on the same spool only.
+    public var found: UInt64 = 0
     /// Those that the receiver has acknowledged.
     public var delivered: UInt64 = 0
     /// Those that are lost, by reason.
     public var dropped: [DropReason: UInt64] = [:]
-    /// Those that wait in memory, the ones on their way included.
+    /// Those that wait in memory or in the spool, the ones on their way included.
     public var buffered: UInt64 = 0
-    /// The bytes that these take in memory, about.
+    /// The bytes that these take in memory, about; with a spool those of its files, too.
     public var bufferedBytes = 0
     /// The requests that were sent.
     public var requests: UInt64 = 0
@@ -35,14 +37,16 @@ public struct DropReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// The reason's name.
     public var description: String { rawValue }
 
-    /// The buffer was full, and this was of the lowest level in it, the oldest of those.
+    /// The buffer or the spool was full, and this was of the lowest level in it, one of the oldest of those.
     public static let overflow = Self(rawValue: "overflow")
     /// By itself it is larger than the buffer, than the format's bound, or than the receiver takes (413).
     public static let oversize = Self(rawValue: "oversize")
+    /// It was on disk, and can't be read any more.
+    public static let damaged = Self(rawValue: "damaged")
     /// The receiver refused it for good.
     public static let rejected = Self(rawValue: "rejected")
     /// The format could not write it.
     public static let unencodable = Self(rawValue: "unencodable")
-    /// The shipper was shut down before it was acknowledged, or before it was logged.
+    /// The shipper was shut down before it was acknowledged, or before it was logged, and there was no spool that keeps it.
     public static let shutdown = Self(rawValue: "shutdown")
 }

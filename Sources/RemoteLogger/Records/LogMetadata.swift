@@ -32,6 +32,11 @@ public struct LogMetadata: Sendable, Hashable {
         for (key, value) in values { self[key] = value }
     }
 
+    /// Pairs that were metadata before, whose names are therefore there once.
+    init(spooled pairs: [Pair]) {
+        self.pairs = pairs
+    }
+
     /// The value of a name. Setting `nil` removes it; to say that there is no value set ``LogValue/null``.
     public subscript(key: String) -> LogValue? {
         get {

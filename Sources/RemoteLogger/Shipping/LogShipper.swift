@@ -12,10 +12,12 @@ public import WebServiceClient
 /// | when | the record survives |
 /// |---|---|
 /// | ``write(_:)`` has returned | everything but the process's death: it is in bounded memory, or counted as dropped with a reason |
+/// | written to the spool (at most 200 ms later; at once for `error` and above) | the end of the process, `kill -9` |
+/// | synced, in the same step | power loss |
 /// | acknowledged by the receiver | it is the receiver's |
 ///
-/// - Important: In this version the records that aren't acknowledged yet are in memory only. They are gone when the process ends:
-///   call ``shutdown(within:)`` before. A spool on disk will come between.
+/// - Important: Without a ``ShippingSettings/spool`` the records that aren't acknowledged yet are in memory only. They are gone when the
+///   process ends: call ``shutdown(within:)`` before.
 ///
 /// Delivery is *at least once*: when a connection breaks before the answer, nobody knows whether the receiver has the batch, and the
 /// same bytes are sent again. Each record's id tells duplicates. ``statistics`` accounts for every record.
@@ -39,8 +41,9 @@ public final class LogShipper: LogSink {
     ) throws {
         var settings = ShippingSettings()
         configure(&settings)
-        try self.init(
-            to: endpoint, format: format, transport: transport, settings: settings, store: MemoryStore(limits: settings.buffer))
+        try LogShipperError.check(endpoint)
+        try LogShipperError.check(settings.headers)
+        try self.init(to: endpoint, format: format, transport: transport, settings: settings, store: Self.store(settings))
     }
 
     package init(
@@ -51,6 +54,17 @@ public final class LogShipper: LogSink {
         minimumLevel = settings.minimumLevel
         core = ShippingCore(endpoint: endpoint, format: format, transport: transport, settings: settings, store: store)
         core.start()
+    }
+
+    private static func store(_ settings: ShippingSettings) throws(LogShipperError) -> any RecordStore {
+        guard let spool = settings.spool else { return MemoryStore(limits: settings.buffer) }
+        try LogShipperError.check(destination: settings.destination)
+        guard let store = spool.store(for: settings.destination, minimumLevel: settings.minimumLevel) else {
+            throw LogShipperError(
+                message: "The spool has a shipper for the destination \"\(settings.destination)\" already: "
+                    + "give each its own name by `destination`.")
+        }
+        return store
     }
 
     deinit {
@@ -74,12 +88,16 @@ public final class LogShipper: LogSink {
         await core.flush(within: limit)
     }
 
-    /// Takes no more records, delivers what it can within the time, and ends. What is left then is counted as dropped.
+    /// Takes no more records, delivers what it can within the time, and ends. What is left then stays in the spool for the next run;
+    /// without a spool, or when its disk fails, it is counted as dropped.
     ///
     /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
+        core.writeLossReport()
         core.refuse()
+        let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit)
+        if !delivered { await core.persist(until: end) }
         core.close()
         return delivered
     }

@@ -19,6 +19,12 @@ public struct LogShipperError: Error, Sendable, Hashable, CustomStringConvertibl
         }
     }
 
+    static func check(destination: String) throws(LogShipperError) {
+        guard (1...60).contains(destination.utf8.count) else {
+            throw LogShipperError(message: "The spool's destination \"\(destination.prefix(60))\" must have from 1 to 60 bytes.")
+        }
+    }
+
     static func check(_ headers: HTTPFields) throws(LogShipperError) {
         for field in headers {
             guard field.name.isValid else {

@@ -7,8 +7,18 @@ struct RecordQueue<Element: Sendable>: Sendable {
     var isEmpty: Bool { head == slots.count }
     var first: Element? { head < slots.count ? slots[head] : nil }
 
+    func count(where isCounted: (Element) -> Bool) -> Int {
+        slots[head...].count { $0.map(isCounted) ?? false }
+    }
+
     mutating func append(_ element: Element) {
         slots.append(element)
+    }
+
+    /// Puts elements in front.
+    mutating func prepend(_ elements: [Element]) {
+        slots.replaceSubrange(..<head, with: elements)
+        head = 0
     }
 
     mutating func popFirst() -> Element? {

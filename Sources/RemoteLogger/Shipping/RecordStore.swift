@@ -1,9 +1,9 @@
-/// What stands between the front, which takes records, and the shipper, which sends them: the seam where the durable spool goes.
+/// What stands between the front, which takes records, and the shipper, which sends them.
 ///
 /// A store keeps records in the order in which they came and hands them out behind a cursor; a record leaves only when it has been
-/// acknowledged, or dropped to make room. ``MemoryStore`` keeps all in memory. A spool on disk will take its place: `append` then
-/// puts the record into the memory in front of the disk, `read` reads from disk, and `acknowledge` frees what no destination needs
-/// any more. Hence the rules: `append` and `acknowledge` don't wait for a disk, and nothing calls back.
+/// acknowledged, or dropped to make room. ``MemoryStore`` keeps all in memory. With a ``SpoolDestination`` `append` puts the record into
+/// the memory in front of the disk, `read` reads from disk, and `acknowledge` frees what no destination needs any more. Hence the rules:
+/// nothing but `read` and `persist` waits for a disk, and nothing calls back but the function given to ``onNews(_:)``.
 package protocol RecordStore: Sendable {
     /// Takes a record, or says what was dropped to stay within the bounds, which may be the record itself.
     ///
@@ -24,6 +24,29 @@ package protocol RecordStore: Sendable {
 
     /// What the store holds.
     var load: StoreLoad { get }
+
+    /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
+    func takeLosses() -> [RecordLoss]
+
+    /// Waits until what was appended before is as safe as the store can make it.
+    func persist() async
+
+    /// Gives what to call, from any thread, when records have come without an `append`. It must return at once.
+    func onNews(_ wake: @escaping @Sendable () -> Void)
+}
+
+extension RecordStore {
+    package func takeLosses() -> [RecordLoss] { [] }
+    package func persist() async {}
+    package func onNews(_ wake: @escaping @Sendable () -> Void) {}
+}
+
+/// Records that a store has lost, or dropped to make room.
+package struct RecordLoss: Sendable, Hashable {
+    package var count: Int
+    /// The place of one of them, none of which stands before it.
+    package var first: RecordPosition
+    package var reason: DropReason
 }
 
 /// A record's place in a store: 1, 2, 3 … in the order of arrival; 0 is before the first.
@@ -63,4 +86,6 @@ package struct StoreLoad: Sendable {
     package var firstUnread: RecordPosition?
     /// When that record came, on the monotonic clock in nanoseconds.
     package var firstUnreadSince: UInt64 = 0
+    /// How many records the store has, or had, that weren't appended here: left by an earlier run, or taken for another destination.
+    package var found = 0
 }

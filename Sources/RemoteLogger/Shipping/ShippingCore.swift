@@ -30,6 +30,7 @@ final class ShippingCore: Sendable {
             }
         }
         task.withLock { $0 = loop }
+        store.onNews { [alarm] in alarm.ring() }
     }
 
     // MARK: The front's side
@@ -45,11 +46,21 @@ final class ShippingCore: Sendable {
             let outcome = store.append(record, now: now)
             ledger.last = outcome.position
             for loss in outcome.dropped { ledger.drop(loss.position, loss.reason) }
-            if ledger.hasWaiters, !outcome.dropped.isEmpty { ledger.settleWaiters(first: store.load.first) }
+            let hasLosses = takeLosses(&ledger) || !outcome.dropped.isEmpty
+            if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
             // The loop looks at the store before it waits; it has to be told only of what ends a wait.
             return outcome.unread == 1 || isDue(outcome.unread, outcome.unreadBytes)
         }
         if mustWake { alarm.ring() }
+    }
+
+    /// Counts what the store has lost by itself.
+    ///
+    /// - Returns: whether it was anything.
+    @discardableResult private func takeLosses(_ ledger: inout ShippingLedger) -> Bool {
+        let losses = store.takeLosses()
+        for loss in losses { ledger.drop(loss.count, from: loss.first, loss.reason) }
+        return !losses.isEmpty
     }
 
     /// Whether there is enough for a request. A buffer that is smaller than a batch must not wait for one.
@@ -83,12 +94,25 @@ final class ShippingCore: Sendable {
         ledger.withLock { $0.isRefusing = true }
     }
 
+    /// Waits until what is left is as safe as it can be, or the time is over, but for a moment in any case.
+    func persist(until end: UInt64) async {
+        let now = settings.clock.uptime
+        let left = Duration.nanoseconds(Int64(clamping: end > now ? end - now : 0))
+        let isDone = Alarm()
+        Task {
+            await store.persist()
+            isDone.ring()
+        }
+        await isDone.wait(for: max(left, .milliseconds(50)), clock: settings.clock)
+    }
+
     /// Ends everything: what the store doesn't keep for another run is counted as dropped.
     func close() {
         let lost = ledger.withLock { ledger in
             guard !ledger.isClosed else { return 0 }
             ledger.isRefusing = true
             ledger.isClosed = true
+            takeLosses(&ledger)
             let first = store.load.first
             let lost = store.close()
             ledger.drop(lost, from: first ?? 0, .shutdown)
@@ -103,8 +127,11 @@ final class ShippingCore: Sendable {
     var statistics: LogStatistics {
         let now = settings.clock.uptime
         return ledger.withLock { ledger in
+            takeLosses(&ledger)
             var counts = ledger.counts
             let load = store.load
+            counts.emitted += UInt64(clamping: load.found)
+            counts.found = UInt64(clamping: load.found)
             counts.buffered = UInt64(load.records)
             counts.bufferedBytes = load.bytes
             counts.nextAttempt = ledger.nextAttempt.map { .nanoseconds(Int64(clamping: $0 > now ? $0 - now : 0)) }
@@ -129,7 +156,9 @@ final class ShippingCore: Sendable {
         let interval = settings.batch.interval.wholeNanoseconds
         return ledger.withLock { ledger in
             guard !ledger.isClosed else { return .end }
+            let hasLosses = takeLosses(&ledger)
             let load = store.load
+            if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: load.first) }
             guard let first = load.firstUnread else { return .wait(nil) }
             let age = now > load.firstUnreadSince ? now - load.firstUnreadSince : 0
             guard age < interval, !isDue(load.unread, load.unreadBytes), first > ledger.flushThrough else { return .send }
@@ -147,6 +176,21 @@ final class ShippingCore: Sendable {
         let dropped = ledger.withLock { $0.counts.dropped }
         let text = dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         return (dropped.values.reduce(0, +), text)
+    }
+
+    /// Writes a record that tells the receiver of the losses since the last one. It stands outside of every session: its sequence is 0.
+    func writeLossReport() {
+        guard settings.reportsLosses else { return }
+        let losses = ledger.withLock { $0.isRefusing ? [] : $0.takeUntoldLosses() }
+        guard !losses.isEmpty else { return }
+        var generator = SystemRandomNumberGenerator()
+        let text = losses.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+        write(
+            LogRecord(
+                id: LogRecordID(high: generator.next(), low: generator.next()), sequence: 0, time: settings.clock.time,
+                uptime: settings.clock.uptime, level: max(.warning, settings.minimumLevel), label: "RemoteLogger",
+                message: "Log records were dropped: \(text).",
+                metadata: LogMetadata(losses.map { ("dropped.\($0.reason)", .int(Int64(clamping: $0.count))) })))
     }
 
     /// Counts a request that is about to be sent.

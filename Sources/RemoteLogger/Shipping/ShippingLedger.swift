@@ -24,6 +24,9 @@ struct ShippingLedger: Sendable {
     /// When the next attempt is made, on the monotonic clock, after one has failed.
     var nextAttempt: UInt64?
 
+    /// The losses that the receiver was told of.
+    private var toldLosses: [DropReason: UInt64] = [:]
+
     private var waiters: [UInt64: Waiter] = [:]
 
     // MARK: Records
@@ -57,6 +60,17 @@ struct ShippingLedger: Sendable {
     }
 
     var hasWaiters: Bool { !waiters.isEmpty }
+
+    /// What the receiver can't know: the losses on this side that it wasn't told of. They count as told from now on.
+    mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
+        let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged]
+        return reasons.compactMap { reason in
+            let count = counts.dropped[reason, default: 0]
+            let untold = count - toldLosses[reason, default: 0]
+            toldLosses[reason] = count
+            return untold > 0 ? (reason, untold) : nil
+        }
+    }
 
     // MARK: Waiters
 

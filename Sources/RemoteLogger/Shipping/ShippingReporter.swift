@@ -74,5 +74,6 @@ struct ShippingReporter {
         lossesReported = lost.total
         nextLossReport = now &+ Self.minute
         core.report(.warning, "\(lost.total) log records were dropped so far: \(lost.text).")
+        core.writeLossReport()
     }
 }

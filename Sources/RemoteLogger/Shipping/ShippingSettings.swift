@@ -14,6 +14,15 @@ public struct ShippingSettings: Sendable {
     public var batch = BatchLimits()
     /// How much is kept in memory while the receiver is slow or away.
     public var buffer = BufferLimits()
+    /// Keeps the records on disk until the receiver has acknowledged them. Default none: they are in memory, within ``buffer``. With a
+    /// spool its own bounds hold instead.
+    public var spool: Spool?
+    /// The shipper's name in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
+    /// spool need different names; a name that isn't used any more keeps its records until room is needed.
+    public var destination = "default"
+    /// Whether records that were dropped before the receiver was asked (`overflow`, `oversize`, `unencodable`, `damaged`) are reported to
+    /// the receiver, too, by a record that tells how many since the last one, at most once a minute. Default yes.
+    public var reportsLosses = true
     /// How bodies are compressed. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)
     /// The waits after failures, which go on until the receiver answers. Default from 1 to 30 seconds, doubling, with full jitter.

@@ -233,6 +233,7 @@ import WebServiceClient
         let harness = try Harness(StubReceiver([.hangs])) { settings in
             settings.buffer.records = 10
             settings.batch.records = 4
+            settings.reportsLosses = false
         }
         for number in 0..<4 { harness.logger.info("sent \(number)") }
         #expect(await eventually { harness.receiver.requests.count == 1 })

@@ -139,6 +139,7 @@ import WebServiceClient
         let harness = try Harness(receiver) { settings in
             settings.buffer = BufferLimits(records: 120, bytes: 60_000)
             settings.batch = BatchLimits(records: 30, interval: .milliseconds(500))
+            settings.reportsLosses = false
         }
         for number in 0..<600 {
             harness.logger.log(LogLevel.allCases[number % 7], "m\(number)")

@@ -1,0 +1,140 @@
+/// Records in memory, within bounds in records and in bytes.
+///
+/// When one comes that doesn't fit, the lowest level goes first, and of that level the oldest; the newcomer counts as one of them.
+/// Pinned records stay, but count. A record that could not fit anyhow drops nothing but itself.
+struct RecordBuffer: Sendable {
+    /// A record in a box of its own: what moves through the queues then is one reference.
+    final class Item: Sendable {
+        let position: RecordPosition
+        let record: LogRecord
+        let size: Int
+        let since: UInt64
+
+        init(position: RecordPosition, record: LogRecord, size: Int, since: UInt64) {
+            self.position = position
+            self.record = record
+            self.size = size
+            self.since = since
+        }
+    }
+
+    /// The records that aren't pinned, one queue for each level. Each is in the order of arrival.
+    private var queues = LogLevel.allCases.map { _ in RecordQueue<Item>() }
+    private var queuedBytes = LogLevel.allCases.map { _ in 0 }
+    /// The pinned records, in order. All are older than those in the queues.
+    private(set) var pinned: [Item] = []
+    private(set) var unpinned = 0
+    private(set) var unpinnedBytes = 0
+    private(set) var pinnedBytes = 0
+
+    var count: Int { unpinned + pinned.count }
+    var bytes: Int { unpinnedBytes + pinnedBytes }
+
+    /// Takes a record.
+    ///
+    /// - Returns: what was dropped for it, with the reason; it may be the record itself.
+    mutating func append(_ item: Item, limits: BufferLimits) -> [(item: Item, reason: DropReason)] {
+        guard item.size <= limits.bytes else { return [(item, .oversize)] }
+        var dropped: [(Item, DropReason)] = []
+        while count >= limits.records || bytes > limits.bytes - item.size {
+            guard canMakeRoom(for: item, limits: limits), let lowest = queues.indices.first(where: { !queues[$0].isEmpty }),
+                let victim = take(from: lowest)
+            else {
+                dropped.append((item, .overflow))
+                return dropped
+            }
+            dropped.append((victim, .overflow))
+        }
+        let level = Int(item.record.level.rawValue)
+        queues[level].append(item)
+        queuedBytes[level] += item.size
+        unpinned += 1
+        unpinnedBytes += item.size
+        return dropped
+    }
+
+    /// Whether dropping what is of the newcomer's level or below would be enough.
+    private func canMakeRoom(for item: Item, limits: BufferLimits) -> Bool {
+        let above = Int(item.record.level.rawValue) + 1
+        let records = queues[above...].reduce(pinned.count) { $0 + $1.count }
+        let bytes = queuedBytes[above...].reduce(pinnedBytes, +)
+        return records < limits.records && bytes <= limits.bytes - item.size
+    }
+
+    private mutating func take(from level: Int) -> Item? {
+        guard let item = queues[level].popFirst() else { return nil }
+        queuedBytes[level] -= item.size
+        unpinned -= 1
+        unpinnedBytes -= item.size
+        return item
+    }
+
+    /// The level whose first record is the oldest of all that aren't pinned.
+    private var oldestQueue: Int? {
+        var oldest: (level: Int, position: RecordPosition)?
+        for (level, queue) in queues.enumerated() {
+            guard let first = queue.first, first.position < oldest?.position ?? .max else { continue }
+            oldest = (level, first.position)
+        }
+        return oldest?.level
+    }
+
+    /// The oldest record that isn't pinned.
+    var oldestUnpinned: Item? { oldestQueue.flatMap { queues[$0].first } }
+
+    /// Pins the oldest record that isn't pinned.
+    mutating func pinNext() -> Item? {
+        guard let level = oldestQueue, let item = take(from: level) else { return nil }
+        pinned.append(item)
+        pinnedBytes += item.size
+        return item
+    }
+
+    /// Lets go of the pinned records up to a place.
+    mutating func removePinned(through position: RecordPosition) {
+        let count = pinned.firstIndex { $0.position > position } ?? pinned.count
+        pinnedBytes -= pinned[..<count].reduce(0) { $0 + $1.size }
+        pinned.removeFirst(count)
+    }
+
+    /// Lets go of one pinned record; `nil` when it isn't there.
+    mutating func removePinned(at position: RecordPosition) -> Item? {
+        guard let index = pinned.firstIndex(where: { $0.position == position }) else { return nil }
+        pinnedBytes -= pinned[index].size
+        return pinned.remove(at: index)
+    }
+
+    /// Gives pinned records behind a place back, to be dropped if need be.
+    mutating func unpin(after position: RecordPosition) {
+        let start = pinned.firstIndex { $0.position > position } ?? pinned.count
+        guard start < pinned.count else { return }
+        var returned = LogLevel.allCases.map { _ in [Item]() }
+        for item in pinned[start...] {
+            returned[Int(item.record.level.rawValue)].append(item)
+            queuedBytes[Int(item.record.level.rawValue)] += item.size
+            unpinned += 1
+            unpinnedBytes += item.size
+            pinnedBytes -= item.size
+        }
+        pinned.removeSubrange(start...)
+        for (level, items) in returned.enumerated() where !items.isEmpty { queues[level].prepend(items) }
+    }
+}
+
+extension RecordBuffer {
+    /// How many records are of a level or above, and behind a place.
+    func count(from level: LogLevel, after position: RecordPosition) -> Int {
+        let isCounted = { (item: Item) in item.record.level >= level && item.position > position }
+        return queues.reduce(pinned.count(where: isCounted)) { $0 + $1.count(where: isCounted) }
+    }
+
+    /// The place of the first record behind a place.
+    func first(after position: RecordPosition) -> RecordPosition? {
+        pinned.first { $0.position > position }?.position ?? oldestUnpinned?.position
+    }
+}
+
+extension RecordBuffer {
+    /// The oldest record.
+    var oldest: Item? { pinned.first ?? oldestUnpinned }
+}

@@ -1,0 +1,107 @@
+/// How far a destination is.
+struct DestinationState: Sendable {
+    /// It gets records from this level on.
+    var minimumLevel = LogLevel.trace
+    /// A shipper uses it.
+    var isOpen = false
+    /// Everything up to here is acknowledged, or not for this destination.
+    var acknowledged: RecordPosition = 0
+    /// Everything up to here was handed out.
+    var read: RecordPosition = 0
+    /// What was handed out and isn't acknowledged.
+    private(set) var handed: [RecordPosition] = []
+    /// How many records are held for it, those that were handed out included.
+    private(set) var held = 0
+    /// The bytes of what wasn't handed out, as they take in memory, about.
+    private(set) var unreadBytes = 0
+    /// When the oldest of these came, or an older one.
+    private(set) var since: UInt64 = 0
+    /// How many of its records somebody else has put here.
+    var found = 0
+    /// What was lost and not told yet, by reason.
+    private(set) var losses: [DropReason: RecordLoss] = [:]
+    /// The cursor as it was written last.
+    var cursor = DestinationCursor()
+    /// Whether the cursor has its file.
+    var hasFile = false
+    /// Where to read on.
+    var mark: ReadingMark?
+
+    var unread: Int { held - handed.count }
+    /// How many records are lost and not told yet.
+    var lost: Int { losses.values.reduce(0) { $0 + $1.count } }
+
+    /// A record has come; `isFound` when somebody else has brought it.
+    mutating func take(_ level: LogLevel, size: Int, now: UInt64, isFound: Bool) {
+        guard level >= minimumLevel else { return }
+        if unread == 0 {
+            since = now
+            unreadBytes = 0
+        }
+        held += 1
+        unreadBytes += size
+        if isFound { found += 1 }
+    }
+
+    /// Begins anew behind what is acknowledged.
+    mutating func forget() {
+        read = acknowledged
+        handed = []
+        held = 0
+        found = 0
+        losses = [:]
+        unreadBytes = 0
+        mark = nil
+    }
+
+    /// Records are there that were left by an earlier run.
+    mutating func find(_ count: Int) {
+        held += count
+        found += count
+    }
+
+    mutating func lose(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
+        held -= count
+        let before = losses[reason]
+        losses[reason] = RecordLoss(count: count + (before?.count ?? 0), first: min(position, before?.first ?? .max), reason: reason)
+    }
+
+    /// Lets go of the last records, some of which may be handed out.
+    mutating func abandon(_ count: Int) {
+        let fromHanded = max(0, count - unread)
+        handed.removeLast(min(handed.count, fromHanded))
+        held -= count
+    }
+
+    mutating func takeLosses() -> [RecordLoss] {
+        guard !losses.isEmpty else { return [] }
+        defer { losses = [:] }
+        return losses.values.sorted { $0.reason.rawValue < $1.reason.rawValue }
+    }
+
+    /// Records are handed out; those that were before don't count again.
+    mutating func hand(_ records: ArraySlice<StoredRecord>, through position: RecordPosition) {
+        for record in records where record.position > read {
+            handed.append(record.position)
+            unreadBytes -= record.record.footprint
+        }
+        unreadBytes = max(0, unreadBytes)
+        read = max(read, position)
+    }
+
+    mutating func acknowledge(through position: RecordPosition) {
+        let count = handed.firstIndex { $0 > position } ?? handed.count
+        handed.removeFirst(count)
+        held -= count
+        acknowledged = max(acknowledged, handed.isEmpty && position >= acknowledged ? max(position, read) : position)
+    }
+}
+
+/// A place in a segment's file before which everything was read.
+struct ReadingMark: Sendable {
+    let name: SegmentName
+    let generation: Int
+    let offset: Int
+    /// The last record before it.
+    let position: RecordPosition
+}

@@ -1,0 +1,23 @@
+/// The records that came last, to know one again that another destination brings, too.
+struct RecentRecords: Sendable {
+    private struct Entry: Sendable {
+        let position: RecordPosition
+        var destinations: Set<String>
+    }
+
+    private static let limit = 1_024
+    private var entries: [LogRecordID: Entry] = [:]
+    private var order = RecordQueue<LogRecordID>()
+
+    mutating func add(_ id: LogRecordID, at position: RecordPosition, by destination: String) {
+        entries[id] = Entry(position: position, destinations: [destination])
+        order.append(id)
+        if order.count > Self.limit, let oldest = order.popFirst(), oldest != id { entries[oldest] = nil }
+    }
+
+    /// The place of a record that another destination has brought; `nil` when it is new.
+    mutating func claim(_ id: LogRecordID, by destination: String) -> RecordPosition? {
+        guard let entry = entries[id], entries[id]?.destinations.insert(destination).inserted == true else { return nil }
+        return entry.position
+    }
+}

@@ -1,0 +1,43 @@
+extension Segment {
+    /// A record in a segment's file.
+    struct Found: Sendable {
+        let frame: SegmentFrame
+        let level: LogLevel
+    }
+
+    /// The records in the file, each once.
+    func frames(in bytes: [UInt8]) -> [Found] {
+        bytes.withUnsafeBytes { bytes in
+            var found: [Found] = []
+            var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
+            while let frame = scanner.next() {
+                guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, let level = frame.level(in: bytes) else {
+                    continue
+                }
+                found.append(Found(frame: frame, level: level))
+            }
+            return found
+        }
+    }
+}
+
+extension SpoolState {
+    /// A segment was replaced by one with fewer records.
+    mutating func shorten(_ name: SegmentName, kept: [Segment.Found], dropped: [Segment.Found], length: Int) {
+        for found in dropped { lose(found.frame.position, found.level, .overflow) }
+        guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
+        guard let first = kept.first, let last = kept.last else {
+            segments.remove(at: index)
+            return
+        }
+        var segment = segments[index]
+        segment.counts = LogLevel.allCases.map { _ in 0 }
+        for found in kept { segment.note(level: found.level, position: found.frame.position) }
+        segment.first = first.frame.position
+        segment.last = last.frame.position
+        segment.length = length
+        segment.fileBytes = length
+        segment.generation += 1
+        segments[index] = segment
+    }
+}

@@ -1,0 +1,76 @@
+/// What is known of a segment's file.
+struct Segment: Sendable {
+    let name: SegmentName
+    let salt: UInt64
+    /// How far the file is written and synced: what may stand behind doesn't count.
+    var length: Int
+    /// The bytes of the file, what may stand behind ``length`` included.
+    var fileBytes: Int
+    /// The records by level.
+    var counts = LogLevel.allCases.map { _ in 0 }
+    /// The place of the first record; 0 without records.
+    var first: RecordPosition = 0
+    /// The place of the last record.
+    var last: RecordPosition = 0
+    /// How often the file was replaced by a shorter one.
+    var generation = 0
+    /// How many read it at present: it isn't replaced meanwhile.
+    var readers = 0
+
+    /// An empty one.
+    init(name: SegmentName, salt: UInt64) {
+        self.name = name
+        self.salt = salt
+        length = SegmentHeader.size
+        fileBytes = SegmentHeader.size
+    }
+
+    /// Counts a record that comes next.
+    mutating func note(level: LogLevel, position: RecordPosition) {
+        counts[Int(level.rawValue)] += 1
+        if first == 0 { first = position }
+        last = position
+    }
+
+    /// How many records are of a level or above.
+    func count(from level: LogLevel) -> Int {
+        counts[Int(level.rawValue)...].reduce(0, +)
+    }
+
+    enum Scan {
+        case segment(Segment, damages: Int)
+        /// No record is in it, nor can have been.
+        case empty
+        case unreadable
+        case newer(UInt32)
+    }
+
+    /// Reads a file through.
+    ///
+    /// - Parameter position: the last record before the segment: one that isn't behind it was written twice, when a sync had failed.
+    static func scan(_ name: SegmentName, _ bytes: [UInt8], after position: RecordPosition) -> Scan {
+        bytes.withUnsafeBytes { bytes in
+            // Headers are there before the name is: so short a file was cut, and nothing is left of it.
+            guard bytes.count > SegmentHeader.size else { return .empty }
+            guard let header = SegmentHeader(bytes) else { return .unreadable }
+            guard header.version == SegmentHeader.version else { return .newer(header.version) }
+            var segment = Segment(name: name, salt: header.salt)
+            segment.length = bytes.count
+            segment.fileBytes = bytes.count
+            segment.last = position
+            var scanner = SegmentScanner(bytes, from: SegmentHeader.size, salt: header.salt)
+            while let frame = scanner.next() {
+                guard frame.position > segment.last, let level = frame.level(in: bytes) else { continue }
+                segment.note(level: level, position: frame.position)
+            }
+            return .segment(segment, damages: scanner.damages)
+        }
+    }
+}
+
+extension SegmentFrame {
+    /// The level of the record; `nil` when there is no record in the frame.
+    func level(in bytes: UnsafeRawBufferPointer) -> LogLevel? {
+        payload.isEmpty ? nil : LogLevel(rawValue: bytes[payload.lowerBound])
+    }
+}

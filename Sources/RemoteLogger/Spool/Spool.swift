@@ -1,0 +1,48 @@
+public import Foundation
+
+/// Keeps log records on disk until their receivers have acknowledged them: across outages, the end of the process, and power loss.
+///
+///     let spool = Spool(directory: URL.applicationSupportDirectory.appending(path: "logs"))
+///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) { $0.spool = spool }
+///
+/// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes
+/// may be given one directory: each uses a subdirectory that it locks.
+///
+/// A spool never throws and keeps no caller waiting. While the disk fails, whatever the reason, records wait in memory within
+/// ``SpoolSettings/memory``, are delivered from there, and go to disk once it works again. See <doc:Durability>.
+public final class Spool: Sendable {
+    let core: SpoolCore
+
+    /// A spool in a directory, which is made if need be. What an earlier run has left there is read through before this returns.
+    ///
+    /// - Parameters:
+    ///   - directory: a directory of the local file system that is used for nothing else.
+    ///   - settings: the bounds.
+    public convenience init(directory: URL, settings: SpoolSettings = SpoolSettings()) {
+        self.init(root: directory.standardizedFileURL.path(percentEncoded: false), settings: settings, files: .system)
+    }
+
+    package init(root: String, settings: SpoolSettings, files: SpoolFileSystem) {
+        core = SpoolCore(root: root, settings: settings, files: files)
+        core.start()
+    }
+
+    deinit {
+        core.close()
+    }
+
+    /// How the spool is.
+    public var statistics: SpoolStatistics { core.statistics }
+
+    /// Writes what is in memory, and waits until it is synced.
+    ///
+    /// - Returns: whether all that was taken before is safe, or gone for another reason, such as an acknowledgement.
+    @discardableResult public func sync() async -> Bool {
+        await core.sync()
+    }
+
+    /// The store of a destination; `nil` when it is in use already.
+    package func store(for destination: String, minimumLevel: LogLevel) -> SpoolDestination? {
+        core.register(destination, minimumLevel: minimumLevel) ? SpoolDestination(name: destination, spool: self) : nil
+    }
+}

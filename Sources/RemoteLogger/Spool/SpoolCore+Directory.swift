@@ -1,0 +1,146 @@
+import WebServiceClient
+
+extension SpoolCore {
+    /// Opens the directory and takes what is in it; in case of a fault it is tried again later.
+    func openDirectory(_ writer: inout SpoolWriter) {
+        let isLate = state.withLock { $0.last > 0 }
+        do throws(SpoolFault) {
+            let directory = try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files)
+            writer.directory = directory
+            writer.epoch = directory.epoch &+ 1
+            writer.number = 0
+            state.withLock { $0.adopt(directory) }
+            // Those that nobody uses yet keep their records, too.
+            for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
+                let straddled = try straddled(by: destination, writer)
+                state.withLock { $0.install(destination, as: name, straddled: straddled) }
+            }
+            for remark in directory.remarks { report(.warning, "\(directory.path): \(remark)") }
+            state.withLock { $0.retryAt = nil }
+            if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
+            writer.hasComplained = false
+            for wake in news.withLock({ Array($0.values) }) { wake() }
+        } catch {
+            if let directory = writer.directory { directory.close(files) }
+            writer.directory = nil
+            fail(error, &writer)
+        }
+    }
+
+    func closeDirectory(_ writer: inout SpoolWriter) {
+        seal(&writer)
+        writer.directory?.close(files)
+        writer.directory = nil
+        state.withLock { $0.directory = nil }
+    }
+
+    // MARK: Destinations
+
+    /// Begins a destination's use.
+    ///
+    /// - Returns: whether nobody else uses it.
+    func register(_ name: String, minimumLevel: LogLevel) -> Bool {
+        writer.withLock { writer in
+            var destination = state.withLock { $0.destinations[name] } ?? DestinationState()
+            guard !destination.isOpen else { return false }
+            destination.isOpen = true
+            destination.minimumLevel = minimumLevel
+            do throws(SpoolFault) {
+                // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
+                let straddled = try straddled(by: destination, writer)
+                state.withLock { $0.install(destination, as: name, straddled: straddled) }
+                try createCursors(writer)
+            } catch {
+                state.withLock { state in
+                    if state.destinations[name]?.isOpen != true { state.install(destination, as: name, straddled: []) }
+                }
+                fail(error, &writer)
+            }
+            return true
+        }
+    }
+
+    /// The records of the segment in the middle of which a destination's cursor stands.
+    private func straddled(by destination: DestinationState, _ writer: SpoolWriter) throws(SpoolFault) -> [Segment.Found] {
+        let segment = state.withLock { state in
+            state.segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }
+        }
+        guard let segment, let directory = writer.directory else { return [] }
+        let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
+            try files.readAll(file, 0..<segment.length, salvages: true)
+        }
+        return segment.frames(in: bytes)
+    }
+
+    // MARK: Cursors
+
+    /// Gives each destination its file.
+    func createCursors(_ writer: SpoolWriter) throws(SpoolFault) {
+        guard let directory = writer.directory else { return }
+        for (name, destination) in state.withLock({ $0.destinations }) where !destination.hasFile {
+            let cursor = DestinationCursor(writes: 0, position: destination.acknowledged)
+            let content = cursor.slot + [UInt8](repeating: 0, count: DestinationCursor.size - cursor.slot.count)
+            try files.replace(directory.path + "/" + DestinationCursor.file(of: name), in: directory.path, by: content)
+            state.withLock { state in
+                state.destinations[name]?.cursor = cursor
+                state.destinations[name]?.hasFile = true
+            }
+        }
+    }
+
+    /// Writes a destination's cursor if it can; it is written again after the next acknowledgement.
+    func writeCursor(of name: String, sync: Bool) {
+        do throws(SpoolFault) {
+            try writeCursorFile(of: name, sync: sync)
+        } catch {
+            // A cursor that is behind costs duplicates only; nothing is deleted before it is written and synced.
+        }
+    }
+
+    func writeCursorFile(of name: String, sync: Bool) throws(SpoolFault) {
+        let result = cursors.withLock { _ in
+            Result { () throws(SpoolFault) in
+                let (directory, destination) = state.withLock { ($0.directory, $0.destinations[name]) }
+                guard let directory, let destination, destination.hasFile else { return }
+                let isNew = destination.acknowledged != destination.cursor.position
+                guard isNew || sync else { return }
+                let next = DestinationCursor(writes: destination.cursor.writes + 1, position: destination.acknowledged)
+                try files.with(directory + "/" + DestinationCursor.file(of: name), .update) { file throws(SpoolFault) in
+                    if isNew { try files.writeAll(file, next.offset, next.slot) }
+                    if sync { try files.sync(file) }
+                }
+                if isNew { state.withLock { $0.destinations[name]?.cursor = next } }
+            }
+        }
+        try result.get()
+    }
+}
+
+extension SpoolState {
+    /// Begins with a destination anew, behind what it has acknowledged.
+    mutating func install(_ destination: DestinationState, as name: String, straddled: [Segment.Found]) {
+        var destination = destination
+        destination.forget()
+        let level = destination.minimumLevel
+        let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(from: level) }
+        let part = straddled.count { $0.frame.position > destination.acknowledged && $0.level >= level }
+        destination.find(whole + part + memoryCount(for: destination))
+        destinations[name] = destination
+    }
+
+    /// Takes what a directory has.
+    mutating func adopt(_ opened: SpoolDirectory) {
+        directory = opened.path
+        otherBytes = opened.otherBytes
+        segments = opened.segments
+        last = max(last, opened.lastPosition)
+        for (name, cursor) in opened.cursors {
+            var destination = destinations[name] ?? DestinationState()
+            destination.cursor = cursor
+            destination.hasFile = true
+            destination.acknowledged = max(destination.acknowledged, cursor.position)
+            destination.read = max(destination.read, cursor.position)
+            destinations[name] = destination
+        }
+    }
+}

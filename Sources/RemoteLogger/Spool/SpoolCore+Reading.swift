@@ -1,0 +1,69 @@
+import WebServiceClient
+
+extension SpoolCore {
+    /// How long it is tried to read what the medium can't read, in nanoseconds.
+    private static let patience: UInt64 = 10_000_000_000
+
+    /// The next records for a destination, from disk as far as they are there, then from memory: on the reading queue.
+    func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
+        var batch = SpoolBatch(cursor: cursor, limits: limits)
+        while !batch.isFull, exchange.withLock({ _ in step(for: name, &batch) }) {}
+        return batch.records
+    }
+
+    /// Reads a piece of a segment, or of the memory.
+    ///
+    /// - Returns: whether there may be more.
+    private func step(for name: String, _ batch: inout SpoolBatch) -> Bool {
+        let now = settings.clock.uptime
+        let piece = state.withLock { state -> SpoolPiece? in
+            guard let destination = state.destinations[name] else { return nil }
+            batch.level = destination.minimumLevel
+            batch.cursor = max(batch.cursor, destination.acknowledged)
+            guard let segment = state.segments.first(where: { $0.last > batch.cursor }), let directory = state.directory else {
+                let start = batch.records.count
+                state.takeFromMemory(&batch)
+                state.destinations[name]?.hand(batch.records[start...], through: batch.cursor)
+                return nil
+            }
+            let salvages = state.unreadable.map { $0.name == segment.name && now >= $0.since &+ Self.patience } ?? false
+            return SpoolPiece(
+                path: directory + "/\(segment.name)", segment: segment, mark: destination.mark, cursor: batch.cursor, salvages: salvages)
+        }
+        guard var piece else { return false }
+        let start = batch.records.count
+        do throws(SpoolFault) {
+            try piece.read(files, into: &batch)
+            if piece.isDamaged { try recount(piece) }
+        } catch let fault where fault.isMissing {
+            // Somebody has deleted the file.
+            state.withLock { state in
+                state.recount(piece.segment.name, found: [])
+                state.segments.removeAll { $0.name == piece.segment.name }
+            }
+            return true
+        } catch {
+            // Not now. What can't be read for long is given up.
+            if error.isUnreadable {
+                state.withLock { state in
+                    if state.unreadable?.name != piece.segment.name { state.unreadable = (piece.segment.name, now) }
+                }
+            }
+            batch.removeLast(to: start)
+            return false
+        }
+        state.withLock { state in
+            state.destinations[name]?.hand(batch.records[start...], through: batch.cursor)
+            state.destinations[name]?.mark = piece.nextMark
+        }
+        return true
+    }
+
+    private func recount(_ piece: SpoolPiece) throws(SpoolFault) {
+        let bytes = try files.with(piece.path, .read) { file throws(SpoolFault) in
+            try files.readAll(file, 0..<piece.segment.length, salvages: piece.salvages)
+        }
+        let found = piece.segment.frames(in: bytes).map { (position: $0.frame.position, level: $0.level) }
+        state.withLock { $0.recount(piece.segment.name, found: found) }
+    }
+}

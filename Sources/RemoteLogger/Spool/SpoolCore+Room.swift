@@ -1,0 +1,161 @@
+import WebServiceClient
+
+extension SpoolCore {
+    /// Makes room on the disk: what is acknowledged goes, then the lowest level, of that the oldest, a segment at a time. What is about to
+    /// be written counts as the newest.
+    ///
+    /// - Parameter items: what is about to be written; loses those that are lower than all on disk.
+    /// - Returns: whether there is room; otherwise something has changed, and is to be looked at again.
+    /// - Throws: `SpoolFault.full` when everything is on its way to a receiver.
+    func makeRoom(
+        for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
+    ) throws(SpoolFault) -> Bool {
+        var tried: Set<SpoolState.Victim> = []
+        while true {
+            let missing = state.withLock { $0.diskBytes } + need + settings.reservedBytes - settings.boundedDiskBytes
+            guard missing > 0 else { return true }
+            if try deleteAcknowledged(&writer) { continue }
+            let lowest = state.withLock { $0.lowest(except: tried) }
+            let droppable = state.withLock { state in items.filter { !state.isPinned($0.position) } }
+            if let newcomer = droppable.map(\.record.level).min(), newcomer < lowest?.level ?? .trace {
+                drop(newcomer, missing, &items)
+                return false
+            }
+            guard let lowest else { throw SpoolFault.full }
+            sayFull(&writer)
+            let wasActive = writer.active?.name == lowest.name
+            if wasActive { seal(&writer) }
+            if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest) }
+            // The caller's segment is closed now.
+            if wasActive { return false }
+        }
+    }
+
+    private func sayFull(_ writer: inout SpoolWriter) {
+        guard !writer.saidFull else { return }
+        writer.saidFull = true
+        report(
+            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level goes first, then the oldest records.")
+    }
+
+    /// Drops newcomers of a level, the oldest first, until about so many bytes are saved.
+    private func drop(_ level: LogLevel, _ missing: Int, _ items: inout ArraySlice<RecordBuffer.Item>) {
+        var encoder = RecordEncoder()
+        var saved = 0
+        var kept: [RecordBuffer.Item] = []
+        for item in items {
+            let isPinned = state.withLock { $0.isPinned(item.position) }
+            guard item.record.level == level, saved < missing, !isPinned else {
+                kept.append(item)
+                continue
+            }
+            encoder.removeAll()
+            encoder.write(item.record)
+            saved += encoder.bytes.count + SegmentFrame.overhead
+            state.withLock { $0.lose(item, .overflow) }
+        }
+        items = kept[...]
+    }
+
+    /// Removes the records of a level from a segment, and with them those that nobody needs.
+    ///
+    /// - Returns: whether it is shorter now.
+    private func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
+        let found = state.withLock { state in state.segments.first { $0.name == name } }
+        guard let directory = writer.directory, let segment = found else { return false }
+        let path = directory.path + "/\(name)"
+        let bytes: [UInt8]
+        do throws(SpoolFault) {
+            bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
+        } catch let fault where fault.isUnreadable {
+            return false
+        }
+        let frames = segment.frames(in: bytes)
+        state.withLock { $0.recount(name, found: frames.map { ($0.frame.position, $0.level) }) }
+        let (kept, dropped) = state.withLock { state in
+            var kept: [Segment.Found] = []
+            var dropped: [Segment.Found] = []
+            let acknowledged = state.acknowledgedByAll ?? 0
+            for found in frames {
+                let position = found.frame.position
+                let goes = position <= acknowledged || found.level == level && !state.isPinned(position)
+                if goes { dropped.append(found) } else { kept.append(found) }
+            }
+            return (kept, dropped)
+        }
+        guard !dropped.isEmpty else { return false }
+        var content = SegmentHeader(salt: segment.salt).bytes
+        for found in kept { content += bytes[found.frame.range] }
+        guard content.count < segment.fileBytes else { return false }
+        return try exchangeContent(of: segment, in: directory, by: content, kept: kept, dropped: dropped)
+    }
+
+    private func exchangeContent(
+        of segment: Segment, in directory: SpoolDirectory, by content: [UInt8], kept: [Segment.Found], dropped: [Segment.Found]
+    ) throws(SpoolFault) -> Bool {
+        let temporary = directory.path + "/" + SpoolDirectory.temporary
+        let path = directory.path + "/\(segment.name)"
+        do throws(SpoolFault) {
+            try files.with(temporary, .create) { file throws(SpoolFault) in
+                try files.writeAll(file, 0, content)
+                try files.sync(file)
+            }
+        } catch {
+            try? files.remove(temporary)
+            throw error
+        }
+        let result = exchange.withLock { _ -> Result<Bool, SpoolFault> in
+            // A reader may have handed some of them out meanwhile.
+            let isFree = state.withLock { state in !dropped.contains { state.isPinned($0.frame.position) } }
+            do throws(SpoolFault) {
+                guard isFree else {
+                    try files.remove(temporary)
+                    return .success(false)
+                }
+                if kept.isEmpty {
+                    try files.remove(temporary)
+                    try files.remove(path)
+                } else {
+                    try files.rename(temporary, path)
+                }
+            } catch {
+                try? files.remove(temporary)
+                return .failure(error)
+            }
+            state.withLock { $0.shorten(segment.name, kept: kept, dropped: dropped, length: content.count) }
+            return .success(true)
+        }
+        let isDone = try result.get()
+        if isDone { try files.syncDirectory(directory.path) }
+        return isDone
+    }
+
+    /// Deletes the segments that every destination has acknowledged, once the cursors that say so are synced.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult func deleteAcknowledged(_ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
+        guard let directory = writer.directory else { return false }
+        let active = writer.active?.name
+        let (names, destinations) = state.withLock { state in
+            state.advanceIdle()
+            guard let acknowledged = state.acknowledgedByAll else { return ([SegmentName](), [String]()) }
+            // An active segment is begun anew only when it is worth it.
+            let names = state.segments.filter {
+                $0.last <= acknowledged && ($0.name != active || $0.length > settings.segmentBytes / 2)
+            }
+            return (names.map(\.name), Array(state.destinations.keys))
+        }
+        guard !names.isEmpty else { return false }
+        for destination in destinations { try writeCursorFile(of: destination, sync: true) }
+        for name in names {
+            if name == active { seal(&writer) }
+            do throws(SpoolFault) {
+                try files.remove(directory.path + "/\(name)")
+            } catch let fault where fault.isMissing {
+                // Somebody else has deleted it.
+            }
+            state.withLock { state in state.segments.removeAll { $0.name == name } }
+        }
+        return true
+    }
+}

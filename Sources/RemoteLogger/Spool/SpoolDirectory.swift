@@ -1,0 +1,130 @@
+/// The directory of one process, below the one that all share: locked, and read through once.
+///
+/// A process takes the first of the directories `0`, `1`, `2` … that no other process has locked.
+struct SpoolDirectory: Sendable {
+    /// The file that is written before it takes another one's place. There is one, so that no more can be left behind.
+    static let temporary = "next.temporary"
+    private static let lockFile = "lock"
+    /// How many processes can share a directory.
+    private static let slots = 256
+
+    let path: String
+    private(set) var lock: Int32
+    private(set) var segments: [Segment] = []
+    private(set) var cursors: [String: DestinationCursor] = [:]
+    /// The bytes of files that aren't the spool's own, or of a later version.
+    private(set) var otherBytes = 0
+    /// The highest epoch of any segment, of later versions too.
+    private(set) var epoch: UInt64 = 0
+    /// What there is to tell.
+    private(set) var remarks: [String] = []
+
+    /// The highest position that was ever used, as far as can be known.
+    var lastPosition: RecordPosition {
+        max(segments.last?.last ?? 0, cursors.values.map(\.position).max() ?? 0)
+    }
+
+    /// Opens the first directory that is free.
+    ///
+    /// - Parameter mustBeEmpty: whether only one without records will do, since this process has numbered its own already. What the
+    ///   others hold waits for the next run.
+    static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
+        for slot in 0..<slots {
+            let path = root + "/\(slot)"
+            try files.makeDirectory(path)
+            guard let lock = try files.lock(path + "/" + lockFile) else { continue }
+            do throws(SpoolFault) {
+                var directory = SpoolDirectory(path: path, lock: lock)
+                // A directory is passed over whose cursors a later version has written.
+                if try directory.scan(files) {
+                    if !mustBeEmpty { return directory }
+                    if directory.segments.isEmpty {
+                        try directory.removeCursors(files)
+                        return directory
+                    }
+                }
+                files.close(lock)
+            } catch {
+                files.close(lock)
+                throw error
+            }
+        }
+        throw SpoolFault.busy
+    }
+
+    private init(path: String, lock: Int32) {
+        self.path = path
+        self.lock = lock
+    }
+
+    /// - Returns: whether the directory can be used.
+    private mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
+        var names: [SegmentName] = []
+        for file in try files.list(path) where file != Self.lockFile {
+            if let name = SegmentName(file) {
+                names.append(name)
+            } else if file == Self.temporary {
+                try files.remove(path + "/" + file)
+            } else if let destination = DestinationCursor.destination(ofFile: file) {
+                let bytes = try files.with(path + "/" + file, .read) { file throws(SpoolFault) in
+                    try files.readAll(file, 0..<DestinationCursor.size)
+                }
+                switch DestinationCursor.read(bytes) {
+                case .cursor(let cursor): cursors[destination] = cursor
+                case .damaged:
+                    cursors[destination] = DestinationCursor()
+                    remarks.append("The cursor \(file) is damaged: what is left is sent to its destination again.")
+                case .newer: return false
+                }
+            } else {
+                otherBytes += try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) }
+            }
+        }
+        var last: RecordPosition = 0
+        for name in names.sorted() {
+            epoch = max(epoch, name.epoch)
+            try scan(name, after: &last, files)
+        }
+        return true
+    }
+
+    private mutating func scan(_ name: SegmentName, after last: inout RecordPosition, _ files: SpoolFileSystem) throws(SpoolFault) {
+        let bytes = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) in
+            let size = try files.size(file)
+            do throws(SpoolFault) {
+                return try files.readAll(file, 0..<size)
+            } catch let fault where fault.isUnreadable {
+                return try files.readAll(file, 0..<size, salvages: true)
+            }
+        }
+        switch Segment.scan(name, bytes, after: last) {
+        case .segment(let segment, let damages):
+            if damages > 0 { remarks.append("\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
+            last = segment.last
+            segments.append(segment)
+        case .empty:
+            try files.remove(path + "/\(name)")
+        case .unreadable:
+            otherBytes += bytes.count
+            remarks.append("\(name) has no header that can be read. It is left as it is.")
+        case .newer(let version):
+            otherBytes += bytes.count
+            remarks.append("\(name) is of version \(version), which this program doesn't know. It is left as it is.")
+        }
+    }
+
+    /// Lets the numbering begin anew: no record is left that a cursor could tell of.
+    private mutating func removeCursors(_ files: SpoolFileSystem) throws(SpoolFault) {
+        for name in cursors.keys { try files.remove(path + "/" + DestinationCursor.file(of: name)) }
+        cursors = [:]
+    }
+
+    func close(_ files: SpoolFileSystem) {
+        files.close(lock)
+    }
+}
+
+extension SpoolFault {
+    /// Every place is taken.
+    static let busy = SpoolFault(16, "flock")
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A call of the file system that failed.
+package struct SpoolFault: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The system's number of the error.
+    package let code: Int32
+    /// What was tried, such as `rename`.
+    package let call: String
+
+    package init(_ code: Int32, _ call: String) {
+        self.code = code
+        self.call = call
+    }
+
+    /// The fault that `errno` tells of.
+    static func last(_ call: String) -> SpoolFault {
+        SpoolFault(errno, call)
+    }
+
+    /// Whether there is nothing of the name.
+    var isMissing: Bool { code == ENOENT }
+    /// Whether the medium can't read it.
+    var isUnreadable: Bool { code == EIO }
+
+    package var description: String {
+        "\(String(cString: strerror(code))) (\(call), errno \(code))"
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+extension SpoolFault {
+    /// There is no space left.
+    static let full = SpoolFault(ENOSPC, "write")
+}
+
+extension SpoolFileSystem {
+    /// The system's own. Files are for their owner only; other programs that the process starts don't get them.
+    package static let system = SpoolFileSystem(
+        makeDirectory: { path throws(SpoolFault) in
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            } catch {
+                let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code ?? Int(EIO)
+                throw SpoolFault(Int32(truncatingIfNeeded: code), "mkdir")
+            }
+        },
+        list: { path throws(SpoolFault) in
+            guard let directory = opendir(path) else { throw .last("opendir") }
+            defer { closedir(directory) }
+            var names: [String] = []
+            while let entry = readdir(directory) {
+                let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) { String(cString: $0) }
+                }
+                if name != ".", name != ".." { names.append(name) }
+            }
+            return names
+        },
+        open: { path, access throws(SpoolFault) in
+            let flags =
+                switch access {
+                case .read: O_RDONLY
+                case .update: O_RDWR
+                case .create: O_RDWR | O_CREAT | O_TRUNC
+                }
+            return try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | O_NOFOLLOW) }
+        },
+        lock: { path throws(SpoolFault) in
+            let file = try repeating("open") { Self.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW) }
+            do throws(SpoolFault) {
+                _ = try repeating("flock") { flock(file, LOCK_EX | LOCK_NB) }
+                return file
+            } catch {
+                _ = Self.closeFile(file)
+                if error.code == EWOULDBLOCK { return nil }
+                throw error
+            }
+        },
+        size: { file throws(SpoolFault) in
+            var status = stat()
+            _ = try repeating("fstat") { fstat(file, &status) }
+            return Int(status.st_size)
+        },
+        read: { file, offset, buffer throws(SpoolFault) in
+            try repeating("read") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+        },
+        write: { file, offset, buffer throws(SpoolFault) in
+            try repeating("write") { pwrite(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+        },
+        truncate: { file, size throws(SpoolFault) in
+            _ = try repeating("ftruncate") { ftruncate(file, off_t(size)) }
+        },
+        sync: { file throws(SpoolFault) in
+            try synchronize(file)
+        },
+        close: { file in
+            _ = Self.closeFile(file)
+        },
+        rename: { path, newPath throws(SpoolFault) in
+            _ = try repeating("rename") { Self.renameFile(path, newPath) }
+        },
+        remove: { path throws(SpoolFault) in
+            _ = try repeating("unlink") { unlink(path) }
+        },
+        syncDirectory: { path throws(SpoolFault) in
+            let directory = try repeating("open") { Self.openFile(path, O_RDONLY | O_CLOEXEC) }
+            defer { _ = Self.closeFile(directory) }
+            try synchronize(directory)
+        })
+
+    /// Makes a call again while signals interrupt it.
+    private static func repeating<Result: SignedInteger>(_ name: String, _ call: () -> Result) throws(SpoolFault) -> Result {
+        while true {
+            let result = call()
+            guard result < 0 else { return result }
+            guard errno == EINTR else { throw .last(name) }
+        }
+    }
+
+    private static func synchronize(_ file: Int32) throws(SpoolFault) {
+        #if canImport(Darwin)
+        // On these systems fsync(2) leaves the data in the drive's own memory. Some file systems know nothing else.
+        guard fcntl(file, F_FULLFSYNC) != 0 else { return }
+        #endif
+        _ = try repeating("fsync") { fsync(file) }
+    }
+
+    // The members of this type have the names of the calls.
+
+    private static func openFile(_ path: String, _ flags: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.open(path, flags, mode_t(0o600))
+        #elseif canImport(Glibc)
+        Glibc.open(path, flags, mode_t(0o600))
+        #else
+        Musl.open(path, flags, mode_t(0o600))
+        #endif
+    }
+
+    private static func closeFile(_ file: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.close(file)
+        #elseif canImport(Glibc)
+        Glibc.close(file)
+        #else
+        Musl.close(file)
+        #endif
+    }
+
+    private static func renameFile(_ path: String, _ newPath: String) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.rename(path, newPath)
+        #elseif canImport(Glibc)
+        Glibc.rename(path, newPath)
+        #else
+        Musl.rename(path, newPath)
+        #endif
+    }
+}

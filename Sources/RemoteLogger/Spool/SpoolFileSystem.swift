@@ -1,0 +1,147 @@
+/// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
+package struct SpoolFileSystem: Sendable {
+    /// How a file is opened.
+    package enum Access: Sendable {
+        /// An existing one, to read.
+        case read
+        /// An existing one, to read and write.
+        case update
+        /// An empty one, to write: what was there is gone.
+        case create
+    }
+
+    /// Makes a directory and what leads to it, unless it exists.
+    package var makeDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// The names in a directory.
+    package var list: @Sendable (_ path: String) throws(SpoolFault) -> [String]
+    /// Opens a file and gives its number.
+    package var open: @Sendable (_ path: String, Access) throws(SpoolFault) -> Int32
+    /// Opens a file, made if missing, and locks it until it is closed or the process ends; `nil` when somebody else has locked it.
+    package var lock: @Sendable (_ path: String) throws(SpoolFault) -> Int32?
+    /// The size of a file in bytes.
+    package var size: @Sendable (_ file: Int32) throws(SpoolFault) -> Int
+    /// Reads into a buffer from an offset on, and gives how many bytes: fewer than asked for when the file ends.
+    package var read: @Sendable (_ file: Int32, _ offset: Int, UnsafeMutableRawBufferPointer) throws(SpoolFault) -> Int
+    /// Writes at an offset and gives how many bytes: maybe fewer than given.
+    package var write: @Sendable (_ file: Int32, _ offset: Int, UnsafeRawBufferPointer) throws(SpoolFault) -> Int
+    /// Cuts a file.
+    package var truncate: @Sendable (_ file: Int32, _ size: Int) throws(SpoolFault) -> Void
+    /// Waits until what was written to a file is on the medium.
+    package var sync: @Sendable (_ file: Int32) throws(SpoolFault) -> Void
+    /// Closes a file.
+    package var close: @Sendable (_ file: Int32) -> Void
+    /// Gives a file another name, in place of what has that name.
+    package var rename: @Sendable (_ path: String, _ newPath: String) throws(SpoolFault) -> Void
+    /// Removes a file.
+    package var remove: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// Waits until a directory's names are on the medium.
+    package var syncDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
+
+    package init(
+        makeDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        list: @escaping @Sendable (String) throws(SpoolFault) -> [String],
+        open: @escaping @Sendable (String, Access) throws(SpoolFault) -> Int32,
+        lock: @escaping @Sendable (String) throws(SpoolFault) -> Int32?,
+        size: @escaping @Sendable (Int32) throws(SpoolFault) -> Int,
+        read: @escaping @Sendable (Int32, Int, UnsafeMutableRawBufferPointer) throws(SpoolFault) -> Int,
+        write: @escaping @Sendable (Int32, Int, UnsafeRawBufferPointer) throws(SpoolFault) -> Int,
+        truncate: @escaping @Sendable (Int32, Int) throws(SpoolFault) -> Void,
+        sync: @escaping @Sendable (Int32) throws(SpoolFault) -> Void,
+        close: @escaping @Sendable (Int32) -> Void,
+        rename: @escaping @Sendable (String, String) throws(SpoolFault) -> Void,
+        remove: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        syncDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void
+    ) {
+        self.makeDirectory = makeDirectory
+        self.list = list
+        self.open = open
+        self.lock = lock
+        self.size = size
+        self.read = read
+        self.write = write
+        self.truncate = truncate
+        self.sync = sync
+        self.close = close
+        self.rename = rename
+        self.remove = remove
+        self.syncDirectory = syncDirectory
+    }
+}
+
+extension SpoolFileSystem {
+    /// What media read at once.
+    private static let block = 4_096
+
+    /// Opens a file for the time of a body.
+    func with<Result>(_ path: String, _ access: Access, _ body: (Int32) throws(SpoolFault) -> Result) throws(SpoolFault) -> Result {
+        let file = try open(path, access)
+        defer { close(file) }
+        return try body(file)
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: UnsafeRawBufferPointer) throws(SpoolFault) {
+        var done = 0
+        while done < bytes.count {
+            let count = try write(file, offset + done, UnsafeRawBufferPointer(rebasing: bytes[done...]))
+            guard count > 0 else { throw SpoolFault.full }
+            done += min(count, bytes.count - done)
+        }
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: [UInt8]) throws(SpoolFault) {
+        // `withUnsafeBytes` can't pass a typed error on.
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) }
+        }
+        try result.get()
+    }
+
+    /// The bytes of a range, fewer where the file ends.
+    ///
+    /// - Parameter salvages: whether blocks that the medium can't read are zeros, which no record survives, rather than a fault.
+    func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> [UInt8] {
+        var fault: SpoolFault?
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
+            buffer.initialize(repeating: 0)
+            let raw = UnsafeMutableRawBufferPointer(buffer)
+            var isCareful = false
+            while initialized < range.count {
+                let block = Self.block - (range.lowerBound + initialized) % Self.block
+                let end = isCareful ? min(range.count, initialized + block) : range.count
+                let piece = UnsafeMutableRawBufferPointer(rebasing: raw[initialized..<end])
+                do throws(SpoolFault) {
+                    let count = try read(file, range.lowerBound + initialized, piece)
+                    guard count > 0 else { return }
+                    initialized += min(count, piece.count)
+                } catch {
+                    guard salvages, error.isUnreadable else {
+                        fault = error
+                        return
+                    }
+                    // Block by block only those are lost that are bad.
+                    if isCareful { initialized += piece.count } else { isCareful = true }
+                }
+            }
+        }
+        if let fault { throw fault }
+        return bytes
+    }
+
+    /// Puts a file in place of another one, or of none: whole or not at all, whatever happens.
+    func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws(SpoolFault) {
+        let temporary = directory + "/" + SpoolDirectory.temporary
+        do throws(SpoolFault) {
+            try with(temporary, .create) { file throws(SpoolFault) in
+                try writeAll(file, 0, bytes)
+                try sync(file)
+            }
+            try rename(temporary, path)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try syncDirectory(directory)
+    }
+}

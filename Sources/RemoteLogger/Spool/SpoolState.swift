@@ -1,0 +1,178 @@
+/// What a spool holds, and for whom: everything that changes together, under one lock, none of it by waiting for a disk.
+///
+/// A record is held for every destination whose level it reaches. It leaves when each of them has acknowledged it, or when it is
+/// lost, which is counted for each that hadn't.
+struct SpoolState: Sendable {
+    /// What isn't on disk yet; pinned are those that are being written, or that a destination has read.
+    var memory = RecordBuffer()
+    /// The files, oldest first; all their records are older than those in memory.
+    var segments: [Segment] = []
+    /// The bytes of files that are left alone.
+    var otherBytes = 0
+    /// The directory in use; `nil` while there is none.
+    var directory: String?
+    /// When the disk is tried again; `nil` while it works.
+    var retryAt: UInt64?
+    /// The segment that can't be read, and since when.
+    var unreadable: (name: SegmentName, since: UInt64)?
+    /// Work is on its way to the writing queue already.
+    var isScheduled = false
+    var isClosed = false
+    /// The place of the last record.
+    var last: RecordPosition = 0
+    var destinations: [String: DestinationState] = [:]
+    private var recent = RecentRecords()
+
+    // MARK: Records that come and go
+
+    mutating func append(
+        _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits
+    ) -> AppendOutcome {
+        var position = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
+        if position != nil {
+            destinations[destination]?.found -= 1
+        } else {
+            last += 1
+            position = last
+            if destinations.count > 1 { recent.add(record.id, at: last, by: destination) }
+            for name in destinations.keys {
+                destinations[name]?.take(record.level, size: size, now: now, isFound: name != destination)
+            }
+            let item = RecordBuffer.Item(position: last, record: record, size: size, since: now)
+            for loss in memory.append(item, limits: limits) {
+                lose(loss.item.position, loss.item.record.level, loss.reason)
+            }
+        }
+        var outcome = AppendOutcome(position: position ?? last)
+        outcome.unread = destinations[destination]?.unread ?? 0
+        outcome.unreadBytes = destinations[destination]?.unreadBytes ?? 0
+        return outcome
+    }
+
+    /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
+    mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
+        for name in destinations.keys {
+            guard let destination = destinations[name], level >= destination.minimumLevel, position > destination.read else { continue }
+            destinations[name]?.lose(1, from: position, reason)
+        }
+    }
+
+    mutating func acknowledge(through position: RecordPosition, by destination: String) {
+        destinations[destination]?.acknowledge(through: position)
+        releaseMemory()
+    }
+
+    private mutating func releaseMemory() {
+        guard let first = memory.pinned.first, let acknowledged = acknowledgedByAll, first.position <= acknowledged else { return }
+        memory.removePinned(through: acknowledged)
+    }
+
+    // MARK: For the writer
+
+    /// The records to be written next: at least one if there is any, and no more than fill a number of bytes.
+    mutating func stage(through position: RecordPosition, bytes limit: Int) -> [RecordBuffer.Item] {
+        releaseMemory()
+        var items: [RecordBuffer.Item] = []
+        var bytes = 0
+        for item in memory.pinned where item.position <= position && (items.isEmpty || bytes + item.size <= limit) {
+            items.append(item)
+            bytes += item.size
+        }
+        guard items.count == memory.pinned.count else { return items }
+        while let next = memory.oldestUnpinned, next.position <= position, items.isEmpty || bytes + next.size <= limit {
+            guard let item = memory.pinNext() else { break }
+            items.append(item)
+            bytes += item.size
+        }
+        return items
+    }
+
+    /// What couldn't be written may be dropped again, unless a destination has read it.
+    mutating func unstage() {
+        memory.unpin(after: destinations.values.map(\.read).max() ?? 0)
+    }
+
+    /// Records are on disk now.
+    mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) {
+        guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return }
+        for item in items { segments[index].note(level: item.record.level, position: item.position) }
+        segments[index].length = length
+        segments[index].fileBytes = length
+        memory.removePinned(through: last.position)
+    }
+
+    /// A record that is being written is lost.
+    mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
+        // Acknowledged meanwhile, it isn't lost.
+        guard memory.removePinned(at: item.position) != nil else { return }
+        lose(item.position, item.record.level, reason)
+    }
+
+    /// The bytes of all files.
+    var diskBytes: Int {
+        guard directory != nil else { return 0 }
+        return segments.reduce(otherBytes) { $0 + $1.fileBytes } + destinations.values.count { $0.hasFile } * DestinationCursor.size
+    }
+
+    /// The place up to which nobody needs anything any more; `nil` without destinations.
+    var acknowledgedByAll: RecordPosition? { destinations.values.map(\.acknowledged).min() }
+
+    /// Destinations for which nothing is held are through with everything.
+    mutating func advanceIdle() {
+        for name in destinations.keys where destinations[name]?.held == 0 {
+            destinations[name]?.acknowledged = last
+            destinations[name]?.read = last
+        }
+    }
+
+    /// The records of a level in a segment, which can go to make room.
+    struct Victim: Sendable, Hashable {
+        let name: SegmentName
+        let level: LogLevel
+    }
+
+    /// The lowest level on disk, and the oldest segment that has records of it.
+    func lowest(except tried: Set<Victim>) -> Victim? {
+        for level in LogLevel.allCases {
+            let victims = segments.lazy.filter { $0.counts[Int(level.rawValue)] > 0 }.map { Victim(name: $0.name, level: level) }
+            if let victim = victims.first(where: { !tried.contains($0) }) { return victim }
+        }
+        return nil
+    }
+
+    /// Whether a record is on its way to a destination.
+    func isPinned(_ position: RecordPosition) -> Bool {
+        destinations.values.contains { position > $0.acknowledged && position <= $0.read }
+    }
+
+    // MARK: Destinations
+
+    /// What a destination has.
+    func load(of name: String) -> StoreLoad {
+        guard let destination = destinations[name] else { return StoreLoad() }
+        var load = StoreLoad(records: destination.held + destination.lost, bytes: diskBytes + memory.bytes)
+        load.unread = destination.unread
+        load.unreadBytes = destination.unreadBytes
+        load.found = destination.found
+        if destination.unread > 0 {
+            let onDisk = segments.first { $0.last > destination.read }.map { max($0.first, destination.read + 1) }
+            load.firstUnread = onDisk ?? memory.first(after: destination.read) ?? last
+            load.firstUnreadSince = destination.since
+        }
+        load.first = destination.handed.first ?? load.firstUnread
+        return load
+    }
+}
+
+extension SpoolState {
+    /// Gives up for a destination what is in memory, and altogether when nobody else is there.
+    ///
+    /// - Returns: how many records the destination loses.
+    mutating func abandonMemory(of name: String) -> Int {
+        guard let destination = destinations[name] else { return 0 }
+        let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged)
+        destinations[name]?.abandon(lost)
+        if !destinations.values.contains(where: \.isOpen) { memory = RecordBuffer() }
+        return lost
+    }
+}

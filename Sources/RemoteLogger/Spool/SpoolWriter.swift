@@ -1,0 +1,144 @@
+import WebServiceClient
+
+/// What only the writing queue touches.
+struct SpoolWriter: Sendable {
+    var directory: SpoolDirectory?
+    /// The segment that is written to.
+    var active: (file: Int32, name: SegmentName)?
+    var epoch: UInt64 = 0
+    var number: UInt64 = 0
+    /// That the disk fails was said.
+    var hasComplained = false
+    /// That the spool is full was said.
+    var saidFull = false
+    var encoder = RecordEncoder()
+    var generator = SystemRandomNumberGenerator()
+}
+
+extension SpoolCore {
+    /// Writes and syncs what is in memory and deletes what nobody needs: on the writing queue.
+    func work() {
+        writer.withLock { writer in
+            let target = state.withLock { state in
+                state.isScheduled = false
+                return state.last
+            }
+            if writer.directory == nil, !state.withLock({ $0.isClosed }) { openDirectory(&writer) }
+            guard writer.directory != nil else { return }
+            do throws(SpoolFault) {
+                try createCursors(writer)
+                try deleteAcknowledged(&writer)
+                try drain(through: target, &writer)
+                state.withLock { $0.retryAt = nil }
+                if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
+                writer.hasComplained = false
+            } catch {
+                fail(error, &writer)
+            }
+        }
+    }
+
+    /// Back to memory for a while.
+    func fail(_ fault: SpoolFault, _ writer: inout SpoolWriter) {
+        let retry = settings.clock.uptime &+ max(1, settings.retryInterval.wholeNanoseconds)
+        state.withLock { state in
+            state.unstage()
+            state.retryAt = retry
+        }
+        guard !writer.hasComplained else { return }
+        writer.hasComplained = true
+        report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, the disk is tried again.")
+    }
+
+    /// Writes what came up to a place, piece by piece.
+    private func drain(through target: RecordPosition, _ writer: inout SpoolWriter) throws(SpoolFault) {
+        while true {
+            let items = state.withLock { $0.stage(through: target, bytes: 256 << 10) }
+            guard !items.isEmpty else { return }
+            var rest = items[...]
+            while !rest.isEmpty { try write(&rest, &writer) }
+        }
+    }
+
+    /// Writes as many records as the active segment takes, in one go, and syncs them.
+    private func write(_ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter) throws(SpoolFault) {
+        guard let first = items.first else { return }
+        guard let active = try activeSegment(&writer), let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
+            throw SpoolFault.full
+        }
+        writer.encoder.removeAll()
+        var count = 0
+        for item in items {
+            let before = writer.encoder.bytes.count
+            SegmentFrame.write(item.record, at: item.position, salt: segment.salt, into: &writer.encoder)
+            if segment.length + writer.encoder.bytes.count > settings.segmentBytes {
+                writer.encoder.truncate(to: before)
+                break
+            }
+            count += 1
+        }
+        guard count > 0 else {
+            // It doesn't fit behind what is there: into a segment of its own, or into none at all.
+            if segment.length == SegmentHeader.size {
+                state.withLock { $0.lose(first, .oversize) }
+                items.removeFirst()
+            } else {
+                seal(&writer)
+            }
+            return
+        }
+        guard try makeRoom(for: writer.encoder.bytes.count, &items, &writer) else { return }
+        try append(items.prefix(count), to: segment, file: active.file, &writer)
+        items.removeFirst(count)
+    }
+
+    private func append(
+        _ items: ArraySlice<RecordBuffer.Item>, to segment: Segment, file: Int32, _ writer: inout SpoolWriter
+    ) throws(SpoolFault) {
+        let end = segment.length + writer.encoder.bytes.count
+        do throws(SpoolFault) {
+            try files.writeAll(file, segment.length, writer.encoder.bytes)
+            try files.sync(file)
+        } catch {
+            // After a failed sync nobody knows what is on the medium: what was synced before stays, and nothing comes behind it.
+            var size = end
+            do throws(SpoolFault) {
+                try files.truncate(file, segment.length)
+                size = segment.length
+            } catch {
+                size = (try? files.size(file)) ?? end
+            }
+            state.withLock { state in
+                guard let index = state.segments.lastIndex(where: { $0.name == segment.name }) else { return }
+                state.segments[index].fileBytes = size
+            }
+            seal(&writer)
+            throw error
+        }
+        state.withLock { $0.commit(items, in: segment.name, length: end) }
+    }
+
+    /// The segment that is written to, a new one if need be; `nil` when there is no room for one.
+    private func activeSegment(_ writer: inout SpoolWriter) throws(SpoolFault) -> (file: Int32, name: SegmentName)? {
+        if let active = writer.active { return active }
+        guard let directory = writer.directory else { return nil }
+        var none: ArraySlice<RecordBuffer.Item> = []
+        guard try makeRoom(for: SegmentHeader.size, &none, &writer) else { return nil }
+        let name = SegmentName(epoch: writer.epoch, number: writer.number + 1)
+        let header = SegmentHeader(salt: writer.generator.next())
+        try files.replace(directory.path + "/\(name)", in: directory.path, by: header.bytes)
+        writer.number += 1
+        let segment = Segment(name: name, salt: header.salt)
+        state.withLock { $0.segments.append(segment) }
+        let file = try files.open(directory.path + "/\(name)", .update)
+        writer.active = (file, name)
+        return (file, name)
+    }
+
+    /// Writes no more to the active segment.
+    func seal(_ writer: inout SpoolWriter) {
+        guard let active = writer.active else { return }
+        files.close(active.file)
+        writer.active = nil
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// The bounds hold to the byte, and what goes is what matters least.
+@Suite(.serialized) struct SpoolBoundsTests {
+    @Test func `when the disk is full the lowest level goes first, then the oldest`() async throws {
+        let bound = 64 << 10
+        let harness = try SpoolHarness { $0.diskBytes = bound }
+        let text = String(repeating: "x", count: 200)
+        var sequence: UInt64 = 0
+        func append(_ level: LogLevel, _ count: Int) async {
+            for _ in 0..<count {
+                sequence += 1
+                harness.append([.sample(sequence, level, text)])
+                if sequence % 10 == 0 { _ = await harness.spool.sync() }
+            }
+            _ = await harness.spool.sync()
+        }
+        await append(.info, 60)
+        await append(.debug, 60)
+        await append(.error, 60)
+        let full = await Self.held(in: harness)
+        #expect(full.keys.contains(.info) == true && full[.error]?.count == 60)
+        await append(.error, 100)
+        let later = await Self.held(in: harness)
+        #expect(later[.debug] == nil, "debug goes before info")
+        #expect(later[.error]?.count == 160, "errors stay while there is less")
+        if let infos = later[.info] { #expect(infos.last == 60, "of one level the oldest go: \(infos)") }
+        await append(.trace, 30)
+        #expect(await Self.held(in: harness)[.error]?.count == 160)
+        await append(.error, 400)
+        let errors = await Self.held(in: harness)
+        #expect(Set(errors.keys) == [.error])
+        #expect(errors[.error]?.last == sequence)
+        #expect(errors[.error] == errors[.error]?.sorted())
+        #expect(harness.disk.peak <= bound, "\(harness.disk.peak)")
+        let lost = harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        #expect(lost + (errors[.error]?.count ?? 0) == Int(sequence))
+        #expect(harness.store.load.records == errors[.error]?.count)
+    }
+
+    /// What is held, by level, as the next process would find it.
+    private static func held(in harness: SpoolHarness) async -> [LogLevel: [UInt64]] {
+        guard let next = try? SpoolHarness(harness.disk.afterKill()) else { return [:] }
+        return Dictionary(grouping: await next.readAll(), by: \.record.level).mapValues { $0.map(\.record.sequence) }
+    }
+
+    @Test func `a record that is too large is dropped alone`() async throws {
+        let harness = try SpoolHarness { $0.diskBytes = 64 << 10 }
+        harness.append([.sample(1), .sample(2, .critical, String(repeating: "x", count: 5_000)), .sample(3)])
+        harness.append([.sample(4, .critical, String(repeating: "x", count: 5 << 20))])
+        #expect(await harness.spool.sync())
+        #expect(await harness.readAll().sequences == [1, 3])
+        let losses = harness.store.takeLosses()
+        #expect(losses.map(\.count) == [2] && losses.map(\.first) == [2] && losses.map(\.reason) == [.oversize])
+    }
+
+    @Test func `what is on its way isn't dropped`() async throws {
+        let harness = try SpoolHarness { $0.diskBytes = 64 << 10 }
+        let text = String(repeating: "x", count: 300)
+        harness.append((1...40).map { .sample($0, .trace, text) })
+        #expect(await harness.spool.sync())
+        let batch = await harness.store.read(after: 0, limits: BatchLimits(records: 20))
+        for start in stride(from: UInt64(100), to: 1_000, by: 10) {
+            harness.append((start..<start + 10).map { .sample($0, .critical, text) })
+            _ = await harness.spool.sync()
+        }
+        #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 20)).sequences == Array(1...20))
+        let rest = await harness.readAll(after: batch.last?.position ?? 0)
+        #expect(rest.allSatisfy { $0.record.level == .critical })
+        let lost = harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        #expect(20 + rest.count + lost == 40 + 900)
+        #expect(harness.disk.peak <= 64 << 10)
+    }
+
+    /// Anything in any order: nothing is lost uncounted, the bounds hold, and the order is kept.
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    func `the accounts are exact and the bounds hold, whatever happens`(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let unit = LogRecord.sample(1).footprint
+        let disk = MemoryDisk()
+        let memory = BufferLimits(
+            records: Int.random(in: 5...80, using: &generator), bytes: unit * Int.random(in: 8...60, using: &generator))
+        let bound = Int.random(in: 64...160, using: &generator) << 10
+        let harness = try SpoolHarness(disk) { settings in
+            settings.diskBytes = bound
+            settings.memory = memory
+        }
+        var (sequence, delivered, lost) = (UInt64(0), 0, 0)
+        var cursor: RecordPosition = 0
+        var handed: [RecordPosition] = []
+        var last: UInt64 = 0
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0..<10:
+                for _ in 0..<Int.random(in: 1...20, using: &generator) {
+                    sequence += 1
+                    let level = LogLevel.allCases.randomElement(using: &generator) ?? .info
+                    harness.append([.sample(sequence, level, String(repeating: "x", count: Int.random(in: 0...700, using: &generator)))])
+                }
+            case 10..<14: _ = await harness.spool.sync()
+            case 14..<17:
+                let limits = BatchLimits(
+                    records: Int.random(in: 1...60, using: &generator), bytes: Int.random(in: 500...40_000, using: &generator))
+                let batch = await harness.store.read(after: cursor, limits: limits)
+                #expect(batch.sequences == batch.sequences.sorted() && batch.first?.record.sequence ?? .max > last)
+                last = batch.last?.record.sequence ?? last
+                cursor = batch.last?.position ?? cursor
+                handed += batch.map(\.position)
+            case 17, 18:
+                let count = Int.random(in: 0...handed.count, using: &generator)
+                guard count > 0 else { break }
+                harness.store.acknowledge(through: handed[count - 1])
+                handed.removeFirst(count)
+                delivered += count
+            default:
+                let codes: [Int32?] = [nil, nil, 28, 5, 24]
+                let code = codes.randomElement(using: &generator) ?? nil
+                let call = ["write", "fsync", "open", "rename", "unlink", "fsync directory", "read"].randomElement(using: &generator)
+                disk.faults.withLock { $0 = { name, _ in name == call ? code : nil } }
+            }
+            harness.clock.advance(by: .milliseconds(Int.random(in: 0...300, using: &generator)))
+            lost += harness.store.takeLosses().reduce(0) { $0 + $1.count }
+            let load = harness.store.load
+            // What was lost between these two lines is in the load still.
+            #expect(Int(sequence) == delivered + lost + load.records, "seed \(seed)")
+            #expect(harness.spool.statistics.memoryRecords <= memory.records && harness.spool.statistics.memoryBytes <= memory.bytes)
+        }
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        harness.clock.advance(by: .seconds(1))
+        #expect(await harness.spool.sync())
+        let rest = await harness.readAll(after: cursor)
+        lost += harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        #expect(Int(sequence) == delivered + lost + handed.count + rest.count, "seed \(seed)")
+        #expect(disk.peak <= bound, "\(disk.peak) of \(bound)")
+        let found = disk.paths.reduce(0) { $0 + (disk[$1]?.count ?? 0) }
+        #expect(harness.spool.statistics.diskBytes == found)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// Disks that fail: the caller sees nothing, the bounds hold, and all is well again once the disk is.
+@Suite(.serialized) struct SpoolFaultTests {
+    /// ENOSPC, EIO, EROFS, EMFILE, EPERM.
+    static let codes: [Int32] = [28, 5, 30, 24, 1]
+    static let calls = [
+        "mkdir", "opendir", "open", "flock", "fstat", "read", "write", "ftruncate", "fsync", "rename", "unlink", "fsync directory",
+    ]
+
+    private func step(_ harness: SpoolHarness) async {
+        harness.clock.advance(by: .milliseconds(600))
+        _ = await harness.spool.sync()
+    }
+
+    @Test(arguments: codes, calls)
+    func `a call that fails for a while loses no record, and it heals by itself`(code: Int32, call: String) async throws {
+        let disk = MemoryDisk()
+        let harness = try SpoolHarness(disk) { $0.diskBytes = 64 << 10 }
+        var sequence: UInt64 = 0
+        var delivered: [UInt64] = []
+        var cursor: RecordPosition = 0
+        func work(_ rounds: Int) async {
+            for _ in 0..<rounds {
+                for _ in 0..<10 {
+                    sequence += 1
+                    harness.append([.sample(sequence, .info, String(repeating: "x", count: 150))])
+                }
+                await step(harness)
+                let batch = await harness.store.read(after: cursor, limits: BatchLimits(records: 12))
+                delivered += batch.sequences
+                cursor = batch.last?.position ?? cursor
+                harness.store.acknowledge(through: cursor)
+                let load = harness.store.load
+                #expect(Int(sequence) == delivered.count + load.records, "\(call) \(code)")
+            }
+        }
+        await work(6)
+        disk.faults.withLock { $0 = { name, _ in name == call ? code : nil } }
+        await work(8)
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        await work(6)
+        await step(harness)
+        delivered += await harness.readAll(after: cursor).sequences
+        #expect(delivered == Array(1...sequence), "all, once, in order")
+        #expect(harness.spool.statistics.mode == .disk)
+        #expect(disk.peak <= 64 << 10)
+        // And what the next run finds is sound, whatever was left behind.
+        let next = try SpoolHarness(disk.afterKill()) { $0.diskBytes = 64 << 10 }
+        let again = await next.readAll().sequences
+        #expect(again == again.sorted() && Set(again).count == again.count)
+    }
+
+    @Test(arguments: codes)
+    func `a disk that fails from the beginning is used once it works`(code: Int32) async throws {
+        let disk = MemoryDisk()
+        disk.faults.withLock { $0 = { name, _ in ["mkdir", "flock"].contains(name) ? code : nil } }
+        let harness = try SpoolHarness(disk)
+        harness.append([.sample(1), .sample(2)])
+        await step(harness)
+        #expect(harness.spool.statistics.mode == .memory)
+        #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 1)).sequences == [1], "memory delivers")
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        #expect(await harness.clock.run { harness.spool.statistics.mode == .disk && harness.spool.statistics.memoryRecords == 0 })
+        #expect(harness.store.load.records == 2 && harness.store.load.found == 0)
+        harness.append([.sample(3)])
+        #expect(await harness.spool.sync())
+        #expect(await harness.readAll(after: 1).sequences == [2, 3])
+        #expect(harness.events.withLock { $0.map(\.level) } == [.warning, .notice])
+        let next = try SpoolHarness(disk.afterKill())
+        #expect(await next.readAll().sequences == [1, 2, 3])
+    }
+
+    @Test func `while the disk fails memory keeps its bound, the lowest level goes first`() async throws {
+        let unit = LogRecord.sample(1).footprint
+        let disk = MemoryDisk()
+        let harness = try SpoolHarness(disk) { $0.memory = BufferLimits(records: 50, bytes: unit * 30) }
+        harness.append([.sample(1000)])
+        #expect(await harness.spool.sync())
+        disk.faults.withLock { $0 = { name, _ in name == "fsync" ? 5 : nil } }
+        for number in 1...90 as ClosedRange<UInt64> {
+            harness.append([.sample(number, number % 3 == 0 ? .error : .debug)])
+            if number % 10 == 0 { await step(harness) }
+            #expect(harness.spool.statistics.memoryBytes <= unit * 30)
+        }
+        let losses = harness.store.takeLosses()
+        #expect(losses.map(\.reason) == [.overflow])
+        #expect(losses.first?.count == 60)
+        #expect(harness.store.load.records == 31)
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        await step(harness)
+        #expect(await harness.readAll().sequences == [1000] + stride(from: 3, through: 90, by: 3))
+    }
+
+    @Test func `closing while the disk fails says what is lost`() async throws {
+        let harness = try SpoolHarness()
+        harness.append([.sample(1)])
+        #expect(await harness.spool.sync())
+        harness.disk.faults.withLock { $0 = { name, _ in name == "write" ? 28 : nil } }
+        harness.append([.sample(2), .sample(3)])
+        await step(harness)
+        #expect(harness.store.close() == 2)
+        #expect(harness.store.load.records == 1)
+    }
+
+    @Test func `bytes that the medium can't read are damage, the rest is read`() async throws {
+        let harness = try SpoolHarness()
+        harness.append((1...100).map { .sample($0, .info, String(repeating: "x", count: 300)) })
+        #expect(await harness.spool.sync())
+        let disk = harness.disk.afterKill()
+        disk.unreadable.withLock { $0 = 8_192..<12_288 }
+        let next = try SpoolHarness(disk)
+        let early = await next.readAll()
+        #expect(early.isEmpty, "it may be readable later")
+        next.clock.advance(by: .seconds(11))
+        let found = await next.readAll().sequences
+        #expect(found.count >= 80 && found.count < 100)
+        #expect(found == found.sorted() && next.store.load.unread == 0)
+    }
+}
