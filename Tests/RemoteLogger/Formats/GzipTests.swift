@@ -7,7 +7,11 @@ import Testing
 // zlib is a library of the system that may be absent: then bodies aren't compressed, and these tests are skipped.
 @Suite(.enabled(if: Gzip.isAvailable, "needs libz"))
 struct GzipTests {
-    @Test func `gzip itself reads what was written`() async throws {
+    @Test(
+        .enabled("needs the gzip command in PATH") {
+            (try? await ChildProcess.run(["sh", "-c", "command -v gzip"]))?.status == 0
+        })
+    func `gzip itself reads what was written`() async throws {
         var generator = SeededGenerator(seed: 5)
         for level in 1...9 {
             let count = level * 20_000
@@ -19,7 +23,9 @@ struct GzipTests {
             #expect(small.count < text.count * 3 / 5)
             let result = try await ChildProcess.run(["gzip", "-dc"], input: small)
             #expect(result.status == 0)
-            #expect(result.output == text)
+            // Not within the expectation: it would look for the differences of such long texts for minutes.
+            let isSame = result.output == text
+            #expect(isSame)
         }
     }
 
