@@ -1,6 +1,7 @@
 #include "SystemBrotli.h"
 
-#include <dlfcn.h>
+#include "DynamicLibrary.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -19,30 +20,19 @@ static struct {
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
-static bool find(void *library, const char *name, void *target) {
-    void *symbol = dlsym(library, name);
-    if (!symbol) return false;
-    memcpy(target, &symbol, sizeof symbol);
-    return true;
-}
-
 static void open_library(void) {
 #if defined(__APPLE__)
     static const char *const names[] = {"libbrotlidec.1.dylib", "/opt/homebrew/lib/libbrotlidec.1.dylib"};
 #else
     static const char *const names[] = {"libbrotlidec.so.1"};
 #endif
-    void *library = NULL;
-    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
-        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-    }
+    void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) return;
-    brotli.available = find(library, "BrotliDecoderCreateInstance", &brotli.create)
-        && find(library, "BrotliDecoderDestroyInstance", &brotli.destroy)
-        && find(library, "BrotliDecoderDecompressStream", &brotli.step)
-        && find(library, "BrotliDecoderHasMoreOutput", &brotli.has_output)
-        && find(library, "BrotliDecoderGetErrorCode", &brotli.error_code);
+    brotli.available = csl_library_find(library, "BrotliDecoderCreateInstance", &brotli.create)
+        && csl_library_find(library, "BrotliDecoderDestroyInstance", &brotli.destroy)
+        && csl_library_find(library, "BrotliDecoderDecompressStream", &brotli.step)
+        && csl_library_find(library, "BrotliDecoderHasMoreOutput", &brotli.has_output)
+        && csl_library_find(library, "BrotliDecoderGetErrorCode", &brotli.error_code);
 }
 
 bool csl_brotli_is_available(void) {

@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 #include "SystemCurl.h"
 
-#include <dlfcn.h>
+#include "DynamicLibrary.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -117,32 +118,24 @@ static void stop_at_exit(void) {
 #endif
 }
 
-// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
-static bool find(void *library, const char *name, void *target) {
-    void *symbol = dlsym(library, name);
-    if (!symbol) return false;
-    memcpy(target, &symbol, sizeof symbol);
-    return true;
-}
-
 static bool find_curl(void *library) {
-    return find(library, "curl_global_init", &curl.global_init) && find(library, "curl_version_info", &curl.version_info)
-        && find(library, "curl_easy_init", &curl.easy_init) && find(library, "curl_easy_cleanup", &curl.easy_cleanup)
-        && find(library, "curl_easy_reset", &curl.easy_reset) && find(library, "curl_easy_setopt", &curl.easy_setopt)
-        && find(library, "curl_easy_getinfo", &curl.easy_getinfo) && find(library, "curl_easy_pause", &curl.easy_pause)
-        && find(library, "curl_easy_strerror", &curl.easy_strerror) && find(library, "curl_multi_init", &curl.multi_init)
-        && find(library, "curl_multi_cleanup", &curl.multi_cleanup) && find(library, "curl_multi_setopt", &curl.multi_setopt)
-        && find(library, "curl_multi_add_handle", &curl.multi_add_handle)
-        && find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
-        && find(library, "curl_multi_perform", &curl.multi_perform) && find(library, "curl_multi_poll", &curl.multi_poll)
-        && find(library, "curl_multi_wakeup", &curl.multi_wakeup) && find(library, "curl_multi_info_read", &curl.multi_info_read)
-        && find(library, "curl_multi_strerror", &curl.multi_strerror);
+    return csl_library_find(library, "curl_global_init", &curl.global_init) && csl_library_find(library, "curl_version_info", &curl.version_info)
+        && csl_library_find(library, "curl_easy_init", &curl.easy_init) && csl_library_find(library, "curl_easy_cleanup", &curl.easy_cleanup)
+        && csl_library_find(library, "curl_easy_reset", &curl.easy_reset) && csl_library_find(library, "curl_easy_setopt", &curl.easy_setopt)
+        && csl_library_find(library, "curl_easy_getinfo", &curl.easy_getinfo) && csl_library_find(library, "curl_easy_pause", &curl.easy_pause)
+        && csl_library_find(library, "curl_easy_strerror", &curl.easy_strerror) && csl_library_find(library, "curl_multi_init", &curl.multi_init)
+        && csl_library_find(library, "curl_multi_cleanup", &curl.multi_cleanup) && csl_library_find(library, "curl_multi_setopt", &curl.multi_setopt)
+        && csl_library_find(library, "curl_multi_add_handle", &curl.multi_add_handle)
+        && csl_library_find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
+        && csl_library_find(library, "curl_multi_perform", &curl.multi_perform) && csl_library_find(library, "curl_multi_poll", &curl.multi_poll)
+        && csl_library_find(library, "curl_multi_wakeup", &curl.multi_wakeup) && csl_library_find(library, "curl_multi_info_read", &curl.multi_info_read)
+        && csl_library_find(library, "curl_multi_strerror", &curl.multi_strerror);
 }
 
 static void find_openssl(void *library) {
-    bool all = find(library, "SSL_get0_verified_chain", &openssl.verified_chain)
-        && find(library, "OPENSSL_sk_num", &openssl.stack_count) && find(library, "OPENSSL_sk_value", &openssl.stack_value)
-        && find(library, "i2d_X509", &openssl.certificate_bytes) && find(library, "SSL_get_version", &openssl.version);
+    bool all = csl_library_find(library, "SSL_get0_verified_chain", &openssl.verified_chain)
+        && csl_library_find(library, "OPENSSL_sk_num", &openssl.stack_count) && csl_library_find(library, "OPENSSL_sk_value", &openssl.stack_value)
+        && csl_library_find(library, "i2d_X509", &openssl.certificate_bytes) && csl_library_find(library, "SSL_get_version", &openssl.version);
     if (!all) memset(&openssl, 0, sizeof openssl);
 }
 
@@ -152,10 +145,7 @@ static void open_library(void) {
 #else
     static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 #endif
-    void *library = NULL;
-    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
-        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-    }
+    void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) {
         failure = "libcurl.so.4 isn't installed: install the package libcurl4 or libcurl";
         return;

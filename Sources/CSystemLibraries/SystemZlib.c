@@ -1,6 +1,7 @@
 #include "SystemZlib.h"
 
-#include <dlfcn.h>
+#include "DynamicLibrary.h"
+
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,30 +51,19 @@ static struct {
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
-static bool find(void *library, const char *name, void *target) {
-    void *symbol = dlsym(library, name);
-    if (!symbol) return false;
-    memcpy(target, &symbol, sizeof symbol);
-    return true;
-}
-
 static void open_library(void) {
 #if defined(__APPLE__)
     static const char *const names[] = {"libz.1.dylib", "/usr/lib/libz.1.dylib"};
 #else
     static const char *const names[] = {"libz.so.1", "libz.so"};
 #endif
-    void *library = NULL;
-    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
-        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-    }
+    void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) return;
-    if (!find(library, "zlibVersion", &zlib.version)) return;
-    zlib.available = find(library, "deflateInit2_", &zlib.init) && find(library, "deflate", &zlib.deflate)
-        && find(library, "deflateEnd", &zlib.end);
-    zlib.inflates = find(library, "inflateInit2_", &zlib.inflate_init) && find(library, "inflateReset2", &zlib.inflate_reset)
-        && find(library, "inflate", &zlib.inflate) && find(library, "inflateEnd", &zlib.inflate_end);
+    if (!csl_library_find(library, "zlibVersion", &zlib.version)) return;
+    zlib.available = csl_library_find(library, "deflateInit2_", &zlib.init) && csl_library_find(library, "deflate", &zlib.deflate)
+        && csl_library_find(library, "deflateEnd", &zlib.end);
+    zlib.inflates = csl_library_find(library, "inflateInit2_", &zlib.inflate_init) && csl_library_find(library, "inflateReset2", &zlib.inflate_reset)
+        && csl_library_find(library, "inflate", &zlib.inflate) && csl_library_find(library, "inflateEnd", &zlib.inflate_end);
 }
 
 bool csl_zlib_is_available(void) {

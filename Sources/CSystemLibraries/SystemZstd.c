@@ -1,6 +1,7 @@
 #include "SystemZstd.h"
 
-#include <dlfcn.h>
+#include "DynamicLibrary.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -32,14 +33,6 @@ static struct {
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-// memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
-static bool find(void *library, const char *name, void *target) {
-    void *symbol = dlsym(library, name);
-    if (!symbol) return false;
-    memcpy(target, &symbol, sizeof symbol);
-    return true;
-}
-
 // The parameters came with 1.4, in which a stream and its context became one.
 static void open_library(void) {
 #if defined(__APPLE__)
@@ -47,15 +40,12 @@ static void open_library(void) {
 #else
     static const char *const names[] = {"libzstd.so.1"};
 #endif
-    void *library = NULL;
-    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++) {
-        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-    }
+    void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) return;
-    zstd.available = find(library, "ZSTD_createDStream", &zstd.create) && find(library, "ZSTD_freeDStream", &zstd.destroy)
-        && find(library, "ZSTD_DCtx_setParameter", &zstd.set_parameter)
-        && find(library, "ZSTD_decompressStream", &zstd.step) && find(library, "ZSTD_isError", &zstd.is_error)
-        && find(library, "ZSTD_getErrorCode", &zstd.error_code);
+    zstd.available = csl_library_find(library, "ZSTD_createDStream", &zstd.create) && csl_library_find(library, "ZSTD_freeDStream", &zstd.destroy)
+        && csl_library_find(library, "ZSTD_DCtx_setParameter", &zstd.set_parameter)
+        && csl_library_find(library, "ZSTD_decompressStream", &zstd.step) && csl_library_find(library, "ZSTD_isError", &zstd.is_error)
+        && csl_library_find(library, "ZSTD_getErrorCode", &zstd.error_code);
 }
 
 bool csl_zstd_is_available(void) {

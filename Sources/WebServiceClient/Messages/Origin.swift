@@ -27,9 +27,12 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The origin as a URL's beginning, such as `https://api.example.com`, the default port left out.
-    public var description: String {
+    /// Host and port as they stand in a URL, such as `api.example.com` or `[::1]:8080`, the default port left out.
+    public var authority: String {
         let host = host.contains(":") ? "[\(host)]" : host
-        return port == Self.defaultPort(of: scheme) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+        return port == Self.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
+
+    /// The origin as a URL's beginning, such as `https://api.example.com`, the default port left out.
+    public var description: String { "\(scheme)://\(authority)" }
 }

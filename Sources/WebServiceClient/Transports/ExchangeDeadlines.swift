@@ -6,9 +6,6 @@ struct ExchangeDeadlines: Sendable {
         let code: TransportError.Code
     }
 
-    /// Whatever is longer than this, 100 years, is no limit in practice, and adding more to an instant could overflow.
-    private static let longest = Duration.seconds(100 * 366 * 86_400)
-
     private let connecting: ContinuousClock.Instant?
     private let waiting: ContinuousClock.Instant?
     private let idle: Duration?
@@ -18,10 +15,10 @@ struct ExchangeDeadlines: Sendable {
     /// The deadlines of a request whose attempt starts now.
     init(_ request: ServiceRequest, start: ContinuousClock.Instant) {
         timeouts = request.timeouts
-        connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
-        waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
-        idle = request.timeouts.idle.map(Self.bounded)
-        total = request.deadline ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
+        connecting = request.timeouts.connect.map { start.advanced(by: max($0.bounded, .zero)) }
+        waiting = request.timeouts.firstByte.map { start.advanced(by: max($0.bounded, .zero)) }
+        idle = request.timeouts.idle.map { max($0.bounded, .zero) }
+        total = request.deadline ?? request.timeouts.total.map { start.advanced(by: max($0.bounded, .zero)) }
     }
 
     /// Whether there is anything to watch.
@@ -29,7 +26,7 @@ struct ExchangeDeadlines: Sendable {
 
     /// What passes next while there is no connection.
     var dueWhileConnecting: Due? {
-        guard let connecting, connecting < waiting ?? .now.advanced(by: Self.longest) else { return dueWhileWaiting }
+        guard let connecting, waiting.map({ connecting < $0 }) ?? true else { return dueWhileWaiting }
         return sooner(connecting, .timedOutConnecting)
     }
 
@@ -66,10 +63,6 @@ struct ExchangeDeadlines: Sendable {
         guard let instant else { return total.map { Due(instant: $0, code: .timedOutTotal) } }
         guard let total, total <= instant else { return Due(instant: instant, code: code) }
         return Due(instant: total, code: .timedOutTotal)
-    }
-
-    private static func bounded(_ duration: Duration) -> Duration {
-        min(max(duration, .zero), longest)
     }
 
     private static func text(_ duration: Duration?) -> String {

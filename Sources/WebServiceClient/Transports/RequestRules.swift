@@ -24,13 +24,6 @@ enum RequestRules {
         return origin
     }
 
-    /// Host and port as messages name them.
-    static func name(of origin: Origin) -> String {
-        let text = origin.description
-        guard let start = text.range(of: "://") else { return text }
-        return String(text[start.upperBound...])
-    }
-
     /// Refuses a method that is no token, and `CONNECT`.
     static func check(_ method: ServiceRequest.Method) throws(TransportError) {
         guard method.isValid else {

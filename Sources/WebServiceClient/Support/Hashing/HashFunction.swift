@@ -29,6 +29,11 @@ extension HashFunction {
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
+    /// The bytes of a digest's words, which stand in the order of their bytes in memory.
+    static func digest<Word: FixedWidthInteger>(of words: [Word]) -> [UInt8] {
+        words.withUnsafeBytes { Array($0) }
+    }
+
     /// The digest of the bytes, in lower-case hexadecimal digits.
     package static func hexadecimal(of bytes: [UInt8]) -> String {
         var hash = Self()

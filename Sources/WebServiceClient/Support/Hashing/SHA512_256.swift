@@ -13,12 +13,7 @@ package struct SHA512_256: HashFunction {
 
     package func finalize() -> [UInt8] {
         let end = blocks.finished()
-        var digest: [UInt8] = []
-        digest.reserveCapacity(Self.digestLength)
-        for word in [end.a, end.b, end.c, end.d] {
-            withUnsafeBytes(of: word.bigEndian) { digest.append(contentsOf: $0) }
-        }
-        return digest
+        return Self.digest(of: [end.a, end.b, end.c, end.d].map(\.bigEndian))
     }
 }
 

@@ -22,7 +22,7 @@ struct AsyncHTTPClientRequest {
                     + "timeouts.connect unset.")
         }
         let url = request.url.absoluteURL
-        host = RequestRules.name(of: try RequestRules.origin(of: url))
+        host = try RequestRules.origin(of: url).authority
         try RequestRules.check(request.method)
         try Self.checkPath(of: url)
         var outgoing = HTTPClientRequest(url: url.absoluteString)

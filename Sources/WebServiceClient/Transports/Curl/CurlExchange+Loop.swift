@@ -54,6 +54,22 @@ extension CurlExchange {
         return reading
     }
 
+    /// What passes next; `nil` when nothing is watched.
+    func due(now: ContinuousClock.Instant) -> ExchangeDeadlines.Due? {
+        guard isWanted else { return nil }
+        if transfer.hasHead {
+            // While the reader is slow, silence is its own.
+            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastArrival ?? now)
+        }
+        return transfer.isConnected ? deadlines.dueWhileWaiting : deadlines.dueWhileConnecting
+    }
+
+    /// A proxy has answered instead of opening a tunnel: that is the response, without its body.
+    func deliverTunnel(_ head: CurlHead) {
+        state.withLock { $0.deliver(head) }
+        transfer.loop?.headArrived(self)
+    }
+
     /// The engine is done with it.
     func finish(_ error: (any Error)?, metrics: CurlMetrics) {
         if error == nil, request.hasBody { reportUpload(to: request.upload) }

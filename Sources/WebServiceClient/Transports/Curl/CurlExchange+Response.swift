@@ -65,21 +65,3 @@ extension CurlExchange {
         version == "HTTP/2.0" ? "HTTP/2" : version
     }
 }
-
-extension CurlExchange {
-    /// What passes next; `nil` when nothing is watched.
-    func due(now: ContinuousClock.Instant) -> ExchangeDeadlines.Due? {
-        guard isWanted else { return nil }
-        if transfer.hasHead {
-            // While the reader is slow, silence is its own.
-            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastArrival ?? now)
-        }
-        return transfer.isConnected ? deadlines.dueWhileWaiting : deadlines.dueWhileConnecting
-    }
-
-    /// A proxy has answered instead of opening a tunnel: that is the response, without its body.
-    func deliverTunnel(_ head: CurlHead) {
-        state.withLock { $0.deliver(head) }
-        transfer.loop?.headArrived(self)
-    }
-}

@@ -96,8 +96,9 @@ extension CurlExchange {
         throw CancellationError()
     }
 
-    /// The body was dropped or cancelled by its reader.
+    /// The body was dropped or cancelled by its reader: nothing to do for one that was read to its end, as most are.
     func drop() {
+        guard !state.withLock({ $0.isConsumed }) else { return }
         abandon(TransportError(.other, "The body of the response from \(request.host) was cancelled by its reader."))
     }
 

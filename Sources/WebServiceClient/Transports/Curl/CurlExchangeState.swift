@@ -41,6 +41,12 @@ struct CurlExchangeState {
     private(set) var end: End?
     /// Why nothing more is to be read, not even what has come.
     private(set) var abandonment: (any Error)?
+    /// Whether all has been received and read, so that there is nothing left to give up.
+    var isConsumed: Bool {
+        guard case .received = end else { return false }
+        return blocks.isEmpty
+    }
+
     /// The bytes that wait for their reader.
     private(set) var waiting = 0
     /// Whether the loop stopped taking bytes until some have been read.
@@ -123,7 +129,7 @@ struct CurlExchangeState {
         }
     }
 
-    /// What waits first, with whether the loop may go on now.
+    /// What waits first; `nil` when nothing does.
     mutating func takeBlock() -> BodyBlocks.Block? {
         guard let block = blocks.popFirst() else { return nil }
         waiting -= block.count

@@ -127,14 +127,3 @@ enum CurlFault {
         ["chunk", "hexadecimal", "content-length", "header", "http/0.9"].contains(where: text.contains)
     }
 }
-
-/// libcurl's own result, as the cause of a ``TransportError``.
-public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// libcurl's number (`CURLcode`).
-    public let code: Int
-    /// What libcurl says, without secrets.
-    public let text: String
-
-    /// Number and text.
-    public var description: String { "libcurl \(code): \(text)" }
-}

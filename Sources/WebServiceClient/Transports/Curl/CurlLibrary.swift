@@ -78,14 +78,3 @@ public struct CurlLibrary: Sendable, Hashable {
     /// Whether certificates and keys can be given as bytes.
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 }
 }
-
-/// The system's libcurl can't be used.
-public struct CurlUnavailable: Error, Sendable, CustomStringConvertible {
-    /// Why, and what to do.
-    public let reason: String
-
-    /// The reason, with the way out.
-    public var description: String {
-        "The transport on libcurl can't be used: \(reason). URLSessionTransport works without it."
-    }
-}

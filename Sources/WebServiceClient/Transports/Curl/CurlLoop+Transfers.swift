@@ -38,13 +38,11 @@ extension CurlLoop {
         var running: Int32 = 0
         csl_multi_perform(multi, &running)
         var result: Int32 = 0
-        var hasEnded = false
         while let easy = csl_multi_next_done(multi, &result) {
             guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
-            hasEnded = true
             finish(exchange, result)
         }
-        return !(hasEnded && !queue.isEmpty)
+        return queue.isEmpty || !hasRoom
     }
 
     /// The head of an exchange's response is there: another one may wait for its head.
@@ -84,8 +82,11 @@ extension CurlLoop {
         return false
     }
 
+    /// Whether another exchange may begin.
+    private var hasRoom: Bool { waitingForHead < settings.mostWaitingForHead }
+
     private func startWaiting() {
-        while waitingForHead < settings.configuration.maximumConcurrentExchanges, let exchange = queue.popFirst() {
+        while hasRoom, let exchange = queue.popFirst() {
             guard exchange.isWanted else { continue }
             start(exchange)
         }

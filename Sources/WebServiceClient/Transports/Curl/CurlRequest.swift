@@ -40,7 +40,7 @@ struct CurlRequest: Sendable {
     init(_ request: ServiceRequest, codings: String?) throws(TransportError) {
         let url = request.url.absoluteURL
         origin = try RequestRules.origin(of: url)
-        host = RequestRules.name(of: origin)
+        host = origin.authority
         let text = url.absoluteString
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(

@@ -11,6 +11,9 @@ struct CurlSettings: Sendable {
     /// Bytes that are read from a connection at once.
     private static let bufferSize = 128 * 1024
 
+    /// How many exchanges may wait for their heads at one time.
+    var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
+
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
     func apply(to easy: OpaquePointer) {
         // Signals are the program's.

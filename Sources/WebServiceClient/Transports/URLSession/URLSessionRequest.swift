@@ -25,7 +25,7 @@ struct URLSessionRequest {
                 .unsupported, "URLSession has no deadline for connecting: leave timeouts.connect unset, timeouts.firstByte includes it.")
         }
         let (url, origin) = try Self.checkedURL(request.url)
-        host = RequestRules.name(of: origin)
+        host = origin.authority
         body = try Self.checkedBody(of: request)
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.engineTimeout)
         urlRequest.httpShouldHandleCookies = false

@@ -68,6 +68,22 @@ struct CurlTransportTests {
         #expect(running.withLock { $0.most } <= 3)
     }
 
+    @Test(arguments: [1, 0])
+    func `a body that is still coming keeps nobody from the turn, whatever the bound`(bound: Int) async throws {
+        let server = try LoopbackServer { routes in
+            routes.get("/open") { _ in .drip(Data(count: 1), every: .seconds(600)).delayed(by: .milliseconds(200)) }
+            routes.get("/") { _ in .text("hello") }
+        }
+        let transport = try transport { $0.maximumConcurrentExchanges = bound }
+        let (open, plain) = (ServiceRequest(url: try server.url("/open")), ServiceRequest(url: server.url))
+        async let opening = transport.send(open)
+        _ = try await server.waitForRequests(count: 1)
+        // It waits for its turn when the other's head comes, and then nothing else happens that could wake the loop.
+        let answer = try await watched(within: .seconds(30)) { try await transport.send(plain) }
+        #expect(answer.status == 200)
+        try await opening.body.cancel()
+    }
+
     @Test func `an invalidated transport takes no requests, and ends those it has`() async throws {
         let server = try LoopbackServer {
             $0.get("/") { _ in .pieces((0..<20).map { _ in .init(Data(count: 1), after: .milliseconds(5)) }) }
