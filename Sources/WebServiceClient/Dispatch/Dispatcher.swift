@@ -90,6 +90,7 @@ struct Dispatcher: Sendable {
         var request: ServiceRequest
         var origin: Origin?
         var isForeign = false
+        var cacheIdentifier: String?
     }
 
     /// The request of a call beneath the service root.
@@ -97,8 +98,9 @@ struct Dispatcher: Sendable {
     /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
         do {
-            let (request, origin) = try RequestBinder(endpoint, arguments, target: target).request(root: state.root)
-            return BoundRequest(request: request, origin: origin)
+            let binder = RequestBinder(endpoint, arguments, target: target)
+            let (request, origin) = try binder.request(root: state.root)
+            return BoundRequest(request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
             throw wrap(error, stage: .binding, request: nil)
         }
@@ -119,7 +121,8 @@ struct Dispatcher: Sendable {
                 )
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
-            return BoundRequest(request: request, origin: service, isForeign: isForeign)
+            return BoundRequest(
+                request: request, origin: service, isForeign: isForeign, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
             throw wrap(error, stage: .binding, request: nil)
         }
@@ -132,7 +135,7 @@ struct Dispatcher: Sendable {
         if let total = request.timeouts.total { request.deadline = started.advanced(by: total.bounded) }
         var context = CallContext(
             identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
-            diagnostics: state.configuration.diagnostics)
+            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics)
         context.prepare = options.prepare
         do {
             try checkCancellation()

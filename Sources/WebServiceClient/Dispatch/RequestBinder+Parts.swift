@@ -55,6 +55,12 @@ extension RequestBinder {
         }
     }
 
+    /// The cache identifier with the arguments as they are: it goes nowhere but into the program's own memory and files.
+    func cacheIdentifier() throws -> String? {
+        guard let template = plan.cacheIdentifier else { return nil }
+        return try text(template, in: "the cache identifier") { value, _ in value }
+    }
+
     func check(_ value: String, _ position: Int, _ place: String) throws -> String {
         if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
         return value

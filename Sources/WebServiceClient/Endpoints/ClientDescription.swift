@@ -25,6 +25,8 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var success: String?
         /// The root inside the payload.
         public var root: String?
+        /// What names the kept response, as declared.
+        public var cacheIdentifier: String?
         /// What the transport must be able to do.
         public var requires: [String]
         /// The attributes, by type and content.
@@ -63,6 +65,7 @@ extension ClientDescription.Endpoint {
         let settings = descriptor.settings
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
         root = descriptor.root.isEmpty ? nil : descriptor.root
+        cacheIdentifier = descriptor.cacheIdentifier
         requires = settings.capabilities.union(settings.trust?.requiredCapabilities ?? []).descriptions
         attributes = settings.attributes.all.map { String(describing: $0) }
     }

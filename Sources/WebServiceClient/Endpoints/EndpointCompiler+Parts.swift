@@ -32,6 +32,14 @@ extension EndpointCompiler {
         }
     }
 
+    mutating func compileCacheIdentifier() {
+        guard let identifier = descriptor.cacheIdentifier else { return }
+        if identifier.isEmpty {
+            add(.badTemplate, "the cache identifier is empty", "give it a text such as \"orders/%%0%%\", or take it away")
+        }
+        plan.cacheIdentifier = template(identifier, in: "the cache identifier")
+    }
+
     mutating func compileBody() {
         let method = descriptor.method
         if case .argument(let argument) = descriptor.body {

@@ -17,6 +17,7 @@ struct EndpointCompiler {
         compiler.compileRoute()
         compiler.compileQuery()
         compiler.compileHeaders()
+        compiler.compileCacheIdentifier()
         compiler.compileBody()
         compiler.checkSettings()
         return (compiler.plan, compiler.faults)

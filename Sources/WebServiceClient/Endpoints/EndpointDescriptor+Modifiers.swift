@@ -111,6 +111,12 @@ extension EndpointDescriptor {
 
     // MARK: The way there
 
+    /// Names what is kept of the call's response, by a template: `"orders/%%0%%"`. Caches find and drop responses by it, one by one or by
+    /// prefix; interceptors read it from the call's context. A call whose template has a `nil` argument has no identifier.
+    public func cacheIdentifier(_ template: String) -> EndpointDescriptor {
+        with { $0.cacheIdentifier = template }
+    }
+
     /// The deadlines, in place of the class's and the client's.
     public func timeouts(_ timeouts: ServiceTimeouts) -> EndpointDescriptor {
         with {

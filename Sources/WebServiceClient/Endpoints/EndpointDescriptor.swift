@@ -44,6 +44,7 @@ public struct EndpointDescriptor: Sendable {
     var headers: [HeaderPart] = []
     var body: BodyPart = .implicit
     var root = ""
+    var cacheIdentifier: String?
     var ignored: Set<String> = []
     var settings = EndpointSettings()
 

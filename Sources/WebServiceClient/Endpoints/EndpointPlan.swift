@@ -41,6 +41,8 @@ struct EndpointPlan: Sendable {
     var headers: [Header] = []
     /// The position of the argument that is the body.
     var body: Int?
+    /// What the call's cached response is found and dropped by.
+    var cacheIdentifier: Template?
     /// The wire names that lead to the value inside the payload.
     var payloadRoot: [String] = []
     /// The descriptor's own settings.

@@ -8,6 +8,8 @@ public struct CallContext: Sendable {
     public let serviceOrigin: Origin?
     /// Whether the call goes to an absolute URL outside the service root: it carries no credentials and no client headers.
     public let isForeign: Bool
+    /// What the call's response is to be kept under, with the call's arguments; `nil` where the endpoint says nothing.
+    public let cacheIdentifier: String?
     /// Where the library says what it has to say.
     public let diagnostics: Diagnostics
     /// The number of the attempt, from 1; retrying raises it. It counts on over the hops of redirects.
@@ -27,12 +29,13 @@ public struct CallContext: Sendable {
     public init(
         identity: CallIdentity = CallIdentity(client: "Client", key: "call()", route: "/"),
         attributes: EndpointAttributes = EndpointAttributes(), serviceOrigin: Origin? = nil, isForeign: Bool = false,
-        diagnostics: Diagnostics = Diagnostics()
+        cacheIdentifier: String? = nil, diagnostics: Diagnostics = Diagnostics()
     ) {
         self.identity = identity
         self.attributes = attributes
         self.serviceOrigin = serviceOrigin
         self.isForeign = isForeign
+        self.cacheIdentifier = cacheIdentifier
         self.diagnostics = diagnostics
     }
 }

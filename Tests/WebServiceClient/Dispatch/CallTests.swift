@@ -219,6 +219,21 @@ import WebServiceTesting
         #expect(try await client.get("/").value(String.self) == "nobody" && stub.requests.isEmpty)
     }
 
+    @Test func `The cache identifier takes arguments and reaches the interceptors as it is, and with a nil there is none`() async throws {
+        struct Naming: Interceptor {
+            func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+                TransportResponse(status: 200, url: request.url, body: ResponseBody(Data((context.cacheIdentifier ?? "none").utf8)))
+            }
+        }
+        let (client, _) = Store.stubbed { $0.interceptors = [Naming()] }
+        let call = client.get("/orders/%%0%%", 7).argument("view", "a/b %%0%%").describing { $0.cacheIdentifier("orders/%%0%%/%%view%%") }
+        #expect(try await call.value(String.self) == "orders/7/a/b %%0%%")
+        let missing = client.get("/orders").argument("view", nil).describing { $0.cacheIdentifier("orders/%%view%%") }
+        #expect(try await missing.value(String.self) == "none")
+        #expect(try await client.get("/orders").value(String.self) == "none")
+        #expect(try await client.get("/").describing { $0.cacheIdentifier("fixed") }.value(String.self) == "fixed")
+    }
+
     @Test func `A bad header or method that a preparer sets is never sent`() async throws {
         let (client, stub) = Store.stubbed()
         for change: @Sendable (inout ServiceRequest) -> Void in [

@@ -23,6 +23,8 @@ import WebServiceTesting
                 "statuses()": .get("/all").accepting([]),
                 "pinned()": .get("/all").requiring(.pinning),
                 "root()": .get("/all").decoding(at: "a").raw(),
+                "cached(id:)": .get("/all/%%id%%").cacheIdentifier("all/%%idd%%"),
+                "named()": .get("/all").cacheIdentifier(""),
             ]
         }
     }
@@ -38,6 +40,7 @@ import WebServiceTesting
         (.unusedArgument, "spare(id:)", "argument \"id\" is used by nothing"),
         (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" is no header name"),
         (.badHeader, "value()", "CR, LF or NUL"),
+        (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
         (.badMethod, "method()", "no HTTP method"), (.badStatuses, "statuses()", ".accepting"),
         (.unusedRoot, "root()", "take one of the two away"),
     ])
