@@ -74,6 +74,8 @@ extension HTTPFields.Name {
     public static let cookie = Self("Cookie")
     /// `Date` (RFC 9110 §6.6.1).
     public static let date = Self("Date")
+    /// `Expect` (RFC 9110 §10.1.1).
+    public static let expect = Self("Expect")
     /// `Host` (RFC 9110 §7.2).
     public static let host = Self("Host")
     /// `Location` (RFC 9110 §10.2.2).
@@ -84,10 +86,14 @@ extension HTTPFields.Name {
     public static let proxyAuthenticationInfo = Self("Proxy-Authentication-Info")
     /// `Proxy-Authorization` (RFC 9110 §11.7.2).
     public static let proxyAuthorization = Self("Proxy-Authorization")
+    /// `Range` (RFC 9110 §14.2).
+    public static let range = Self("Range")
     /// `Retry-After` (RFC 9110 §10.2.3).
     public static let retryAfter = Self("Retry-After")
     /// `Set-Cookie` (RFC 6265 §4.1).
     public static let setCookie = Self("Set-Cookie")
+    /// `Transfer-Encoding` (RFC 9112 §6.1).
+    public static let transferEncoding = Self("Transfer-Encoding")
     /// `User-Agent` (RFC 9110 §10.1.5).
     public static let userAgent = Self("User-Agent")
     /// `WWW-Authenticate` (RFC 9110 §11.6.1).

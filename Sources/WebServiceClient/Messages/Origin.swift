@@ -11,12 +11,58 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
     /// The origin of an absolute URL; `nil` when it has no scheme or no host.
     public init?(_ url: URL) {
+        if let plain = Self.plain(url.absoluteString) {
+            self = plain
+            return
+        }
         guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: false)?.lowercased(), !host.isEmpty else {
             return nil
         }
         self.scheme = scheme
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         port = url.port ?? Self.defaultPort(of: scheme)
+    }
+
+    private init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// The origin of a URL that looks like nearly all do: http or https, a host of lower-case letters, digits, dots and hyphens, perhaps a
+    /// port. Several stages of each call ask for it, and Foundation takes as long as a whole stage.
+    private static func plain(_ url: String) -> Origin? {
+        url.utf8.withContiguousStorageIfAvailable { bytes -> Origin? in
+            let isSecure = bytes.starts(with: "https://".utf8)
+            guard isSecure || bytes.starts(with: "http://".utf8) else { return nil }
+            let start = isSecure ? 8 : 7
+            var end = start
+            while end < bytes.count, isPlainHostByte(bytes[end]) { end += 1 }
+            guard end > start else { return nil }
+            var (port, digits) = (0, 0)
+            var rest = end
+            if rest < bytes.count, bytes[rest] == UInt8(ascii: ":") {
+                rest += 1
+                while rest < bytes.count, digits < 6, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[rest]) {
+                    port = port * 10 + Int(bytes[rest] - UInt8(ascii: "0"))
+                    digits += 1
+                    rest += 1
+                }
+                guard digits > 0, port <= 65_535 else { return nil }
+            }
+            guard rest == bytes.count || bytes[rest] == UInt8(ascii: "/") || bytes[rest] == UInt8(ascii: "?") else { return nil }
+            let scheme = isSecure ? "https" : "http"
+            return Origin(
+                scheme: scheme, host: String(decoding: bytes[start..<end], as: UTF8.self),
+                port: digits > 0 ? port : defaultPort(of: scheme))
+        } ?? nil
+    }
+
+    private static func isPlainHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+        default: false
+        }
     }
 
     private static func defaultPort(of scheme: String) -> Int {
@@ -29,7 +75,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
     /// Host and port as they stand in a URL, such as `api.example.com` or `[::1]:8080`, the default port left out.
     public var authority: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == Self.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 

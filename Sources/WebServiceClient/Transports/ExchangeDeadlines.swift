@@ -2,23 +2,23 @@
 struct ExchangeDeadlines: Sendable {
     /// What passes next, and what it then is called.
     struct Due {
-        let instant: ContinuousClock.Instant
+        let instant: MonotonicInstant
         let code: TransportError.Code
     }
 
-    private let connecting: ContinuousClock.Instant?
-    private let waiting: ContinuousClock.Instant?
+    private let connecting: MonotonicInstant?
+    private let waiting: MonotonicInstant?
     private let idle: Duration?
-    private let total: ContinuousClock.Instant?
+    private let total: MonotonicInstant?
     private let timeouts: ServiceTimeouts
 
     /// The deadlines of a request whose attempt starts now.
-    init(_ request: ServiceRequest, start: ContinuousClock.Instant) {
+    init(_ request: ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
         connecting = request.timeouts.connect.map { start.advanced(by: max($0.bounded, .zero)) }
         waiting = request.timeouts.firstByte.map { start.advanced(by: max($0.bounded, .zero)) }
         idle = request.timeouts.idle.map { max($0.bounded, .zero) }
-        total = request.deadline ?? request.timeouts.total.map { start.advanced(by: max($0.bounded, .zero)) }
+        total = request.deadline.map(MonotonicInstant.init) ?? request.timeouts.total.map { start.advanced(by: max($0.bounded, .zero)) }
     }
 
     /// Whether there is anything to watch.
@@ -36,7 +36,7 @@ struct ExchangeDeadlines: Sendable {
     }
 
     /// What passes next while the body is received, when something of it last came at that instant.
-    func dueWhileReceiving(lastArrival: ContinuousClock.Instant) -> Due? {
+    func dueWhileReceiving(lastArrival: MonotonicInstant) -> Due? {
         sooner(idle.map { lastArrival.advanced(by: $0) }, .timedOutIdle)
     }
 
@@ -59,7 +59,7 @@ struct ExchangeDeadlines: Sendable {
         }
     }
 
-    private func sooner(_ instant: ContinuousClock.Instant?, _ code: TransportError.Code) -> Due? {
+    private func sooner(_ instant: MonotonicInstant?, _ code: TransportError.Code) -> Due? {
         guard let instant else { return total.map { Due(instant: $0, code: .timedOutTotal) } }
         guard let total, total <= instant else { return Due(instant: instant, code: code) }
         return Due(instant: total, code: .timedOutTotal)

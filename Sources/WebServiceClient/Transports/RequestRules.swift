@@ -50,7 +50,7 @@ enum RequestRules {
                 throw TransportError(.badRequest, "The header Content-Length doesn't fit the body: leave it out, the transport sets it.")
             }
             return false
-        case "Transfer-Encoding":
+        case .transferEncoding:
             throw TransportError(.badRequest, "The header Transfer-Encoding is the transport's own: leave it out.")
         default:
             return true

@@ -3,6 +3,16 @@ import Testing
 @testable import WebServiceClient
 
 @Suite struct HTTPFieldsTests {
+    @Test func `Common names are found by their bytes as they are written, others aren't`() {
+        for text in ["Content-Type", "content-type", "ETag", "etag", "Strict-Transport-Security", "X-Request-ID", "age"] {
+            let name = Array(text.utf8).withUnsafeBytes { HTTPFields.Name.common($0) }
+            #expect(name?.rawName == text && name == HTTPFields.Name(text))
+        }
+        for text in ["", "CONTENT-TYPE", "Content-Typo", "X", String(repeating: "a", count: 32), String(repeating: "a", count: 33)] {
+            #expect(Array(text.utf8).withUnsafeBytes { HTTPFields.Name.common($0) } == nil)
+        }
+    }
+
     @Test func `Names are compared without case and written as given`() {
         var fields: HTTPFields = ["x-Team": "core"]
         #expect(fields["X-TEAM"] == "core")

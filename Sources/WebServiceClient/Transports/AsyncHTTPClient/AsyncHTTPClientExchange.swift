@@ -19,7 +19,7 @@ final class AsyncHTTPClientExchange: Sendable {
         var phase = Phase.open
         var source: Source?
         var reader: CheckedContinuation<Data?, any Error>?
-        var readingSince = ContinuousClock.now
+        var readingSince = MonotonicInstant.now
         var reading: Task<Void, Never>?
         var timer: DeadlineTimer?
     }
@@ -52,7 +52,7 @@ final class AsyncHTTPClientExchange: Sendable {
         timer.schedule(at: due.instant)
     }
 
-    private func checkDeadlines() -> ContinuousClock.Instant? {
+    private func checkDeadlines() -> MonotonicInstant? {
         guard let due else { return nil }
         guard due.instant <= .now else { return due.instant }
         guard due.code == .timedOutIdle else {
@@ -75,7 +75,7 @@ final class AsyncHTTPClientExchange: Sendable {
 
     /// What passes next. A server is silent only while someone waits for it: a slow reader is no silence.
     private var due: ExchangeDeadlines.Due? {
-        let silentSince: ContinuousClock.Instant? = state.withLock { state in
+        let silentSince: MonotonicInstant? = state.withLock { state in
             guard case .open = state.phase else { return nil }
             return state.reader == nil ? .now : state.readingSince
         }

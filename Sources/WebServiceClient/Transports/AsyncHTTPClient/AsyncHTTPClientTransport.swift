@@ -94,8 +94,8 @@ public final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    private static func deadline(_ instant: ContinuousClock.Instant) -> NIODeadline {
-        let (seconds, attoseconds) = ContinuousClock.now.duration(to: instant).components
+    private static func deadline(_ instant: MonotonicInstant) -> NIODeadline {
+        let (seconds, attoseconds) = MonotonicInstant.now.duration(to: instant).components
         // Not before the instant, or its passing could not be told from other failures.
         return .now() + .seconds(seconds) + .nanoseconds(attoseconds / 1_000_000_000 + 1)
     }
@@ -136,7 +136,7 @@ public final class AsyncHTTPClientTransport: Transport {
     private static func bodyLength(status: Int, headers: HTTPFields, method: ServiceRequest.Method) -> Int64? {
         guard method != .head, status != 204, status != 304 else { return 0 }
         let coding = headers[.contentEncoding]?.lowercased() ?? "identity"
-        guard coding == "identity", !headers.contains("Transfer-Encoding") else { return nil }
+        guard coding == "identity", !headers.contains(.transferEncoding) else { return nil }
         return headers[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 }

@@ -56,7 +56,7 @@ import CSystemLibraries
     ///
     /// - Returns: none where there are none, and where one of them can't be undone here: then the body is left as it is, whole.
     /// - Throws: ``TransportError`` with `unreadableResponse` when there are far too many.
-    static func ofBody(_ headers: HTTPFields, host: String) throws(TransportError) -> [ContentCoding] {
+    static func ofBody(_ headers: HTTPFields, host: @autoclosure () -> String) throws(TransportError) -> [ContentCoding] {
         guard let list = headers[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
         for item in list.split(separator: ",") {
@@ -68,7 +68,7 @@ import CSystemLibraries
         guard codings.count <= mostOfABody else {
             throw TransportError(
                 .unreadableResponse,
-                "The body from \(host) is encoded \(codings.count) times over, and \(mostOfABody) times is the most that is undone.")
+                "The body from \(host()) is encoded \(codings.count) times over, and \(mostOfABody) times is the most that is undone.")
         }
         return codings
     }

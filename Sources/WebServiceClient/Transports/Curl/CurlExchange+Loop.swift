@@ -55,7 +55,7 @@ extension CurlExchange {
     }
 
     /// What passes next; `nil` when nothing is watched.
-    func due(now: ContinuousClock.Instant) -> ExchangeDeadlines.Due? {
+    func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }
         if transfer.hasHead {
             // While the reader is slow, silence is its own.

@@ -56,8 +56,10 @@ extension CurlExchange {
     /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).
     private static func bodyLength(_ status: Int, _ headers: HTTPFields, method: ServiceRequest.Method, isDecoded: Bool) -> Int64? {
         guard method != .head, status != 204, status != 304 else { return 0 }
-        guard !headers.contains("Transfer-Encoding") else { return nil }
-        let length = headers[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }.flatMap { $0 >= 0 ? $0 : nil }
+        guard !headers.contains(.transferEncoding) else { return nil }
+        let length = headers[.contentLength].flatMap { text in
+            Int64(text) ?? Int64(text.prefix { $0 != "," })
+        }.flatMap { $0 >= 0 ? $0 : nil }
         return isDecoded && length != 0 ? nil : length
     }
 

@@ -16,15 +16,15 @@ final class CurlExchange: @unchecked Sendable {
     let trust: CurlTrust
     let probe: TrustProbe?
     let deadlines: ExchangeDeadlines
-    let started: ContinuousClock.Instant
+    let started: MonotonicInstant
     let upload: CurlUpload?
     let uploadProgress: (@Sendable (TransferProgress) -> Void)?
     let blocks: BodyBlocks
     let state = Locked(CurlExchangeState())
     private let engine: CurlEngine
 
-    /// The loop's part.
-    var transfer = CurlTransfer()
+    /// The loop's part. Unchecked: one thread has no overlapping accesses to fear, and each check costs more than the access.
+    @exclusivity(unchecked) var transfer = CurlTransfer()
 
     init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {
         self.request = request
@@ -51,7 +51,7 @@ extension CurlExchange {
     /// Sends the request and awaits the head of the response.
     func head() async throws -> CurlHead {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 let ended: (any Error)? = state.withLock { state in
                     if case .failed(let error) = state.end { return error }
                     state.headReader = continuation
@@ -72,9 +72,15 @@ extension CurlExchange {
     /// The next piece of the body, `nil` at the end.
     func next() async throws -> Data? {
         if Task.isCancelled { abandon(CancellationError()) }
-        if let piece = take() { return piece }
+        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(), $0.resumes(below: Self.roomAt)) }
+        if roomAtOnce { engine.post(.resume(self)) }
+        switch first {
+        case .block(let block): return blocks.data(of: block)
+        case .end(let result): return try result.get()
+        case .waits: break
+        }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 let (reading, hasRoom) = state.withLock { ($0.read(continuation), $0.resumes(below: Self.roomAt)) }
                 if hasRoom { engine.post(.resume(self)) }
                 switch reading {
@@ -107,12 +113,6 @@ extension CurlExchange {
         let (effects, isRunning) = state.withLock { $0.abandon(error, keepingBytes: keepingBytes) }
         if isRunning { engine.post(.drop(self)) }
         effects.perform(blocks)
-    }
-
-    private func take() -> Data? {
-        let (block, hasRoom) = state.withLock { ($0.takeBlock(), $0.resumes(below: Self.roomAt)) }
-        if hasRoom { engine.post(.resume(self)) }
-        return block.map(blocks.data)
     }
 
     private func feed() {

@@ -2,8 +2,10 @@ import Foundation
 
 /// The state of a ``CurlExchange``: a value that is changed under its lock, and says what to do after unlocking.
 struct CurlExchangeState {
-    typealias HeadReader = CheckedContinuation<CurlHead, any Error>
-    typealias BodyReader = CheckedContinuation<Data?, any Error>
+    // Unchecked: this state takes each out before it is resumed, and an exchange always ends; the check would cost memory and as much time
+    // as all else here.
+    typealias HeadReader = UnsafeContinuation<CurlHead, any Error>
+    typealias BodyReader = UnsafeContinuation<Data?, any Error>
 
     /// How an exchange ended.
     enum End {
@@ -155,16 +157,22 @@ struct CurlExchangeState {
 
     /// Answers a reader, or lets it wait. Both under one lock: what came between a look and the wait would wake nobody.
     mutating func read(_ reader: BodyReader) -> Reading {
+        let reading = readAtOnce()
+        guard case .waits = reading else { return reading }
+        guard bodyReader == nil else {
+            return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
+        }
+        bodyReader = reader
+        return reading
+    }
+
+    /// What is there for a reader; most bodies are there as a whole by the time they are read.
+    mutating func readAtOnce() -> Reading {
         if let block = takeBlock() { return .block(block) }
         switch end {
         case .received: return .end(.success(nil))
         case .failed(let error): return .end(.failure(error))
-        case nil:
-            guard bodyReader == nil else {
-                return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
-            }
-            bodyReader = reader
-            return .waits
+        case nil: return .waits
         }
     }
 

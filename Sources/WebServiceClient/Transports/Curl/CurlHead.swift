@@ -31,7 +31,7 @@ struct CurlHead: Sendable {
         bytes.withUnsafeBytes { bytes in
             var start = 0
             while start < bytes.count {
-                let end = (start..<bytes.count).first { bytes[$0] == 10 } ?? bytes.count
+                let end = position(of: 10, in: bytes, from: start) ?? bytes.count
                 add(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), to: &fields)
                 start = end + 1
             }
@@ -48,10 +48,10 @@ struct CurlHead: Sendable {
             if !rest.isEmpty { fields[last].value += fields[last].value.isEmpty ? rest : " " + rest }
             return
         }
-        guard let colon = line.firstIndex(of: 58), colon > 0 else { return }
+        guard let colon = position(of: 58, in: line, from: 0), colon > 0 else { return }
         let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
         let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])
-        fields.append(HTTPFields.Field(name: HTTPFields.Name(text(name)), value: text(trimmed(value))))
+        fields.append(HTTPFields.Field(name: .common(name) ?? HTTPFields.Name(text(name)), value: text(trimmed(value))))
     }
 
     /// The status that a status line tells, `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 when it tells none.
@@ -68,19 +68,30 @@ struct CurlHead: Sendable {
     private static func parse(_ bytes: [UInt8]) -> (Int, String?, HTTPFields) {
         let end = bytes.firstIndex(of: 10) ?? bytes.endIndex
         let line = bytes[..<end]
-        let version = line.firstIndex(of: 32).map { String(decoding: line[..<$0], as: UTF8.self) }
+        let version = line.firstIndex(of: 32).map { space in
+            line.count > 8 && line[..<space].elementsEqual("HTTP/1.1".utf8) ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
+        }
         return (status(ofLine: line), version, fields(bytes[end...]))
     }
 
+    private static func position(of byte: Int32, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let base = bytes.baseAddress, start < bytes.count else { return nil }
+        return memchr(base + start, byte, bytes.count - start).map { UnsafeRawPointer($0) - base }
+    }
+
     private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var range = 0..<bytes.count
-        while let first = range.first, bytes[first] == 32 || bytes[first] == 9 { range = (first + 1)..<range.upperBound }
-        while let last = range.last, bytes[last] == 32 || bytes[last] == 9 || bytes[last] == 13 { range = range.lowerBound..<last }
-        return UnsafeRawBufferPointer(rebasing: bytes[range])
+        var (start, end) = (0, bytes.count)
+        while start < end, bytes[start] == 32 || bytes[start] == 9 { start += 1 }
+        while start < end, bytes[end - 1] == 32 || bytes[end - 1] == 9 || bytes[end - 1] == 13 { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
     /// UTF-8 where it is valid, else Latin-1, in which every byte is a character.
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+        var all: UInt8 = 0
+        for byte in bytes { all |= byte }
+        // ASCII, as nearly all is, needs no second look.
+        if all < 0x80 { return String(decoding: bytes, as: UTF8.self) }
+        return String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
     }
 }

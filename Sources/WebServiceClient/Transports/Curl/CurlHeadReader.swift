@@ -38,7 +38,7 @@ struct CurlHeadReader {
         if total == 0 { lines.reserveCapacity(512) }
         total += line.count
         guard total <= Self.limit else { return .tooLarge }
-        let isEnd = line.count <= 2 && line.allSatisfy { $0 == 13 || $0 == 10 }
+        let isEnd = Self.isEmpty(line)
         guard isEnd, !isFinal else {
             if !isEnd { lines.append(contentsOf: line) }
             return isFinal ? .none : check(line)
@@ -57,6 +57,13 @@ struct CurlHeadReader {
         }
         isFinal = true
         return .head(CurlHead(bytes: bytes, informational: informational))
+    }
+
+    /// Whether a line is the one that ends a head.
+    private static func isEmpty(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard line.count <= 2 else { return false }
+        for byte in line where byte != 13 && byte != 10 { return false }
+        return true
     }
 
     /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.

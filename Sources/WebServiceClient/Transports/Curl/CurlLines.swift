@@ -4,32 +4,79 @@ import CSystemLibraries
 ///
 /// `@unchecked Sendable`: written once, before anybody else has it.
 final class CurlLines: @unchecked Sendable {
+    /// The lines before they become a list: their bytes, one behind the other, each with a NUL at its end.
+    struct Text {
+        fileprivate var bytes: [UInt8] = []
+        fileprivate var lengths: [Int] = []
+
+        /// Whether there are none.
+        var isEmpty: Bool { lengths.isEmpty }
+
+        /// Adds a field. libcurl takes an empty value by a semicolon.
+        mutating func append(_ field: HTTPFields.Field) {
+            append(field.name, field.value)
+        }
+
+        /// Adds a field of a name and a value.
+        mutating func append(_ name: HTTPFields.Name, _ value: String) {
+            let start = begin(name)
+            if value.isEmpty {
+                bytes.append(UInt8(ascii: ";"))
+            } else {
+                bytes.append(UInt8(ascii: ":"))
+                bytes.append(UInt8(ascii: " "))
+                bytes.append(contentsOf: value.utf8)
+            }
+            end(start)
+        }
+
+        /// Adds the name by itself, with a colon: libcurl then leaves out the field that it would write by itself.
+        mutating func omit(_ name: HTTPFields.Name) {
+            let start = begin(name)
+            bytes.append(UInt8(ascii: ":"))
+            end(start)
+        }
+
+        private mutating func begin(_ name: HTTPFields.Name) -> Int {
+            if lengths.isEmpty {
+                // Most requests fit.
+                bytes.reserveCapacity(400)
+                lengths.reserveCapacity(12)
+            }
+            let start = bytes.count
+            bytes.append(contentsOf: name.rawName.utf8)
+            return start
+        }
+
+        private mutating func end(_ start: Int) {
+            bytes.append(0)
+            lengths.append(bytes.count - start)
+        }
+    }
+
     private let block: UnsafeMutableRawPointer?
 
     /// The first line; `nil` when there are none.
     let first: UnsafeMutablePointer<csl_line>?
 
-    init(_ lines: [String]) {
+    init(_ lines: Text) {
         guard !lines.isEmpty else {
             (block, first) = (nil, nil)
             return
         }
-        let nodes = lines.count * MemoryLayout<csl_line>.stride
-        let text = lines.reduce(0) { $0 + $1.utf8.count + 1 }
-        let block = UnsafeMutableRawPointer.allocate(byteCount: nodes + text, alignment: MemoryLayout<csl_line>.alignment)
-        let list = block.bindMemory(to: csl_line.self, capacity: lines.count)
+        let count = lines.lengths.count
+        let nodes = count * MemoryLayout<csl_line>.stride
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: nodes + lines.bytes.count, alignment: MemoryLayout<csl_line>.alignment)
+        let list = block.bindMemory(to: csl_line.self, capacity: count)
+        lines.bytes.withUnsafeBytes { bytes in
+            if let start = bytes.baseAddress { (block + nodes).copyMemory(from: start, byteCount: bytes.count) }
+        }
         var position = block + nodes
-        for (index, line) in lines.enumerated() {
-            let start = position.assumingMemoryBound(to: CChar.self)
-            var line = line
-            let count = line.withUTF8 { bytes in
-                if let start = bytes.baseAddress { position.copyMemory(from: start, byteCount: bytes.count) }
-                return bytes.count
-            }
-            position.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
-            position += count + 1
-            let next = index + 1 < lines.count ? list + index + 1 : nil
-            (list + index).initialize(to: csl_line(text: start, next: next))
+        for (index, length) in lines.lengths.enumerated() {
+            let next = index + 1 < count ? list + index + 1 : nil
+            (list + index).initialize(to: csl_line(text: position.assumingMemoryBound(to: CChar.self), next: next))
+            position += length
         }
         self.block = block
         first = list

@@ -90,7 +90,6 @@ extension CurlLoop {
             guard exchange.isWanted else { continue }
             start(exchange)
         }
-        if queue.isEmpty { queue = [] }
     }
 
     private func start(_ exchange: CurlExchange) {

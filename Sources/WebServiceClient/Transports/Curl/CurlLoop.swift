@@ -11,16 +11,16 @@ final class CurlLoop {
     /// Those that libcurl has.
     var active: [CurlExchange] = []
     /// Those that wait for their turn.
-    var queue: ArraySlice<CurlExchange> = []
+    var queue = CurlQueue<CurlExchange>()
     /// How many of the active ones still wait for their head: these are what the bound is for.
     var waitingForHead = 0
     /// Those whose readers may have to be told at the end of the round.
     private var touched: [CurlExchange] = []
     var handles: [CurlHandle] = []
     /// No deadline passes before this instant.
-    private var nextDeadline: ContinuousClock.Instant?
+    private var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
-    private(set) var now = ContinuousClock.now
+    private(set) var now = MonotonicInstant.now
 
     /// The longest sleep, in milliseconds: libcurl's own timers and commands end it earlier.
     private static let longestSleep = 60_000
@@ -84,7 +84,7 @@ final class CurlLoop {
     private func checkDeadlines() {
         nextDeadline = nil
         for exchange in active { check(exchange) }
-        for exchange in queue { check(exchange) }
+        for exchange in queue.waiting { check(exchange) }
     }
 
     private func check(_ exchange: CurlExchange) {

@@ -19,8 +19,6 @@ struct CurlRequest: Sendable {
     let url: String
     /// Where it goes.
     let origin: Origin
-    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
-    let host: String
     /// The method.
     let method: ServiceRequest.Method
     /// The header lines to the server, and those to the proxy that opens a tunnel to it.
@@ -33,6 +31,9 @@ struct CurlRequest: Sendable {
     /// Whether the request has one; some methods tell the server that theirs is empty.
     let hasBody: Bool
 
+    /// Where it goes, for messages: the host, and the port where it isn't the scheme's own.
+    var host: String { origin.authority }
+
     /// Checks and converts a request.
     ///
     /// - Parameter codings: the content codings that can be undone, as `Accept-Encoding` lists them; `nil` for none.
@@ -40,7 +41,6 @@ struct CurlRequest: Sendable {
     init(_ request: ServiceRequest, codings: String?) throws(TransportError) {
         let url = request.url.absoluteURL
         origin = try RequestRules.origin(of: url)
-        host = origin.authority
         let text = url.absoluteString
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(
@@ -51,26 +51,24 @@ struct CurlRequest: Sendable {
         method = request.method
         upload = try Self.upload(of: request)
         hasBody = request.body != nil
-        var lines: [String] = []
-        var proxyLines: [String] = []
-        lines.reserveCapacity(request.headers.count + 3)
+        var lines = CurlLines.Text()
+        var proxyLines = CurlLines.Text()
         for field in request.headers {
             guard try RequestRules.admits(field, body: request.body) else { continue }
-            let line = field.value.isEmpty ? field.name.rawName + ";" : field.name.rawName + ": " + field.value
             switch field.name {
             case .proxyAuthorization:
-                proxyLines.append(line)
+                proxyLines.append(field)
             case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
                 continue
             default:
-                lines.append(line)
+                lines.append(field)
             }
         }
         // A range of a coded body can't be decoded, and "identity" asks for none.
         let given = request.headers[.acceptEncoding]?.lowercased()
-        isDecoded = !request.headers.contains("Range") && given != "identity" && given != ""
-        if isDecoded, given == nil, let codings { lines.append("Accept-Encoding: " + codings) }
-        lines += try Self.corrections(of: request)
+        isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
+        if isDecoded, given == nil, let codings { lines.append(.acceptEncoding, codings) }
+        try Self.correct(&lines, for: request)
         self.lines = CurlLines(lines)
         self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
     }
@@ -89,18 +87,16 @@ struct CurlRequest: Sendable {
         return .stream(body)
     }
 
-    /// The body's type, and lines that take back what libcurl would add by itself: a name and a colon.
-    private static func corrections(of request: ServiceRequest) throws(TransportError) -> [String] {
-        var lines: [String] = []
-        if !request.headers.contains(.accept) { lines.append("Accept:") }
-        if !request.headers.contains("Expect") { lines.append("Expect:") }
+    /// Adds the body's type, and lines that take back what libcurl would add by itself.
+    private static func correct(_ lines: inout CurlLines.Text, for request: ServiceRequest) throws(TransportError) {
+        if !request.headers.contains(.accept) { lines.omit(.accept) }
+        if !request.headers.contains(.expect) { lines.omit(.expect) }
         let isGiven = request.headers.contains(.contentType)
         if let type = request.body?.contentType, !isGiven || request.body?.contentTypeIsBinding == true {
             _ = try RequestRules.admits(HTTPFields.Field(name: .contentType, value: type), body: request.body)
-            lines.append("Content-Type: " + type)
+            lines.append(.contentType, type)
         } else if !isGiven {
-            lines.append("Content-Type:")
+            lines.omit(.contentType)
         }
-        return lines
     }
 }

@@ -8,8 +8,9 @@ struct CurlSettings: Sendable {
     /// What the transport was given.
     let configuration: CurlTransport.Configuration
 
-    /// Bytes that are read from a connection at once.
-    private static let bufferSize = 128 * 1024
+    /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
+    /// allocator tidies up each time.
+    private static let bufferSize = 60 * 1024
 
     /// How many exchanges may wait for their heads at one time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }

@@ -24,9 +24,9 @@ struct CurlTransfer {
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
     /// When something last arrived.
-    var lastArrival: ContinuousClock.Instant?
+    var lastArrival: MonotonicInstant?
     /// When libcurl got it.
-    var begun: ContinuousClock.Instant?
+    var begun: MonotonicInstant?
     /// The version of TLS, once the connection stands.
     var tlsVersion: String?
     /// The bytes of the request's body that were reported as sent.

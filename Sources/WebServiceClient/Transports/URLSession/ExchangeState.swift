@@ -52,7 +52,7 @@ struct ExchangeState {
     /// How it ended; `nil` while it goes on.
     private(set) var end: End?
     /// When something last arrived.
-    private(set) var lastArrival = ContinuousClock.now
+    private(set) var lastArrival = MonotonicInstant.now
 
     private var framing = ResponseFraming.unknown
     private var received: Int64 = 0

@@ -38,7 +38,7 @@ struct ResponseFraming: Sendable {
         }
         let coding = headers[.contentEncoding]?.lowercased() ?? "identity"
         let declared = headers[.contentLength].flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
-        expectedLength = coding == "identity" && !headers.contains("Transfer-Encoding") ? declared : nil
+        expectedLength = coding == "identity" && !headers.contains(.transferEncoding) ? declared : nil
         hasBody = expectedLength != 0
     }
 

@@ -75,7 +75,7 @@ extension URLSessionExchange {
         if let late { running.release(cancelling: late) }
     }
 
-    private func checkDeadlines() -> ContinuousClock.Instant? {
+    private func checkDeadlines() -> MonotonicInstant? {
         let due = state.withLock { state -> ExchangeDeadlines.Due? in
             guard state.end == nil else { return nil }
             return state.head == nil ? deadlines.dueWhileWaiting : deadlines.dueWhileReceiving(lastArrival: state.lastArrival)

@@ -14,7 +14,7 @@ import Testing
         // With a look first and the wait after it, nobody woke a reader for whom the buffer had filled in between.
         let state = Locked(CurlExchangeState())
         state.withLock { receive("hello", &$0) }
-        let piece = try await withCheckedThrowingContinuation { (reader: CheckedContinuation<Data?, any Error>) in
+        let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
             switch state.withLock({ $0.read(reader) }) {
             case .block(let block): reader.resume(returning: pool.data(of: block))
             case .end(let result): reader.resume(with: result)

@@ -1,0 +1,57 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A point in time on the system's clock that never goes back and counts on while the machine sleeps: what `ContinuousClock` tells, as a
+/// plain number.
+///
+/// The standard library hides how its instants look, so that each copy and comparison of one asks the runtime; an exchange makes some
+/// dozens of them.
+package struct MonotonicInstant: Sendable, Hashable, Comparable {
+    /// Nanoseconds since some moment, the same for all of the process.
+    private let nanoseconds: Int64
+
+    private init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The instant at which an instant of the standard library's clock comes.
+    init(_ instant: ContinuousClock.Instant) {
+        self = Self.now.advanced(by: ContinuousClock.now.duration(to: instant))
+    }
+
+    /// This moment.
+    package static var now: MonotonicInstant {
+        var time = timespec()
+        #if canImport(Darwin)
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        #else
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        #endif
+        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+    }
+
+    /// The instant that is so much later; at most a hundred years, on both sides.
+    package func advanced(by duration: Duration) -> MonotonicInstant {
+        let (seconds, attoseconds) = max(duration.bounded, .zero - Duration.longest).components
+        // A hundred years before or after any time of a running system fit into the number.
+        return MonotonicInstant(nanoseconds: nanoseconds &+ (seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    }
+
+    /// How long it is until another instant; negative when that one is earlier.
+    package func duration(to other: MonotonicInstant) -> Duration {
+        .nanoseconds(other.nanoseconds &- nanoseconds)
+    }
+
+    package static func - (left: MonotonicInstant, right: MonotonicInstant) -> Duration {
+        right.duration(to: left)
+    }
+
+    package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
