@@ -126,6 +126,10 @@ SAME(age_with_authorities, CURLVERSION_SEVENTH);
 // Layouts
 SAME(sizeof(csl_line), sizeof(struct curl_slist));
 SAME(offsetof(csl_line, next), offsetof(struct curl_slist, next));
+SAME(sizeof(struct wait_descriptor), sizeof(struct curl_waitfd));
+SAME(offsetof(struct wait_descriptor, events), offsetof(struct curl_waitfd, events));
+SAME(offsetof(struct wait_descriptor, happened), offsetof(struct curl_waitfd, revents));
+SAME(wait_for_input, CURL_WAIT_POLLIN);
 SAME(sizeof(struct blob), sizeof(struct curl_blob));
 SAME(offsetof(struct blob, length), offsetof(struct curl_blob, len));
 SAME(offsetof(struct blob, flags), offsetof(struct curl_blob, flags));

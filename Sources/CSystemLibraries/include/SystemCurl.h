@@ -98,10 +98,13 @@ int csl_multi_set_long(csl_multi *multi, long option, long value);
 int csl_multi_add(csl_multi *multi, csl_easy *easy);
 int csl_multi_remove(csl_multi *multi, csl_easy *easy);
 int csl_multi_perform(csl_multi *multi, int *running);
+/// What wakes a set that waits: a descriptor of the system's cheapest kind, or -1 where libcurl's own way, a pair of sockets, has to do.
+int csl_waker_new(void);
+void csl_waker_free(int waker);
 /// Waits for something to do, at most so many milliseconds.
-int csl_multi_poll(csl_multi *multi, int milliseconds);
+int csl_multi_poll(csl_multi *multi, int waker, int milliseconds);
 /// Ends the wait of csl_multi_poll, or the next one. Any thread may call it.
-int csl_multi_wakeup(csl_multi *multi);
+void csl_multi_wakeup(csl_multi *multi, int waker);
 /// The next transfer that has ended, and its result; NULL when there is none.
 csl_easy *csl_multi_next_done(csl_multi *multi, int *result);
 const char *csl_multi_error_text(int code);

@@ -22,6 +22,11 @@ final class CurlEngine: Sendable {
     /// libcurl's set of transfers. Other threads only ever wake it, which libcurl allows.
     private struct Multi: @unchecked Sendable {
         let pointer: OpaquePointer
+        let waker = csl_waker_new()
+
+        func wake() {
+            csl_multi_wakeup(pointer, waker)
+        }
     }
 
     /// Memory for the bodies.
@@ -47,6 +52,7 @@ final class CurlEngine: Sendable {
         csl_curl_enter()
         csl_multi_free(multi.pointer)
         csl_curl_leave()
+        csl_waker_free(multi.waker)
     }
 
     /// Passes a command to the loop.
@@ -63,7 +69,7 @@ final class CurlEngine: Sendable {
             box.isStarted = true
             return (true, wakes, starts)
         }
-        if wakes { csl_multi_wakeup(multi.pointer) }
+        if wakes { multi.wake() }
         guard starts, !startThread() else { return isTaken }
         // Nobody will ever run what waits, also what other threads have posted meanwhile.
         let orphans = mailbox.withLock { box in
@@ -84,7 +90,7 @@ final class CurlEngine: Sendable {
             defer { box.isAsleep = false }
             return box.isAsleep
         }
-        if wakes { csl_multi_wakeup(multi.pointer) }
+        if wakes { multi.wake() }
     }
 
     /// Moves what has come since the loop last asked into an array that the loop has emptied.
@@ -100,7 +106,7 @@ final class CurlEngine: Sendable {
     }
 
     private func startThread() -> Bool {
-        let loop = CurlLoop(self, multi.pointer, settings)
+        let loop = CurlLoop(self, multi.pointer, waker: multi.waker, settings)
         let context = Unmanaged.passRetained(loop).toOpaque()
         let isStarted = csl_thread_start(
             "curl-transport",

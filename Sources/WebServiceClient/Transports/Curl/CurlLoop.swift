@@ -7,6 +7,7 @@ import CSystemLibraries
 final class CurlLoop {
     let settings: CurlSettings
     let multi: OpaquePointer
+    private let waker: Int32
     private let engine: CurlEngine
     /// Those that libcurl has.
     var active: [CurlExchange] = []
@@ -25,9 +26,10 @@ final class CurlLoop {
     /// The longest sleep, in milliseconds: libcurl's own timers and commands end it earlier.
     private static let longestSleep = 60_000
 
-    init(_ engine: CurlEngine, _ multi: OpaquePointer, _ settings: CurlSettings) {
+    init(_ engine: CurlEngine, _ multi: OpaquePointer, waker: Int32, _ settings: CurlSettings) {
         self.engine = engine
         self.multi = multi
+        self.waker = waker
         self.settings = settings
     }
 
@@ -49,7 +51,7 @@ final class CurlLoop {
             let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, queue.isEmpty { break }
-            csl_multi_poll(multi, Int32(clamping: sleep()))
+            csl_multi_poll(multi, waker, Int32(clamping: sleep()))
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
