@@ -90,6 +90,8 @@ struct CurlRequest: Sendable {
     /// Adds the body's type, and lines that take back what libcurl would add by itself.
     private static func correct(_ lines: inout CurlLines.Text, for request: ServiceRequest) throws(TransportError) {
         if !request.headers.contains(.accept) { lines.omit(.accept) }
+        // The others it adds to bodies only, and it looks through all lines several times.
+        if request.body == nil, !request.method.usuallyHasBody { return }
         if !request.headers.contains(.expect) { lines.omit(.expect) }
         let isGiven = request.headers.contains(.contentType)
         if let type = request.body?.contentType, !isGiven || request.body?.contentTypeIsBinding == true {

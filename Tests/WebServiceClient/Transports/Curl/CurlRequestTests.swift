@@ -16,8 +16,12 @@ import Testing
 
     @Test func `fields go out in order, empty ones with a semicolon, and libcurl's own are taken back`() throws {
         let request = try request(.get, "http://example.com/a", ["X-One": "1", "X-Empty": "", "x-one": "é"])
-        #expect(lines(request) == ["X-One: 1", "X-Empty;", "x-one: é", "Accept-Encoding: gzip, br", "Accept:", "Expect:", "Content-Type:"])
+        #expect(lines(request) == ["X-One: 1", "X-Empty;", "x-one: é", "Accept-Encoding: gzip, br", "Accept:"])
         #expect(request.isDecoded)
+        // With a body, or where the method has one as a rule, it would add more.
+        for request in [try self.request(.post), try self.request(.delete, body: RequestBody(Data("a".utf8)))] {
+            #expect(lines(request) == ["Accept-Encoding: gzip, br", "Accept:", "Expect:", "Content-Type:"])
+        }
     }
 
     @Test func `a body's type is set where none is given, and wins where it must`() throws {
