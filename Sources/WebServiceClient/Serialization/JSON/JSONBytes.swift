@@ -40,6 +40,19 @@ enum JSONBytes {
         return true
     }
 
+    /// Four bits for each of sixteen bytes, since the bits of a mask can't be had by themselves.
+    @inline(__always) static func nibbles(_ mask: SIMDMask<SIMD16<Int8>>) -> UInt64 {
+        let pairs = unsafeBitCast(mask, to: SIMD8<UInt16>.self)
+        return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: pairs &>> SIMD8<UInt16>(repeating: 4)), to: UInt64.self).littleEndian
+    }
+
+    /// The number of bytes before the next backslash; sixteen when there is none among so many.
+    @inline(__always) static func indexOfBackslash(_ bytes: UnsafePointer<UInt8>) -> Int {
+        let vector = UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt8>.self)
+        let mask: SIMDMask<SIMD16<Int8>> = vector .== SIMD16<UInt8>(repeating: 0x5C)
+        return nibbles(mask).trailingZeroBitCount &>> 2
+    }
+
     /// A hash for names, which nobody outside of this process can foretell.
     static func hash(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
         var state = seed ^ UInt64(truncatingIfNeeded: count)

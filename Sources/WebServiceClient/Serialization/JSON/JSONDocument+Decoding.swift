@@ -3,32 +3,37 @@ import Foundation
 extension JSONDocument {
     /// A value of any type, those that Foundation's decoder reads by strategies included.
     func decode<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
-        if let special = try special(type, at: place) { return special }
-        return try nested(at: place) { try Value(from: JSONValueDecoder(self, place)) }
+        if type == String.self { return try unsafeBitCast(string(at: place), to: type) }
+        if type == Int.self { return try unsafeBitCast(integer(at: place) as Int, to: type) }
+        if type == Double.self { return try unsafeBitCast(double(at: place), to: type) }
+        if type == Date.self { return try unsafeBitCast(date(at: place), to: type) }
+        if type == Decimal.self { return try unsafeBitCast(decimal(at: place), to: type) }
+        if type == URL.self { return try unsafeBitCast(url(at: place), to: type) }
+        if type == Data.self { return try unsafeBitCast(data(at: place), to: type) }
+        if convertsNames, type is any JSONStringDictionary.Type { return try dictionary(type, at: place) }
+        try descend(at: place)
+        defer { storage.pointee.nesting &-= 1 }
+        return try Value(from: JSONValueDecoder(self, place))
     }
 
-    /// Types that don't decode themselves.
-    @inline(__always) private func special<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value? {
-        if type == String.self { return try string(at: place) as? Value }
-        if type == Int.self { return try (integer(at: place) as Int) as? Value }
-        if type == Double.self { return try double(at: place) as? Value }
-        if type == Date.self { return try date(at: place) as? Value }
-        if type == Decimal.self { return try decimal(at: place) as? Value }
-        if type == URL.self { return try url(at: place) as? Value }
-        if type == Data.self { return try data(at: place) as? Value }
-        if convertsNames, let dictionary = type as? any JSONStringDictionary.Type {
-            return try dictionary.decode(from: self, at: place) as? Value
-        }
-        return nil
+    private func dictionary<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
+        guard let dictionary = type as? any JSONStringDictionary.Type,
+            let value = try dictionary.decode(from: self, at: place) as? Value
+        else { return try nested(at: place, Value.init) }
+        return value
     }
 
-    /// Runs what decodes a value inside of others, and bounds how deep that goes: a type may also decode itself again and again from
-    /// one place.
-    @inline(__always) private func nested<Value>(at place: JSONPlace, _ decode: () throws -> Value) throws -> Value {
+    /// The value that a closure decodes inside of others.
+    private func nested<Value>(at place: JSONPlace, _ decode: (JSONValueDecoder) throws -> Value) throws -> Value {
+        try descend(at: place)
+        defer { storage.pointee.nesting &-= 1 }
+        return try decode(JSONValueDecoder(self, place))
+    }
+
+    /// Bounds how deep values are decoded inside each other: a type may also decode itself again and again from one place.
+    @inline(__always) private func descend(at place: JSONPlace) throws {
         guard storage.pointee.nesting < Self.nestingLimit else { throw tooDeep(at: place) }
         storage.pointee.nesting &+= 1
-        defer { storage.pointee.nesting &-= 1 }
-        return try decode()
     }
 
     /// Optionals and other wrappers may come between the containers of a text.
@@ -44,7 +49,7 @@ extension JSONDocument {
     private func date(at place: JSONPlace) throws -> Date {
         switch reader.dateDecodingStrategy {
         case .deferredToDate:
-            return try nested(at: place) { try Date(from: JSONValueDecoder(self, place)) }
+            return try nested(at: place, Date.init)
         case .secondsSince1970:
             return try Date(timeIntervalSince1970: double(at: place))
         case .millisecondsSince1970:
@@ -63,7 +68,7 @@ extension JSONDocument {
             return date
         #endif
         case .custom(let read):
-            return try nested(at: place) { try read(JSONValueDecoder(self, place)) }
+            return try nested(at: place, read)
         @unknown default:
             throw corrupted("The reader doesn't know this strategy for dates.", at: place)
         }
@@ -72,12 +77,12 @@ extension JSONDocument {
     private func data(at place: JSONPlace) throws -> Data {
         switch reader.dataDecodingStrategy {
         case .deferredToData:
-            return try nested(at: place) { try Data(from: JSONValueDecoder(self, place)) }
+            return try nested(at: place, Data.init)
         case .base64:
             guard let data = try Data(base64Encoded: string(at: place)) else { throw corrupted("The text isn't base64.", at: place) }
             return data
         case .custom(let read):
-            return try nested(at: place) { try read(JSONValueDecoder(self, place)) }
+            return try nested(at: place, read)
         @unknown default:
             throw corrupted("The reader doesn't know this strategy for data.", at: place)
         }

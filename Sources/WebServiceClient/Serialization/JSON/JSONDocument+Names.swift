@@ -3,8 +3,41 @@ extension JSONDocument {
     ///
     /// The search begins after the member that was found last: mostly that is the one asked for.
     @inline(__always) func find(_ name: String, inObjectAt node: Int) -> Int? {
+        if convertsNames { return convertedNames(ofObjectAt: node).find(name) }
+        return findRaw(name, inObjectAt: node)
+    }
+
+    /// The same for a name as it stands in the text.
+    @inline(__always) func findRaw(_ name: String, inObjectAt node: Int) -> Int? {
         var name = name
         return name.withUTF8 { find($0, inObjectAt: node) }
+    }
+
+    /// The names of an object as keys see them, each once.
+    func names(ofObjectAt node: Int) -> [String] {
+        convertsNames ? convertedNames(ofObjectAt: node).unique : rawNames(ofObjectAt: node)
+    }
+
+    /// The names of an object as they stand in the text.
+    func rawNames(ofObjectAt node: Int) -> [String] {
+        var names: [String] = []
+        names.reserveCapacity(word(node + 1).high)
+        var index = node + JSONWord.objectHead
+        while index < word(node + 1).low {
+            names.append(string(word(index)))
+            index = end(ofValueAt: index + 1)
+        }
+        return names
+    }
+
+    /// The names of an object as a strategy converts them.
+    private func convertedNames(ofObjectAt node: Int) -> JSONConvertedNames {
+        if let known = storage.pointee.convertedNames[node] { return known }
+        let names = JSONConvertedNames(self, node)
+        // A few, for the objects that are being decoded; a text may have any number.
+        if storage.pointee.convertedNames.count >= 16 { storage.pointee.convertedNames.removeAll(keepingCapacity: true) }
+        storage.pointee.convertedNames[node] = names
+        return names
     }
 
     @inline(__always) private func find(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
@@ -22,7 +55,7 @@ extension JSONDocument {
         let word = word(index)
         guard word.length == name.count else { return false }
         guard let start = name.baseAddress else { return true }
-        return JSONBytes.areEqual(storage.pointee.name(word), exactly: start, name.count)
+        return JSONBytes.areEqual(self.name(word), exactly: start, name.count)
     }
 
     /// Searches onwards and then from the beginning.
@@ -52,14 +85,14 @@ extension JSONDocument {
     private static let manyMembers = 64
 
     private func table(ofObjectAt node: Int) -> JSONNameTable {
-        if let table = tables[node] { return table }
+        if let table = storage.pointee.tables[node] { return table }
         var table = JSONNameTable(storage, count: word(node + 1).high)
         var index = node + JSONWord.objectHead
         while index < word(node + 1).low {
             _ = table.insert(index)
             index = end(ofValueAt: index + 1)
         }
-        tables[node] = table
+        storage.pointee.tables[node] = table
         return table
     }
 

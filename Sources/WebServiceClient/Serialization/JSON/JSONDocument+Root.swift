@@ -6,7 +6,7 @@ extension JSONDocument {
         var place = JSONPlace.root
         for (depth, name) in path.enumerated() {
             guard let next = try child(name, of: place.index, path, depth) else {
-                throw Self.missing(path, depth, found: "there are \(Self.list(names(ofObjectAt: place.index)))")
+                throw Self.missing(path, depth, found: "there are \(SerializationError.list(ofKeys: rawNames(ofObjectAt: place.index)))")
             }
             place = next
         }
@@ -16,7 +16,7 @@ extension JSONDocument {
     private func child(_ name: String, of node: Int, _ path: [String], _ depth: Int) throws -> JSONPlace? {
         switch word(node).kind {
         case .object:
-            return find(name, inObjectAt: node).map { JSONPlace(node: $0 + 1, container: node) }
+            return findRaw(name, inObjectAt: node).map { JSONPlace(node: $0 + 1, container: node) }
         case .array:
             let count = word(node + 1).high
             guard let index = Int(name) else {
@@ -32,19 +32,7 @@ extension JSONDocument {
         }
     }
 
-    private func names(ofObjectAt node: Int) -> [String] {
-        var names: [String] = []
-        var index = node + JSONWord.objectHead
-        while index < word(node + 1).low {
-            names.append(string(word(index)))
-            index = end(ofValueAt: index + 1)
-        }
-        return names
-    }
-
     private static func missing(_ path: [String], _ depth: Int, found: String) -> SerializationError {
         .missingRoot(path, after: depth, found: found)
     }
-
-    private static func list(_ names: [String]) -> String { SerializationError.list(ofKeys: names) }
 }

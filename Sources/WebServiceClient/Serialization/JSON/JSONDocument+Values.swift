@@ -15,7 +15,7 @@ extension JSONDocument {
     @inline(__always) func string(at place: JSONPlace) throws -> String {
         let word = word(place.index)
         switch word.kind {
-        case .ascii: return JSONText.string(UnsafePointer(storage.pointee.bytes) + word.offset, word.length, isASCII: true)
+        case .ascii: return JSONText.string(bytes(word), word.length, isASCII: true)
         case .text, .escaped: return string(word)
         default: throw mismatch(String.self, at: place)
         }
@@ -23,7 +23,7 @@ extension JSONDocument {
 
     @inline(__always) func integer<Value: FixedWidthInteger>(at place: JSONPlace) throws -> Value {
         let word = word(place.index)
-        let bytes = UnsafePointer(storage.pointee.bytes) + word.offset
+        let bytes = self.bytes(word)
         switch word.kind {
         case .integer:
             if let value: Value = JSONNumber.integer(bytes, word.length) { return value }
@@ -39,7 +39,7 @@ extension JSONDocument {
         let word = word(place.index)
         switch word.kind {
         case .integer, .number:
-            if let value = JSONNumber.double(UnsafePointer(storage.pointee.bytes) + word.offset, word.length) { return value }
+            if let value = JSONNumber.double(bytes(word), word.length) { return value }
             throw unrepresentable(Double.self, at: place)
         default:
             return try nonConforming(at: place)
@@ -50,7 +50,7 @@ extension JSONDocument {
         let word = word(place.index)
         switch word.kind {
         case .integer, .number:
-            if let value = JSONNumber.float(UnsafePointer(storage.pointee.bytes) + word.offset, word.length) { return value }
+            if let value = JSONNumber.float(bytes(word), word.length) { return value }
             throw unrepresentable(Float.self, at: place)
         default:
             return try nonConforming(at: place)
@@ -74,7 +74,7 @@ extension JSONDocument {
     func decimal(at place: JSONPlace) throws -> Decimal {
         let word = word(place.index)
         guard word.kind == .integer || word.kind == .number else { throw mismatch(Decimal.self, at: place) }
-        guard let value = JSONNumber.decimal(UnsafePointer(storage.pointee.bytes) + word.offset, word.length) else {
+        guard let value = JSONNumber.decimal(bytes(word), word.length) else {
             throw unrepresentable(Decimal.self, at: place)
         }
         return value
@@ -102,7 +102,7 @@ extension JSONDocument {
     /// That a number doesn't fit.
     @inline(never) private func unrepresentable(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
         let word = word(place.index)
-        let number = JSONText.string(UnsafePointer(storage.pointee.bytes) + word.offset, min(word.length, 200), isASCII: true)
+        let number = JSONText.string(bytes(word), min(word.length, 200), isASCII: true)
         return .dataCorrupted(
             DecodingError.Context(
                 codingPath: path(of: place),

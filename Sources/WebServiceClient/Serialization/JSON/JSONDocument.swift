@@ -1,56 +1,45 @@
 import Foundation
 
-/// A JSON text that has been read, and what its values are decoded with. Decoders and containers hold it, so one that outlives the call in
-/// which it was made still reads its own text.
-final class JSONDocument {
-    // A constant, so that no access is checked for exclusivity.
+/// A JSON text that has been read: a pointer to its memory, which is in use until the call that reads it ends.
+struct JSONDocument {
     let storage: UnsafeMutablePointer<JSONStorage>
-    let reader: JSONReader
-    /// Where the tape's root lies in the payload, where it was read in pieces.
-    let origin: [any CodingKey]
-    /// Whether names are converted on their way to properties.
-    let convertsNames: Bool
-    /// The tables of names of objects that have many, by their indices.
-    var tables: [Int: JSONNameTable] = [:]
-    /// Conversions of names that have been made.
-    private var converted: [String: String] = [:]
 
-    init(_ reader: JSONReader, origin: [any CodingKey] = []) {
-        self.reader = reader
-        self.origin = origin
-        if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
-        storage = .allocate(capacity: 1)
-        storage.initialize(to: JSONStorage(depthLimit: reader.boundedDepth))
-    }
+    @inline(__always) init(_ storage: UnsafeMutablePointer<JSONStorage>) { self.storage = storage }
 
-    deinit {
-        storage.pointee.free()
-        storage.deinitialize(count: 1)
-        storage.deallocate()
-    }
-
-    /// A whole text in UTF-8, read.
+    /// Reads a whole text in UTF-8, and gives its document to a closure.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``.
-    convenience init(_ text: Data, _ reader: JSONReader) throws {
-        self.init(reader)
+    /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``, and what the closure throws.
+    static func withDocument<Value>(_ text: Data, _ reader: JSONReader, _ body: (JSONDocument) throws -> Value) throws -> Value {
+        let document = JSONPool.take(reader)
+        defer { JSONPool.giveBack(document) }
+        try document.read(text)
+        return try body(document)
+    }
+
+    private func read(_ text: Data) throws {
         let limit = reader.boundedSize
-        guard text.count <= limit else {
-            throw text.withUnsafeBytes { bytes in
-                Self.corrupted(JSONSyntaxError(JSONFault(reason: .size, offset: limit), in: bytes.bindMemory(to: UInt8.self), limit: limit))
+        try text.withUnsafeBytes { bytes in
+            guard bytes.count <= limit else {
+                throw Self.corrupted(
+                    JSONSyntaxError(JSONFault(reason: .size, offset: limit), in: bytes.bindMemory(to: UInt8.self), limit: limit))
             }
+            storage.pointee.append(bytes)
         }
-        text.withUnsafeBytes { storage.pointee.append($0) }
         var scanner = JSONScanner(storage, depthLimit: reader.boundedDepth)
         if let fault = scanner.run() {
-            throw Self.corrupted(JSONSyntaxError(fault, in: self.text, limit: fault.reason == .depth ? reader.boundedDepth : limit))
+            throw Self.corrupted(JSONSyntaxError(fault, in: self.text, limit: reader.boundedDepth))
         }
     }
 
-    /// The bytes of the text; valid as long as the document.
+    /// The bytes of the text.
     var text: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count)
     }
+
+    var reader: JSONReader { storage.pointee.reader }
+    var userInfo: [CodingUserInfoKey: Any] { reader.userInfo }
+    @inline(__always) var generation: UInt32 { storage.pointee.generation }
+    @inline(__always) var convertsNames: Bool { storage.pointee.convertsNames }
 
     static func corrupted(_ error: JSONSyntaxError, at path: [any CodingKey] = []) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: error.description, underlyingError: error))
@@ -61,14 +50,21 @@ final class JSONDocument {
     /// The index after a value and all that is in it.
     @inline(__always) func end(ofValueAt index: Int) -> Int { JSONWord.end(ofValueAt: index, storage.pointee.tape) }
 
+    /// The first byte of a simple value.
+    @inline(__always) func bytes(_ word: JSONWord) -> UnsafePointer<UInt8> { UnsafePointer(storage.pointee.bytes) + word.offset }
+
+    /// The first byte of a name.
+    @inline(__always) func name(_ word: JSONWord) -> UnsafePointer<UInt8> {
+        UnsafePointer(word.kind == .unescapedName ? storage.pointee.names : storage.pointee.bytes) + word.offset
+    }
+
     /// The text of a string on the tape.
-    @inline(__always) func string(_ word: JSONWord) -> String {
-        let bytes = UnsafePointer(storage.pointee.bytes) + word.offset
+    @inline(never) func string(_ word: JSONWord) -> String {
         switch word.kind {
-        case .ascii: return JSONText.string(bytes, word.length, isASCII: true)
-        case .text: return JSONText.string(bytes, word.length, isASCII: false)
-        case .unescapedName: return JSONText.string(storage.pointee.name(word), word.length, isASCII: false)
-        default: return JSONText.string(escaped: bytes, word.length)
+        case .ascii: JSONText.string(bytes(word), word.length, isASCII: true)
+        case .text: JSONText.string(bytes(word), word.length, isASCII: false)
+        case .unescapedName: JSONText.string(name(word), word.length, isASCII: false)
+        default: JSONText.string(escaped: bytes(word), word.length)
         }
     }
 
@@ -78,10 +74,10 @@ final class JSONDocument {
         case .useDefaultKeys:
             return name
         case .convertFromSnakeCase:
-            if let known = converted[name] { return known }
+            if let known = storage.pointee.conversions[name] { return known }
             let result = JSONNameConversion.fromSnakeCase(name)
-            // Dictionaries may have any number of names.
-            if converted.count < 1024 { converted[name] = result }
+            // Objects may have any number of names.
+            if storage.pointee.conversions.count < 1024 { storage.pointee.conversions[name] = result }
             return result
         case .custom(let convert):
             return convert(path(ofContainerAt: container) + [JSONKey(name)]).stringValue

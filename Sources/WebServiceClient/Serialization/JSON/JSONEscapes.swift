@@ -1,6 +1,6 @@
 /// The escapes in the strings of JSON (RFC 8259 §7), which the scanner has checked before.
 enum JSONEscapes {
-    /// Writes a string without its escapes; what it writes is never longer.
+    /// Writes a string without its escapes: no more than it has, and what follows within the padding is overwritten, too.
     ///
     /// - Returns: the number of bytes written.
     static func unescape(_ bytes: UnsafePointer<UInt8>, _ count: Int, into target: UnsafeMutablePointer<UInt8>) -> Int {
@@ -9,9 +9,11 @@ enum JSONEscapes {
         while index < count {
             let byte = bytes[index]
             guard byte == UInt8(ascii: "\\") else {
-                target[end] = byte
-                end += 1
-                index += 1
+                // Sixteen bytes, and as many of them count as stand before the next escape.
+                UnsafeMutableRawPointer(target + end).copyMemory(from: bytes + index, byteCount: 16)
+                let plain = min(JSONBytes.indexOfBackslash(bytes + index), count - index)
+                end += plain
+                index += plain
                 continue
             }
             let escape = bytes[index + 1]

@@ -1,5 +1,5 @@
 /// What a value in a JSON text is, as the scanner has found it. Four bits of a word on the tape.
-enum JSONKind: UInt8 {
+enum JSONKind: UInt8, CaseIterable {
     case null, `false`, `true`
     /// A number without fraction and exponent.
     case integer

@@ -19,7 +19,7 @@ struct JSONNames {
             var number = 0
             while index < end, number < Self.fewest {
                 let word = JSONWord(bits: storage.pointee.tape[index])
-                let bytes = storage.pointee.name(word)
+                let bytes = JSONDocument(storage).name(word)
                 // Length and first bytes tell most names apart.
                 var mark = JSONBytes.load8(bytes)
                 if word.length < 8 { mark &= ~(~0 &<< UInt64(truncatingIfNeeded: 8 &* word.length)) }
@@ -46,7 +46,7 @@ struct JSONNames {
     @inline(__always) func isEqual(_ one: Int, _ other: Int) -> Bool {
         let words = (JSONWord(bits: storage.pointee.tape[one]), JSONWord(bits: storage.pointee.tape[other]))
         return words.0.length == words.1.length
-            && JSONBytes.areEqual(storage.pointee.name(words.0), storage.pointee.name(words.1), words.0.length)
+            && JSONBytes.areEqual(JSONDocument(storage).name(words.0), JSONDocument(storage).name(words.1), words.0.length)
     }
 
     /// Where the name stands, or its value where the name was stored elsewhere.
@@ -71,7 +71,7 @@ struct JSONNameTable {
     /// Adds the name at an index; true when it was there before, and is left as it was.
     mutating func insert(_ index: Int) -> Bool {
         let word = JSONWord(bits: storage.pointee.tape[index])
-        var slot = place(of: storage.pointee.name(word), word.length)
+        var slot = place(of: JSONDocument(storage).name(word), word.length)
         while slots[slot] >= 0 {
             if JSONNames(storage).isEqual(Int(slots[slot]), index) { return true }
             slot = (slot &+ 1) & (slots.count &- 1)
@@ -90,7 +90,7 @@ struct JSONNameTable {
             var slot = place(of: start, name.count)
             while slots[slot] >= 0 {
                 let word = JSONWord(bits: storage.pointee.tape[Int(slots[slot])])
-                if word.length == name.count, JSONBytes.areEqual(storage.pointee.name(word), start, name.count) { return Int(slots[slot]) }
+                if word.length == name.count, JSONBytes.areEqual(JSONDocument(storage).name(word), start, name.count) { return Int(slots[slot]) }
                 slot = (slot &+ 1) & (slots.count &- 1)
             }
             return nil

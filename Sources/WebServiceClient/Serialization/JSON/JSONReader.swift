@@ -63,8 +63,14 @@ public struct JSONReader: Sendable {
     /// - Throws: `DecodingError`, or what the type's own coding throws; ``SerializationError`` when the root isn't there or the bytes
     ///   are of no charset.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String] = []) throws -> Value {
-        let document = try JSONDocument(TextEncoding.utf8(from: data, contentType: nil), self)
-        return try document.decode(type, at: document.place(at: path))
+        try decode(type, utf8: TextEncoding.utf8(from: data, contentType: nil), at: path)
+    }
+
+    /// The same from a text in UTF-8 without a byte order mark.
+    func decode<Value: Decodable>(_ type: Value.Type, utf8 text: Data, at path: [String]) throws -> Value {
+        try JSONDocument.withDocument(text, self) { document in
+            try document.decode(type, at: document.place(at: path))
+        }
     }
 
     var boundedDepth: Int { min(max(depthLimit, 1), Self.greatestDepth) }

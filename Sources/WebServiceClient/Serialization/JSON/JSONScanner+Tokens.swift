@@ -26,16 +26,10 @@ extension JSONScanner {
                 SIMD16<Int8>(truncatingIfNeeded: bytes) .< SIMD16<Int8>(repeating: 0x20)
             let quote: SIMDMask<SIMD16<Int8>> = bytes .== SIMD16<UInt8>(repeating: 0x22)
             let backslash: SIMDMask<SIMD16<Int8>> = bytes .== SIMD16<UInt8>(repeating: 0x5C)
-            let marks = nibbles(low .| quote .| backslash)
+            let marks = JSONBytes.nibbles(low .| quote .| backslash)
             if marks != 0 { return p + (marks.trailingZeroBitCount &>> 2) }
             p += 16
         }
-    }
-
-    /// Four bits for each of sixteen bytes, since the bits of a mask can't be had by themselves.
-    @inline(__always) private static func nibbles(_ mask: SIMDMask<SIMD16<Int8>>) -> UInt64 {
-        let pairs = unsafeBitCast(mask, to: SIMD8<UInt16>.self)
-        return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: pairs &>> SIMD8<UInt16>(repeating: 4)), to: UInt64.self).littleEndian
     }
 
     /// The rest of a string that has escapes or isn't ASCII, from its first such byte.

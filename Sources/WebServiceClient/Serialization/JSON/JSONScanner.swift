@@ -57,7 +57,7 @@ struct JSONScanner {
         var t = 0
         let frames = storage.pointee.frames
         var depth = 0
-        var frame = JSONFrame(head: -1, count: 0, predicted: 0, predictedEnd: 0, counterpart: -1, hasDiverged: false)
+        var frame = JSONFrame(head: -1)
         var isObject = false
         let streams = extent == .elements
 
@@ -66,7 +66,7 @@ struct JSONScanner {
             tape[2] = JSONWord(-1, 0).bits
             t = JSONWord.arrayHead
             frame.head = 0
-            frames[0] = JSONFrame(head: -1, count: 0, predicted: 0, predictedEnd: 0, counterpart: -1, hasDiverged: false)
+            frames[0] = JSONFrame(head: -1)
             depth = 1
         }
         defer {
@@ -126,7 +126,7 @@ struct JSONScanner {
                     tape[t] = JSONWord(kind, offset: p - base, length: 0).bits
                     tape[t &+ 2] = JSONWord(frame.head, isObject ? 0 : frame.count).bits
                     let counterpart = frame.counterpart
-                    frame = JSONFrame(head: t, count: 0, predicted: 0, predictedEnd: 0, counterpart: -1, hasDiverged: false)
+                    frame = JSONFrame(head: t)
                     if counterpart >= 0, JSONWord(bits: tape[counterpart]).kind == kind {
                         let inside = JSONWord(bits: tape[counterpart &+ 1])
                         if opensObject {

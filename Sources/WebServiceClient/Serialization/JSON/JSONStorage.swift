@@ -1,48 +1,98 @@
 import Foundation
 
-/// The memory of a document: the text, padded with zeros, the tape, and the names that had escapes. Its owner frees it.
+/// The memory in which a text is read: the text itself, padded with zeros, the tape, and the names that had escapes.
 ///
 /// Raw memory and no arrays: nothing in the inner loops counts references or checks bounds. What keeps it safe is the padding, that the
-/// scanner alone writes the tape, and that whoever reads holds the owner.
+/// scanner alone writes the tape, and the ``generation``: containers hold a pointer to here, which is never freed, and read nothing once
+/// the call for which they were made has ended.
 struct JSONStorage {
+    /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
+    var generation: UInt32 = 0
+    /// Whether names are converted on their way to properties.
+    private(set) var convertsNames = false
+    /// What values are decoded with.
+    private(set) var reader = JSONReader()
+
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
     private var capacity: Int
 
-    var tape: UnsafeMutablePointer<UInt64>
+    private(set) var tape: UnsafeMutablePointer<UInt64>
     var tapeCount = 0
     private(set) var tapeCapacity: Int
 
     private(set) var names: UnsafeMutablePointer<UInt8>
-    private(set) var namesCount = 0
-    private var namesCapacity: Int
+    private var namesCount = 0
+    private var namesCapacity = 0
 
     /// The containers around the place where the scanner is.
     let frames: UnsafeMutablePointer<JSONFrame>
 
-    /// The number of the root's first element, where the tape holds some elements of an array.
-    var firstIndex = 0
-
     /// How many values are being decoded inside each other.
     var nesting = 0
+    /// Where the tape's root lies in the payload, and the number of its first element, where it was read in pieces.
+    var origin: [any CodingKey] = []
+    var firstIndex = 0
+    /// The keyed containers that have been made.
+    var containers = JSONContainerCache()
+    /// The tables of names of objects that have many, by their indices on the tape.
+    var tables: [Int: JSONNameTable] = [:]
+    /// Where a strategy converts names: those of the objects that containers were made of, by their indices on the tape.
+    var convertedNames: [Int: JSONConvertedNames] = [:]
+    /// Conversions that have been made.
+    var conversions: [String: String] = [:]
 
-    init(depthLimit: Int) {
-        capacity = 256
-        tapeCapacity = 64
-        namesCapacity = 0
+    /// What is kept between two texts, in bytes and in words.
+    private static let smallText = 1 << 16
+    private static let smallTape = 1 << 13
+
+    init() {
+        capacity = 1 << 10
+        tapeCapacity = 1 << 8
         bytes = .allocate(capacity: capacity + JSONBytes.padding)
         bytes.initialize(repeating: 0, count: JSONBytes.padding)
         tape = .allocate(capacity: tapeCapacity)
         names = .allocate(capacity: JSONBytes.padding)
         names.initialize(repeating: 0, count: JSONBytes.padding)
-        frames = .allocate(capacity: depthLimit + 2)
+        frames = .allocate(capacity: JSONReader.greatestDepth + 2)
     }
 
-    func free() {
-        bytes.deallocate()
-        tape.deallocate()
-        names.deallocate()
-        frames.deallocate()
+    mutating func begin(_ reader: JSONReader, origin: [any CodingKey]) {
+        self.reader = reader
+        self.origin = origin
+        if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
+    }
+
+    /// Forgets the text, and gives back the memory if it was a large one.
+    mutating func end() {
+        generation &+= 1
+        if capacity > Self.smallText {
+            bytes.deallocate()
+            capacity = Self.smallText
+            bytes = .allocate(capacity: capacity + JSONBytes.padding)
+        }
+        if tapeCapacity > Self.smallTape {
+            tape.deallocate()
+            tapeCapacity = Self.smallTape
+            tape = .allocate(capacity: tapeCapacity)
+        }
+        if namesCapacity > Self.smallText {
+            names.deallocate()
+            namesCapacity = 0
+            names = .allocate(capacity: JSONBytes.padding)
+            names.initialize(repeating: 0, count: JSONBytes.padding)
+        }
+        containers.sweep()
+        if !tables.isEmpty { tables = [:] }
+        if !convertedNames.isEmpty { convertedNames = [:] }
+        if !conversions.isEmpty { conversions = [:] }
+        reader = JSONReader()
+        origin = []
+        firstIndex = 0
+        nesting = 0
+        count = 0
+        tapeCount = 0
+        namesCount = 0
     }
 
     // MARK: Text
@@ -64,12 +114,6 @@ struct JSONStorage {
         (bytes + count).update(repeating: 0, count: JSONBytes.padding)
     }
 
-    mutating func removeAll() {
-        count = 0
-        bytes.update(repeating: 0, count: JSONBytes.padding)
-        clearTape()
-    }
-
     private mutating func reserve(_ number: Int) {
         guard count + number > capacity else { return }
         // What is filled once is taken as large as it is; what grows does so by half.
@@ -83,15 +127,18 @@ struct JSONStorage {
 
     // MARK: Tape
 
+    /// Empties the tape; decoders of what was on it read no more.
     mutating func clearTape() {
+        generation &+= 1
         tapeCount = 0
         namesCount = 0
+        if !tables.isEmpty { tables = [:] }
+        if !convertedNames.isEmpty { convertedNames = [:] }
     }
 
     /// Makes room for more words.
-    mutating func growTape(keeping count: Int) {
-        // About as many words as the rest of the text will need, if it is like what has been read.
-        let larger = max(tapeCapacity * 2, min(self.count / 8, 1 << 16))
+    @inline(never) mutating func growTape(keeping count: Int) {
+        let larger = max(tapeCapacity * 2, self.count / 12)
         let fresh = UnsafeMutablePointer<UInt64>.allocate(capacity: larger)
         fresh.update(from: tape, count: count)
         tape.deallocate()
@@ -119,22 +166,4 @@ struct JSONStorage {
         namesCount += count
         return (offset, count)
     }
-
-    /// The bytes of the name that a word tells.
-    @inline(__always) func name(_ word: JSONWord) -> UnsafePointer<UInt8> {
-        UnsafePointer(word.kind == .unescapedName ? names : bytes) + word.offset
-    }
-}
-
-/// A container that the scanner is inside of.
-struct JSONFrame {
-    var head: Int
-    var count: Int
-    /// For objects: the name in an earlier object which the next name is likely to be, and the end of that object.
-    var predicted: Int
-    var predictedEnd: Int
-    /// The value in an earlier container that is likely to be like the next one here; -1 for none.
-    var counterpart: Int
-    /// Whether a name has come that the earlier object didn't have.
-    var hasDiverged: Bool
 }

@@ -14,9 +14,9 @@ enum JSONText {
 
     /// A string with escapes.
     @inline(never) static func string(escaped bytes: UnsafePointer<UInt8>, _ count: Int) -> String {
-        String(unsafeUninitializedCapacity: count) { buffer in
-            guard let target = buffer.baseAddress else { return 0 }
-            return JSONEscapes.unescape(bytes, count, into: target)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + JSONBytes.padding) { buffer in
+            guard let target = buffer.baseAddress else { return "" }
+            return string(target, JSONEscapes.unescape(bytes, count, into: target), isASCII: false)
         }
     }
 }

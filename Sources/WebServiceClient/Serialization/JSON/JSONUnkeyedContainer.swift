@@ -4,21 +4,27 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let node: Int32
     private var index: Int32
     private var number: Int32 = 0
+    private let generation: UInt32
 
     init(_ document: JSONDocument, _ node: Int) {
         self.document = document
         self.node = Int32(truncatingIfNeeded: node)
         index = Int32(truncatingIfNeeded: node + JSONWord.arrayHead)
+        generation = document.generation
     }
 
-    var codingPath: [any CodingKey] { document.path(ofContainerAt: Int(node)) }
-    var count: Int? { document.word(Int(node) &+ 1).high }
+    @inline(__always) private var isCurrent: Bool { generation == document.generation }
+    @inline(__always) private var length: Int { document.word(Int(node) &+ 1).high }
+
+    var codingPath: [any CodingKey] { isCurrent ? document.path(ofContainerAt: Int(node)) : [] }
+    var count: Int? { isCurrent ? length : nil }
     var currentIndex: Int { Int(number) }
-    var isAtEnd: Bool { Int(number) >= document.word(Int(node) &+ 1).high }
+    var isAtEnd: Bool { !isCurrent || Int(number) >= length }
 
     /// The place of the next element, which stays the next one until it has been decoded.
     @inline(__always) private func next(_ type: Any.Type) throws -> JSONPlace {
-        guard !isAtEnd else { throw atEnd(type) }
+        guard isCurrent else { throw JSONDocument.outlived }
+        guard Int(number) < length else { throw atEnd(type) }
         return JSONPlace(node: Int(index), container: Int(node), number: Int(number))
     }
 

@@ -28,7 +28,8 @@ struct JSONWord {
         bits = UInt64(UInt32(truncatingIfNeeded: high)) &<< 32 | UInt64(UInt32(truncatingIfNeeded: low))
     }
 
-    @inline(__always) var kind: JSONKind { JSONKind(rawValue: UInt8(truncatingIfNeeded: bits & 15)) ?? .null }
+    /// Only kinds are ever written in these bits, and the raw values of an enumeration that counts them from 0 are its memory.
+    @inline(__always) var kind: JSONKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 15), to: JSONKind.self) }
     @inline(__always) var isContainer: Bool { bits & 15 >= 9 }
     @inline(__always) var length: Int { Int(truncatingIfNeeded: (bits &>> 4) & 0xFFF_FFFF) }
     @inline(__always) var offset: Int { Int(truncatingIfNeeded: bits &>> 32) }
