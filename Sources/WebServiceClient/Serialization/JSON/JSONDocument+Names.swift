@@ -40,7 +40,7 @@ extension JSONDocument {
         return names
     }
 
-    @inline(__always) private func find(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
+    @inline(__always) func find(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
         let tape = storage.pointee.tape
         let likely = Int(truncatingIfNeeded: tape[node &+ 3])
         let end = JSONWord(bits: tape[node &+ 1]).low

@@ -25,10 +25,15 @@ struct JSONDocument {
             }
             storage.pointee.append(bytes)
         }
-        var scanner = JSONScanner(storage, depthLimit: reader.boundedDepth)
-        if let fault = scanner.run() {
+        if let fault = scan() {
             throw Self.corrupted(JSONSyntaxError(fault, in: self.text, limit: reader.boundedDepth))
         }
+    }
+
+    /// Reads the text that is in memory.
+    func scan() -> JSONFault? {
+        var scanner = JSONScanner(storage, depthLimit: reader.boundedDepth)
+        return scanner.run()
     }
 
     /// The bytes of the text.

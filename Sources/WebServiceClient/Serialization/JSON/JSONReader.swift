@@ -69,7 +69,13 @@ public struct JSONReader: Sendable {
     /// The same from a text in UTF-8 without a byte order mark.
     func decode<Value: Decodable>(_ type: Value.Type, utf8 text: Data, at path: [String]) throws -> Value {
         try JSONDocument.withDocument(text, self) { document in
-            try document.decode(type, at: document.place(at: path))
+            let place = try document.place(at: path)
+            if !document.convertsNames, let readable = type as? any JSONReadable.Type,
+                let value = try JSONReader.read(type, directly: readable, document, place)
+            {
+                return value
+            }
+            return try document.decode(type, at: place)
         }
     }
 

@@ -53,6 +53,15 @@ extension JSONSyntaxError {
         message = Self.message(fault.reason, byte: byte, name: Self.name(in: text, at: place), limit: limit)
     }
 
+    /// That there is more of something than a bound allows.
+    init(size what: String, limit: Int, offset: Int) {
+        kind = .size
+        self.offset = offset
+        line = nil
+        column = nil
+        message = "\(what) is larger than the bound of \(limit) bytes"
+    }
+
     private static func kind(of reason: JSONFault.Reason) -> Kind {
         switch reason {
         case .truncated, .empty: .truncated

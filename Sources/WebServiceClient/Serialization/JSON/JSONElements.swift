@@ -1,0 +1,134 @@
+public import Foundation
+
+/// The elements of an array that lies inside a payload, decoded one by one while the payload arrives.
+///
+///     let products = JSONReader().elements(of: Product.self, in: response.body, at: ["value"])
+///     for try await product in products { … }
+///
+/// Memory stays flat: it holds a piece of the payload, or the element that is being received if that is larger, and what lies around the
+/// array. A payload that ends before its last bracket is an error, never the end of the elements; so is a payload without the array.
+///
+/// What lies around is there, too, with an iterator by hand:
+///
+///     var iterator = products.makeAsyncIterator()
+///     while let product = try await iterator.next() { … }
+///     let page = try iterator.surroundings(as: Page.self)     // with no elements: {"@odata.count":7,"value":[],"@odata.nextLink":"…"}
+public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where Chunks.Element == Data {
+    private let chunks: Chunks
+    private let reader: JSONReader
+    private let path: [String]
+    private let bounds: JSONStreamBounds
+    private let read: @Sendable (JSONDocument, JSONPlace) throws -> Element
+
+    init(
+        _ chunks: Chunks, _ reader: JSONReader, at path: [String], bounds: JSONStreamBounds,
+        read: @escaping @Sendable (JSONDocument, JSONPlace) throws -> Element
+    ) {
+        self.chunks = chunks
+        self.reader = reader
+        self.path = path
+        self.bounds = bounds
+        self.read = read
+    }
+
+    /// An iterator, which reads the pieces of the payload as it needs them.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: chunks.makeAsyncIterator(), parser: JSONElementParser(reader, path: path, bounds: bounds), reader: reader, read: read)
+    }
+
+    /// Reads the elements.
+    public struct Iterator: AsyncIteratorProtocol {
+        private var chunks: Chunks.AsyncIterator
+        private let parser: JSONElementParser
+        private let reader: JSONReader
+        private let read: @Sendable (JSONDocument, JSONPlace) throws -> Element
+        /// The piece that is being given to the parser, bit by bit.
+        private var chunk = Data()
+        private var failure: (any Error)?
+
+        fileprivate init(
+            chunks: Chunks.AsyncIterator, parser: JSONElementParser, reader: JSONReader,
+            read: @escaping @Sendable (JSONDocument, JSONPlace) throws -> Element
+        ) {
+            self.chunks = chunks
+            self.parser = parser
+            self.reader = reader
+            self.read = read
+        }
+
+        /// The next element; `nil` when the array and the payload around it have ended.
+        ///
+        /// - Throws: `DecodingError`, or what the element's own coding throws; with a ``JSONSyntaxError`` when the payload is no JSON, ends
+        ///   too early, or is beyond the bounds; ``SerializationError`` when it has no such root; what the sequence of pieces throws.
+        ///   After an error, the same one is thrown again.
+        public mutating func next() async throws -> Element? {
+            if let failure { throw failure }
+            do {
+                while true {
+                    if let place = try parser.next() { return try read(parser.current, place) }
+                    if parser.isAtEnd { return nil }
+                    try await feed()
+                }
+            } catch {
+                failure = error
+                throw error
+            }
+        }
+
+        /// The elements that are there, at least one; `nil` at the end. It spares the cost of an asynchronous call for each.
+        ///
+        /// - Throws: as ``next()`` does. Elements before the one that fails are returned first.
+        public mutating func nextBatch() async throws -> [Element]? {
+            guard let first = try await next() else { return nil }
+            var batch = [first]
+            do {
+                while let place = try parser.next() { batch.append(try read(parser.current, place)) }
+            } catch {
+                failure = error
+            }
+            return batch
+        }
+
+        /// The payload as if the array had no elements, as another type: after the last element all of it, before that what comes before
+        /// the array.
+        ///
+        /// - Throws: `DecodingError`, or what the type's own coding throws.
+        public func surroundings<Value: Decodable>(as type: Value.Type) throws -> Value {
+            try reader.decode(type, utf8: parser.knownSurroundings(), at: [])
+        }
+
+        private mutating func feed() async throws {
+            if chunk.isEmpty {
+                guard let next = try await chunks.next() else { return try parser.finish() }
+                chunk = next
+            }
+            let piece = chunk.prefix(JSONElementParser.pieceSize)
+            try piece.withUnsafeBytes { try parser.feed($0) }
+            chunk = chunk.dropFirst(piece.count)
+        }
+    }
+}
+
+extension JSONElements: Sendable where Chunks: Sendable {}
+
+extension JSONReader {
+    /// The elements of an array inside a payload that comes in pieces.
+    ///
+    /// - Parameters:
+    ///   - type: what to make of each element.
+    ///   - chunks: the pieces of the payload, in UTF-8, cut anywhere.
+    ///   - path: the names, as they stand in the text, and indices that lead to the array; empty where the payload is the array.
+    ///   - bounds: how much of what there may be.
+    public func elements<Element: Decodable & Sendable, Chunks: AsyncSequence>(
+        of type: Element.Type, in chunks: Chunks, at path: [String] = [], bounds: JSONStreamBounds = JSONStreamBounds()
+    ) -> JSONElements<Element, Chunks> where Chunks.Element == Data {
+        JSONElements(chunks, self, at: path, bounds: bounds) { try $0.decode(type, at: $1) }
+    }
+
+    /// The elements of an array inside a payload that comes in pieces, of a type that reads itself.
+    public func readElements<Element: JSONReadable & Sendable, Chunks: AsyncSequence>(
+        of type: Element.Type, in chunks: Chunks, at path: [String] = [], bounds: JSONStreamBounds = JSONStreamBounds()
+    ) -> JSONElements<Element, Chunks> where Chunks.Element == Data {
+        JSONElements(chunks, self, at: path, bounds: bounds) { try Element(from: JSONCursor($0, $1)) }
+    }
+}
