@@ -11,6 +11,7 @@ enum ParserTarget: String, CaseIterable {
     case contentCoding
     case odataQuery, odataLiteral
     case spoolSegment
+    case json, jsonPieces
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -97,6 +98,16 @@ enum ParserTarget: String, CaseIterable {
             let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
+        case .json:
+            guard !data.isEmpty, let value = try? JSONReader().decode(JSONTree.self, from: data) else { return }
+            check((try? JSONDecoder().decode(JSONTree.self, from: data)) == value, "JSONDecoder reads \(text.debugDescription) otherwise")
+        case .jsonPieces:
+            let whole = try? JSONReader().decode([JSONTree].self, from: data, at: ["v"])
+            let size = 1 + data.count % 7
+            let pieces = try? JSONReader().elements(of: JSONTree.self, inPiecesOf: size, of: data, at: ["v"])
+            // In pieces it has to be UTF-8.
+            let isOther = data.prefix(4).contains(0) || data.first == 0xFE || data.first == 0xFF
+            check(isOther || whole == pieces, "pieces of \(size) make a difference to \(text.debugDescription)")
         case .spoolSegment:
             _ = SpoolSegment(data)
             // A checksum keeps what is random from the payload's reader.

@@ -59,7 +59,9 @@ private struct PayloadWalk {
     mutating func descend(into name: String) throws {
         if let object = try? decoder.container(keyedBy: WireKey.self) {
             let key = WireKey(path.key(name, decoder.codingPath))
-            guard object.contains(key) else { throw missing("there are \(SerializationError.list(ofKeys: object.allKeys.map(\.stringValue)))") }
+            guard object.contains(key) else {
+                throw missing("there are \(SerializationError.list(ofKeys: object.allKeys.map(\.stringValue)))")
+            }
             decoder = try object.superDecoder(forKey: key)
         } else if var array = try? decoder.unkeyedContainer() {
             guard let index = Int(name) else {

@@ -28,7 +28,7 @@ struct JSONContainerCache {
         _ document: JSONDocument, _ node: Int, by type: Key.Type
     ) -> KeyedDecodingContainer<Key> {
         let keys = ObjectIdentifier(type)
-        for index in 0..<min(slots.count, Self.searched) 
+        for index in 0..<min(slots.count, Self.searched)
         where slots[index].keys == keys && isKnownUniquelyReferenced(&slots[index].box) {
             slots[index].state.pointee = JSONContainerState(document: document, node: node, generation: document.generation)
             // A box for keys of the same type, to which the structure is nothing but a reference.

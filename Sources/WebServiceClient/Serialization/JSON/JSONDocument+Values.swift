@@ -88,7 +88,8 @@ extension JSONDocument {
         let path = path(of: place)
         let needed = Self.name(of: type)
         guard kind != .null else {
-            return .valueNotFound(type, DecodingError.Context(codingPath: path, debugDescription: "\(needed) is needed, and null was found."))
+            return .valueNotFound(
+                type, DecodingError.Context(codingPath: path, debugDescription: "\(needed) is needed, and null was found."))
         }
         return .typeMismatch(
             type, DecodingError.Context(codingPath: path, debugDescription: "\(needed) is needed, and \(kind.name) was found."))

@@ -11,7 +11,8 @@ final class JSONElementParser {
     private let reader: JSONReader
     private let path: [String]
     private let bounds: JSONStreamBounds
-    private let document: JSONDocument
+    /// What the places of elements are places in.
+    let document: JSONDocument
     private var stage = Stage.mark
     private var finder: JSONPathFinder
     /// The payload without the elements, as far as it has come.
@@ -101,16 +102,19 @@ final class JSONElementParser {
         try lead.dropFirst(mark).withUnsafeBytes { try take($0) }
     }
 
-    /// Says that the payload has ended.
+    /// Says that the payload has ended, after ``next()`` has had no more elements; again, while there are more.
     ///
     /// - Throws: when it wasn't whole: no end of the payload is the end of a list that it cut short.
     func finish() throws {
-        if stage == .mark { try readMark() }
         switch stage {
+        case .mark:
+            // So short that it hasn't been looked at yet.
+            try readMark()
+
         case .elements:
             drop()
             throw syntaxError(try scan() ?? JSONFault(reason: .truncated, offset: document.storage.pointee.count))
-        case .mark, .head, .tail:
+        case .head, .tail:
             try checkSurroundings()
             stage = .ended
         case .ended:
@@ -147,9 +151,6 @@ final class JSONElementParser {
         left -= 1
         return place
     }
-
-    /// What the places are places in.
-    var current: JSONDocument { document }
 
     /// Reads as many elements as are whole.
     private func readElements() throws -> Bool {

@@ -33,7 +33,8 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
 
     /// An iterator, which reads the pieces of the payload as it needs them.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(chunks: chunks.makeAsyncIterator(), parser: JSONElementParser(reader, path: path, bounds: bounds), reader: reader, read: read)
+        Iterator(
+            chunks: chunks.makeAsyncIterator(), parser: JSONElementParser(reader, path: path, bounds: bounds), reader: reader, read: read)
     }
 
     /// Reads the elements.
@@ -44,6 +45,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         private let read: @Sendable (JSONDocument, JSONPlace) throws -> Element
         /// The piece that is being given to the parser, bit by bit.
         private var chunk = Data()
+        private var isLastChunk = false
         private var failure: (any Error)?
 
         fileprivate init(
@@ -65,7 +67,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             if let failure { throw failure }
             do {
                 while true {
-                    if let place = try parser.next() { return try read(parser.current, place) }
+                    if let place = try parser.next() { return try read(parser.document, place) }
                     if parser.isAtEnd { return nil }
                     try await feed()
                 }
@@ -82,7 +84,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             guard let first = try await next() else { return nil }
             var batch = [first]
             do {
-                while let place = try parser.next() { batch.append(try read(parser.current, place)) }
+                while let place = try parser.next() { batch.append(try read(parser.document, place)) }
             } catch {
                 failure = error
             }
@@ -98,10 +100,10 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         }
 
         private mutating func feed() async throws {
-            if chunk.isEmpty {
-                guard let next = try await chunks.next() else { return try parser.finish() }
-                chunk = next
+            if chunk.isEmpty, !isLastChunk {
+                if let next = try await chunks.next() { chunk = next } else { isLastChunk = true }
             }
+            if isLastChunk { return try parser.finish() }
             let piece = chunk.prefix(JSONElementParser.pieceSize)
             try piece.withUnsafeBytes { try parser.feed($0) }
             chunk = chunk.dropFirst(piece.count)

@@ -90,7 +90,9 @@ struct JSONNameTable {
             var slot = place(of: start, name.count)
             while slots[slot] >= 0 {
                 let word = JSONWord(bits: storage.pointee.tape[Int(slots[slot])])
-                if word.length == name.count, JSONBytes.areEqual(JSONDocument(storage).name(word), start, name.count) { return Int(slots[slot]) }
+                if word.length == name.count, JSONBytes.areEqual(JSONDocument(storage).name(word), start, name.count) {
+                    return Int(slots[slot])
+                }
                 slot = (slot &+ 1) & (slots.count &- 1)
             }
             return nil

@@ -99,6 +99,7 @@ struct JSONPathFinder {
     /// Whether a name, which may have escapes, is the one that leads on.
     private func leads(_ quoted: String) -> Bool {
         if quoted == "\"" + path[depth - 1] + "\"" { return true }
-        return quoted.utf8.contains(UInt8(ascii: "\\")) && (try? JSONReader().decode(String.self, utf8: Data(quoted.utf8), at: [])) == path[depth - 1]
+        return quoted.utf8.contains(UInt8(ascii: "\\"))
+            && (try? JSONReader().decode(String.self, utf8: Data(quoted.utf8), at: [])) == path[depth - 1]
     }
 }

@@ -14,7 +14,9 @@ extension JSONReader {
     }
 
     /// The same for a type of which it is known only now that it reads itself.
-    static func read<Value>(_ type: Value.Type, directly readable: any JSONReadable.Type, _ document: JSONDocument, _ place: JSONPlace) throws -> Value? {
+    static func read<Value>(_ type: Value.Type, directly readable: any JSONReadable.Type, _ document: JSONDocument, _ place: JSONPlace)
+        throws -> Value?
+    {
         func read<Readable: JSONReadable>(_ type: Readable.Type) throws -> Value? {
             try Readable(from: JSONCursor(document, place)) as? Value
         }

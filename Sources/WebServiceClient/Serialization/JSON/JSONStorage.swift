@@ -93,9 +93,15 @@ struct JSONStorage {
         count = 0
         tapeCount = 0
         namesCount = 0
+        pad()
     }
 
     // MARK: Text
+
+    /// What comes after the text reads as zeros, which end whatever the scanner is in.
+    private func pad() {
+        (bytes + count).update(repeating: 0, count: JSONBytes.padding)
+    }
 
     mutating func append(_ piece: UnsafeRawBufferPointer) {
         reserve(piece.count)
@@ -103,7 +109,7 @@ struct JSONStorage {
             UnsafeMutableRawPointer(bytes + count).copyMemory(from: start, byteCount: piece.count)
         }
         count += piece.count
-        (bytes + count).update(repeating: 0, count: JSONBytes.padding)
+        pad()
     }
 
     /// Drops the first bytes.
@@ -111,7 +117,7 @@ struct JSONStorage {
         guard number > 0 else { return }
         bytes.update(from: bytes + number, count: count - number)
         count -= number
-        (bytes + count).update(repeating: 0, count: JSONBytes.padding)
+        pad()
     }
 
     private mutating func reserve(_ number: Int) {

@@ -43,7 +43,9 @@ import WebServiceClient
             id: Int(truncatingIfNeeded: seed.next()), name: seed.text(upTo: 40), price: price.isFinite ? price : nil,
             rating: Float(seed.next() % 1000) / 7, isOn: Bool.random(using: &seed) ? .random(using: &seed) : nil,
             tags: (0..<Int(seed.next() % 4)).map { _ in seed.text(upTo: 20) },
-            counts: Dictionary((0..<Int(seed.next() % 5)).map { _ in (seed.text(upTo: 6), UInt16(truncatingIfNeeded: seed.next())) }) { $1 },
+            counts: Dictionary((0..<Int(seed.next() % 5)).map { _ in (seed.text(upTo: 6), UInt16(truncatingIfNeeded: seed.next())) }) {
+                $1
+            },
             child: isSpecial ? child(&seed) : nil, children: (0..<Int(seed.next() % 3)).map { _ in child(&seed) },
             date: Date(timeIntervalSinceReferenceDate: Double(seed.next() % 1_000_000_000) / 8), data: Data(seed.bytes(upTo: 30)),
             link: isSpecial ? URL(string: "https://example.com/\(seed.next())") : nil,
@@ -68,11 +70,13 @@ import WebServiceClient
     static func text(_ seed: inout SerializationSeed, depth: Int = 0) -> String {
         func space() -> String { String(repeating: [" ", "\n", "\t", ""][Int(seed.next() % 4)], count: Int(seed.next() % 3)) }
         func string() -> String {
-            "\"" + seed.text(upTo: 12).unicodeScalars.map { scalar -> String in
-                let mustEscape = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
-                guard mustEscape || seed.next() % 8 == 0 else { return String(scalar) }
-                return String(scalar).utf16.map { "\\u" + String(String($0 | 0, radix: 16).reversed() + "000").prefix(4).reversed() }.joined()
-            }.joined() + "\""
+            "\""
+                + seed.text(upTo: 12).unicodeScalars.map { scalar -> String in
+                    let mustEscape = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+                    guard mustEscape || seed.next() % 8 == 0 else { return String(scalar) }
+                    return String(scalar).utf16.map { "\\u" + String(String($0 | 0, radix: 16).reversed() + "000").prefix(4).reversed() }
+                        .joined()
+                }.joined() + "\""
         }
         switch seed.next() % (depth > 4 ? 6 : 9) {
         case 0: return ["null", "true", "false"][Int(seed.next() % 3)]
@@ -80,12 +84,15 @@ import WebServiceClient
         case 2: return ["1.5", "-0.25", "1e3", "12.5E-1", "0.1", "3.0", "-0", "1e-7"][Int(seed.next() % 8)]
         case 3, 4, 5: return string()
         case 6:
-            return "[" + space() + (0..<Int(seed.next() % 5)).map { _ in text(&seed, depth: depth + 1) + space() }.joined(separator: "," + space()) + "]"
+            return "[" + space()
+                + (0..<Int(seed.next() % 5)).map { _ in text(&seed, depth: depth + 1) + space() }.joined(separator: "," + space()) + "]"
         default:
             var names = Set<String>()
             let members = (0..<Int(seed.next() % 6)).compactMap { _ -> String? in
                 let name = string()
-                guard let plain = try? JSONDecoder().decode(String.self, from: Data(name.utf8)), names.insert(plain).inserted else { return nil }
+                guard let plain = try? JSONDecoder().decode(String.self, from: Data(name.utf8)), names.insert(plain).inserted else {
+                    return nil
+                }
                 return name + space() + ":" + space() + text(&seed, depth: depth + 1)
             }
             return "{" + space() + members.joined(separator: space() + "," + space()) + "}"
@@ -104,7 +111,9 @@ import WebServiceClient
     /// A value of another type than is needed, at every place of a document: the same sort of error at the same path.
     @Test func `Errors are of the same kind and at the same path`() throws {
         var seed = SerializationSeed(77)
-        let replacements = ["null", "true", "1", "-1", "1.5", "300", "\"text\"", "[]", "{}", "[1]", "{\"a\":1}", "1e400", "99999999999999999999"]
+        let replacements = [
+            "null", "true", "1", "-1", "1.5", "300", "\"text\"", "[]", "{}", "[1]", "{\"a\":1}", "1e400", "99999999999999999999",
+        ]
         var compared = 0
         for _ in 0..<60 {
             var value = entity(&seed)
@@ -157,7 +166,8 @@ import WebServiceClient
     @Test(.enabled("JUDGE_PYTHON names no Python with orjson") { await Orjson.isAvailable() })
     func `Mutated documents are judged as orjson judges them`() async throws {
         var seed = SerializationSeed(31)
-        let alphabet: [UInt8] = Array("{}[]\",:\\/u0123456789eE+-.tfnalsr \n\t\u{1}".utf8) + [0x80, 0xC3, 0xA9, 0xED, 0xA0, 0xF0, 0x9F, 0xFF, 0x00]
+        let alphabet: [UInt8] =
+            Array("{}[]\",:\\/u0123456789eE+-.tfnalsr \n\t\u{1}".utf8) + [0x80, 0xC3, 0xA9, 0xED, 0xA0, 0xF0, 0x9F, 0xFF, 0x00]
         var texts: [Data] = (JSONSamples.accepted + JSONSamples.rejected).map { Data($0.utf8) } + JSONSamples.rejectedBytes.map { Data($0) }
         for _ in 0..<6_000 {
             var bytes = Array(Self.text(&seed).utf8)
@@ -199,7 +209,8 @@ private enum Orjson {
         let input = texts.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }.joined(separator: "\n") + "\n"
         let result = try await ChildProcess.run([python, "-c", program], input: Data(input.utf8))
         guard result.status == 0 else { throw SerializationError(.format, result.text) }
-        return String(decoding: result.output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        return String(decoding: result.output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
+            String.init)
     }
 
     private static let program = """

@@ -71,7 +71,10 @@ import WebServiceClient
     }
 
     @Test func `Integers are exact where a Double isn't`() throws {
-        #expect(try decode([Int64].self, "[9007199254740993,9007199254740993.0,900719925474099.3e1]") == [9_007_199_254_740_993, 9_007_199_254_740_993, 9_007_199_254_740_993])
+        #expect(
+            try decode([Int64].self, "[9007199254740993,9007199254740993.0,900719925474099.3e1]") == [
+                9_007_199_254_740_993, 9_007_199_254_740_993, 9_007_199_254_740_993,
+            ])
         #expect(try decode(UInt64.self, "1844674407370955161.5e1") == .max)
         #expect(throws: DecodingError.self) { try decode(UInt64.self, "1844674407370955161.6e1") }
         #expect(try decode([Int].self, "[-0,0e5,-0.000]") == [0, 0, 0])
@@ -98,7 +101,8 @@ import WebServiceClient
 
     @Test func `Decimals have the digits of the text`() throws {
         for text in [
-            "0", "-0", "0.1", "-12.50", "1e10", "1.5E-7", "12345678901234567890123456789012345678", "0.12345678901234567890123456789012345678",
+            "0", "-0", "0.1", "-12.50", "1e10", "1.5E-7", "12345678901234567890123456789012345678",
+            "0.12345678901234567890123456789012345678",
             "99999999999999999999999999999999999999", "1e127", "1e-128", "3.00", "10000000000000000000000000000000000000000", "0.3e1",
             "1844674407370955161.1844674407370955161", "18446744073709551615", "-9223372036854775808.5",
         ] {
@@ -268,7 +272,8 @@ import WebServiceClient
 
     @Test func `Every strategy reads what Foundation's encoder writes by it`() throws {
         let value = Kinds(
-            someDate: Date(timeIntervalSince1970: 1_700_000_000), otherDates: [Date(timeIntervalSince1970: -5)], someData: Data([0, 255, 7]),
+            someDate: Date(timeIntervalSince1970: 1_700_000_000), otherDates: [Date(timeIntervalSince1970: -5)],
+            someData: Data([0, 255, 7]),
             theURL: try #require(URL(string: "https://example.com/a?b=c")), moreByName: ["snake_case_key": 1])
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -288,8 +293,10 @@ import WebServiceClient
         ]
         let keys: [(JSONEncoder.KeyEncodingStrategy, JSONDecoder.KeyDecodingStrategy)] = [
             (.useDefaultKeys, .useDefaultKeys), (.convertToSnakeCase, .custom { AnyKey(stringValue: camel($0.last?.stringValue ?? "")) }),
-            (.custom { AnyKey(stringValue: "x" + ($0.last?.stringValue ?? "")) },
-                .custom { AnyKey(stringValue: String($0.last?.stringValue.dropFirst() ?? "")) }),
+            (
+                .custom { AnyKey(stringValue: "x" + ($0.last?.stringValue ?? "")) },
+                .custom { AnyKey(stringValue: String($0.last?.stringValue.dropFirst() ?? "")) }
+            ),
         ]
         for (dateEncoding, dateDecoding) in dates {
             for (dataEncoding, dataDecoding) in data {
@@ -325,7 +332,8 @@ import WebServiceClient
             }
         }
         let names = [
-            "a", "a_b", "page_count", "_page_count", "page_count_", "__a__b__", "_", "__", "", "aB_cD", "URL_path", "one_TWO_three", "é_ö", "a__b",
+            "a", "a_b", "page_count", "_page_count", "page_count_", "__a__b__", "_", "__", "", "aB_cD", "URL_path", "one_TWO_three", "é_ö",
+            "a__b",
             "already", "x_1_y", "_x", "x_",
         ]
         let text = Data(("{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}").utf8)
@@ -338,7 +346,9 @@ import WebServiceClient
         #expect(try reader.decode([String: [String: [String: Int]]].self, from: nested) == ["outer_name": ["in_ner": ["a_b": 1]]])
         struct Outer: Decodable { var outerName: [String: [String: Int]] }
         #expect(try reader.decode(Outer.self, from: nested).outerName == ["in_ner": ["a_b": 1]])
-        let error = #expect(throws: DecodingError.self) { try reader.decode(Outer.self, from: Data(#"{"outer_name":{"in_ner":{"a_b":"x"}}}"#.utf8)) }
+        let error = #expect(throws: DecodingError.self) {
+            try reader.decode(Outer.self, from: Data(#"{"outer_name":{"in_ner":{"a_b":"x"}}}"#.utf8))
+        }
         guard case .typeMismatch(_, let context) = error else { return }
         #expect(context.codingPath.first?.stringValue == "outerName")
     }

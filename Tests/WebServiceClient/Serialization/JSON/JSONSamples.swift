@@ -15,15 +15,21 @@ enum JSONSamples {
 
     static let rejected: [String] = [
         "", " ", "\n", "nul", "nulL", "tru", "fals", "truee", "True", "NaN", "Infinity", "-Infinity", "undefined", "'a'", "a", "é",
-        "-", "+1", "01", "02", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+", "1E-", "0x10", "1_000", "1,", "--1", "-a", "1 2", "1a", "0.0.1",
-        "\"", "\"a", "\"\\\"", "\"\\", "\"\\u\"", "\"\\u12\"", "\"\\u123\"", "\"\\u123g\"", "\"\\x41\"", "\"\\a\"", "\"\\ \"", "\"\t\"", "\"\n\"",
+        "-", "+1", "01", "02", "-01", "00", "1.", ".5", "1.e1", "1e", "1e+", "1E-", "0x10", "1_000", "1,", "--1", "-a", "1 2", "1a",
+        "0.0.1",
+        "\"", "\"a", "\"\\\"", "\"\\", "\"\\u\"", "\"\\u12\"", "\"\\u123\"", "\"\\u123g\"", "\"\\x41\"", "\"\\a\"", "\"\\ \"", "\"\t\"",
+        "\"\n\"",
         "\"\u{1F}\"", "\"\\uD800\"", "\"\\uDC00\"", "\"\\uD800\\uD800\"", "\"\\uD800x\"", "\"\\uDC00\\uD800\"", "\"\\uD83D\\n\"",
-        "[", "]", "[1", "[1,", "[,", "[,1]", "[1,]", "[1,,2]", "[1 2]", "[1}", "[}", "[\"a\" \"b\"]", "[1]]", "[1]x", "[1],", "[][]", "[1:2]",
+        "[", "]", "[1", "[1,", "[,", "[,1]", "[1,]", "[1,,2]", "[1 2]", "[1}", "[}", "[\"a\" \"b\"]", "[1]]", "[1]x", "[1],", "[][]",
+        "[1:2]",
         "[tru]", "[nul", "[02]", "[1.]", "[\"\\q\"]", "[\"\\uD800\"]", "[\"\u{0}\"]", "[-]", "[/* */1]", "[1] // no", "[NaN]",
-        "{", "}", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\":1,,\"b\":2}",
+        "{", "}", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
+        "{\"a\":1,,\"b\":2}",
         "{\"a\" 1}", "{\"a\"::1}", "{\"a\":1 \"b\":2}", "{a:1}", "{'a':1}", "{1:1}", "{null:1}", "{\"a\":1]", "{\"a\":1}}", "{\"a\":1}{",
-        "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "{\"\":1,\"\":2}", "{\"b\":{\"a\":1,\"a\":1}}", "[{\"a\":1,\"b\":2},{\"a\":1,\"b\":2,\"a\":3}]",
-        "[{\"a\":1},{\"b\":1,\"b\":2}]", "[{\"a\":1,\"b\":2},{\"b\":1,\"b\":2}]", "{\"\\uD800\":1}", "{\"\\q\":1}", "{\"\t\":1}", "{\"a\":02}",
+        "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "{\"\":1,\"\":2}", "{\"b\":{\"a\":1,\"a\":1}}",
+        "[{\"a\":1,\"b\":2},{\"a\":1,\"b\":2,\"a\":3}]",
+        "[{\"a\":1},{\"b\":1,\"b\":2}]", "[{\"a\":1,\"b\":2},{\"b\":1,\"b\":2}]", "{\"\\uD800\":1}", "{\"\\q\":1}", "{\"\t\":1}",
+        "{\"a\":02}",
         "\u{FEFF}\u{FEFF}1", "\u{A0}1", "\u{0B}1", "[1\u{2028}]", "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"a\":5}",
     ]
 
@@ -56,7 +62,10 @@ enum JSONSamples {
             (text: "{" + members.joined(separator: ",") + "}", isGood: true),
             (text: "{" + (members + ["\"name\(count / 3)\":0"]).joined(separator: ",") + "}", isGood: false),
             (text: "{" + (members + [escaped]).joined(separator: ",") + "}", isGood: false),
-            (text: "[{" + members.joined(separator: ",") + "},{" + (members.reversed() + [members[0]]).joined(separator: ",") + "}]", isGood: false),
+            (
+                text: "[{" + members.joined(separator: ",") + "},{" + (members.reversed() + [members[0]]).joined(separator: ",") + "}]",
+                isGood: false
+            ),
         ]
     }
 }
@@ -75,7 +84,9 @@ enum JSONAnything: Decodable, Equatable, CustomStringConvertible {
     init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: AnyKey.self) {
             self = .object(
-                try Dictionary(object.allKeys.map { (Array($0.stringValue.utf8), try object.decode(JSONAnything.self, forKey: $0)) }) { first, _ in first })
+                try Dictionary(object.allKeys.map { (Array($0.stringValue.utf8), try object.decode(JSONAnything.self, forKey: $0)) }) {
+                    first, _ in first
+                })
             return
         }
         if var array = try? decoder.unkeyedContainer() {
@@ -109,7 +120,9 @@ enum JSONAnything: Decodable, Equatable, CustomStringConvertible {
         case .array(let values): return "[" + values.map(\.description).joined(separator: ",") + "]"
         case .object(let members):
             let pairs = members.map { ($0.key, $0.value) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }
-            return "{" + pairs.map { $0.0.map { String($0, radix: 16) }.joined(separator: ".") + ":" + $0.1.description }.joined(separator: ",") + "}"
+            return "{"
+                + pairs.map { $0.0.map { String($0, radix: 16) }.joined(separator: ".") + ":" + $0.1.description }.joined(separator: ",")
+                + "}"
         }
     }
 }
