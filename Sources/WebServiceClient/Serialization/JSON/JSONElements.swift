@@ -64,13 +64,35 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         ///   too early, or is beyond the bounds; ``SerializationError`` when it has no such root; what the sequence of pieces throws.
         ///   After an error, the same one is thrown again.
         public mutating func next() async throws -> Element? {
+            while true {
+                if let element = try ready() { return element }
+                if parser.isAtEnd { return nil }
+                try await feed()
+            }
+        }
+
+        /// The same without leaving an actor while elements are there.
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            while true {
+                if let element = try ready() { return element }
+                if parser.isAtEnd { return nil }
+                try await feed(isolation: actor)
+            }
+        }
+
+        /// An element that is there.
+        private mutating func ready() throws -> Element? {
             if let failure { throw failure }
+            return try failing { parser, read in try parser.next().map { try read(parser.document, $0) } }
+        }
+
+        /// Keeps an error, to throw it again.
+        private mutating func failing<Value>(
+            _ body: (JSONElementParser, (JSONDocument, JSONPlace) throws -> Element) throws -> Value
+        ) throws -> Value {
             do {
-                while true {
-                    if let place = try parser.next() { return try read(parser.document, place) }
-                    if parser.isAtEnd { return nil }
-                    try await feed()
-                }
+                return try body(parser, read)
             } catch {
                 failure = error
                 throw error
@@ -100,13 +122,38 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         }
 
         private mutating func feed() async throws {
-            if chunk.isEmpty, !isLastChunk {
-                if let next = try await chunks.next() { chunk = next } else { isLastChunk = true }
+            do {
+                if chunk.isEmpty, !isLastChunk { take(try await chunks.next()) }
+            } catch {
+                failure = error
+                throw error
             }
-            if isLastChunk { return try parser.finish() }
+            try feedPiece()
+        }
+
+        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+        private mutating func feed(isolation actor: isolated (any Actor)?) async throws {
+            do {
+                if chunk.isEmpty, !isLastChunk { take(try await chunks.next(isolation: actor)) }
+            } catch {
+                failure = error
+                throw error
+            }
+            try feedPiece()
+        }
+
+        private mutating func take(_ next: Data?) {
+            chunk = next ?? Data()
+            isLastChunk = next == nil
+        }
+
+        private mutating func feedPiece() throws {
             let piece = chunk.prefix(JSONElementParser.pieceSize)
-            try piece.withUnsafeBytes { try parser.feed($0) }
             chunk = chunk.dropFirst(piece.count)
+            let isEnd = isLastChunk
+            try failing { parser, _ in
+                if isEnd { try parser.finish() } else { try piece.withUnsafeBytes { try parser.feed($0) } }
+            }
         }
     }
 }

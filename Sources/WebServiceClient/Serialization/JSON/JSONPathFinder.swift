@@ -73,7 +73,9 @@ struct JSONPathFinder {
                 if byte == UInt8(ascii: ",") { break }
                 let leads = Int(path[depth - 1]) == element
                 element += 1
-                expectation = byte == UInt8(ascii: "]") ? .nothing : leads ? .value : .other
+                // A brace is no end of an array either, and no element.
+                let isEnd = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
+                expectation = isEnd ? .nothing : leads ? .value : .other
                 continue
             case .other:
                 expectation = .rest(JSONValueEnd())

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import WebServiceClient
+@_spi(Fuzzing) import WebServiceClient
 
 /// Elements of an array from pieces of the payload around it.
 @Suite struct JSONElementsTests {
@@ -175,6 +175,20 @@ import WebServiceClient
         for size in [1, 2, 3, 5, 1000] {
             await #expect(throws: (any Error).self, "pieces of \(size)") {
                 _ = try await read(Pieces(Data(text.utf8), size: size), of: Int.self, around: JSONAnything.self)
+            }
+        }
+    }
+
+    /// What isn't JSON at all, where the path goes through arrays and objects.
+    @Test func `Nothing leads the search for the array astray, nor into a loop`() {
+        var seed = SerializationSeed(3)
+        let alphabet = Array("{}[]:,\"\\a1 ".utf8)
+        for _ in 0..<4_000 {
+            let bytes = (0..<Int(seed.next() % 12)).map { _ in alphabet[Int(seed.next() % UInt64(alphabet.count))] }
+            for path in [[], ["a"], ["1"], ["0", "a"], ["a", "0"]] {
+                let whole = try? JSONReader().decode([JSONAnything].self, from: Data(bytes), at: path)
+                let pieces = try? JSONReader().elements(of: JSONAnything.self, inPiecesOf: 1 + bytes.count % 3, of: Data(bytes), at: path)
+                #expect(whole == pieces, "\(String(decoding: bytes, as: UTF8.self)) at \(path)")
             }
         }
     }
