@@ -11,6 +11,7 @@ enum ParserTarget: String, CaseIterable {
     case contentCoding
     case odataQuery, odataLiteral
     case spoolSegment
+    case json, jsonPieces
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -97,6 +98,16 @@ enum ParserTarget: String, CaseIterable {
             let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
+        case .json:
+            // Foundation tells UTF-16 and UTF-32 in ways of its own.
+            guard !isWide(data), let value = try? JSONReader().decode(JSONTree.self, from: data) else { return }
+            check((try? JSONDecoder().decode(JSONTree.self, from: data)) == value, "JSONDecoder reads \(text.debugDescription) otherwise")
+        case .jsonPieces:
+            let whole = try? JSONReader().decode([JSONTree].self, from: data, at: ["v"])
+            let size = 1 + data.count % 7
+            let pieces = try? JSONReader().elements(of: JSONTree.self, inPiecesOf: size, of: data, at: ["v"])
+            // In pieces it has to be UTF-8.
+            check(isWide(data) || whole == pieces, "pieces of \(size) make a difference to \(text.debugDescription)")
         case .spoolSegment:
             _ = SpoolSegment(data)
             // A checksum keeps what is random from the payload's reader.
@@ -104,6 +115,11 @@ enum ParserTarget: String, CaseIterable {
             let payload = SpoolSegment.payload(of: record)
             check(SpoolSegment.record(ofPayload: payload).map(SpoolSegment.payload) == payload, "a record doesn't come back")
         }
+    }
+
+    /// Whether a text may be UTF-16 or UTF-32.
+    private func isWide(_ data: Data) -> Bool {
+        data.prefix(4).contains(0) || data.first == 0xFE || data.first == 0xFF
     }
 
     private static let codings: [[ContentCoding]] = [[.gzip], [.deflate], [.brotli], [.zstd], [.gzip, .deflate], [.zstd, .brotli, .gzip]]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON (RFC 8259), by Foundation's encoder and decoder, which are made once and used by all calls.
+/// JSON (RFC 8259), written by Foundation's encoder and read by a ``JSONReader``, which are made once and used by all calls.
 ///
 ///     JSONSerializer(dates: .milliseconds, keys: .snakeCase)
 ///     JSONSerializer { encoder, decoder in
@@ -9,7 +9,8 @@ public import Foundation
 ///     }
 ///
 /// It writes compact UTF-8 with slashes as they are. It reads any charset that the header names or a byte order mark tells, and any
-/// value at the top: an object, an array, a number, a string, null.
+/// value at the top: an object, an array, a number, a string, null. What `JSONDecoder` lets pass, such as a comma at the end or a name
+/// that an object has twice, is an error; ``init(contentType:encoder:decoder:)`` reads by a `JSONDecoder` nevertheless.
 public struct JSONSerializer: SerializationDelegate {
     /// How the names of properties become the names on the wire.
     public enum Keys: Sendable, Hashable {
@@ -22,8 +23,12 @@ public struct JSONSerializer: SerializationDelegate {
     /// The media type of what is written: `application/json`.
     public let contentType: String
     private let encoder: JSONEncoder
-    private let decoder: JSONDecoder
-    private let key: @Sendable (_ name: String, _ path: [any CodingKey]) -> String
+    private let parser: Parser
+
+    private enum Parser: Sendable {
+        case reader(JSONReader)
+        case foundation(JSONDecoder)
+    }
 
     /// A serializer.
     ///
@@ -31,7 +36,9 @@ public struct JSONSerializer: SerializationDelegate {
     ///   - contentType: the media type of what is written, such as `application/vnd.api+json`.
     ///   - dates: how dates stand on the wire.
     ///   - keys: how names stand on the wire.
-    ///   - configure: sets up what else there is to set. It is called once, now; neither object may be changed, nor kept, after it.
+    ///   - configure: sets up what else there is to set. It is called once, now; neither object may be changed, nor kept, after it. The
+    ///     decoder's settings become a ``JSONReader``'s. Only where it is to read JSON5, or texts without braces at the top, it reads
+    ///     itself.
     public init(
         contentType: String = "application/json", dates: JSONDates = .iso8601, keys: Keys = .asDeclared,
         configure: (_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> Void = { _, _ in }
@@ -48,8 +55,23 @@ public struct JSONSerializer: SerializationDelegate {
         configure(encoder, decoder)
         self.contentType = contentType
         self.encoder = encoder
-        self.decoder = decoder
-        key = Self.key(of: decoder.keyDecodingStrategy)
+        parser = JSONReader.isAble(toReadAs: decoder) ? .reader(JSONReader(settingsOf: decoder)) : .foundation(decoder)
+    }
+
+    /// A serializer that reads by a reader of yours.
+    ///
+    /// - Parameter encoder: it may not be changed any more.
+    public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), reader: JSONReader) {
+        self.contentType = contentType
+        self.encoder = encoder
+        parser = .reader(reader)
+    }
+
+    /// A serializer that reads by a decoder of yours, with what it lets pass, and as slowly. Neither object may be changed any more.
+    public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder) {
+        self.contentType = contentType
+        self.encoder = encoder
+        parser = .foundation(decoder)
     }
 
     /// The value as JSON.
@@ -65,29 +87,25 @@ public struct JSONSerializer: SerializationDelegate {
     ///   unknown, or the bytes are none of it.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
-        if path.isEmpty { return try decoder.decode(type, from: text) }
-        return try PayloadPath(names: path, key: key).decode(type) { try decoder.decode($0, from: text) }
+        switch parser {
+        case .reader(let reader):
+            return try reader.decode(type, utf8: text, at: path)
+        case .foundation(let decoder):
+            if path.isEmpty { return try decoder.decode(type, from: text) }
+            let key = Self.key(of: decoder.keyDecodingStrategy)
+            return try PayloadPath(names: path, key: key).decode(type) { try decoder.decode($0, from: text) }
+        }
     }
 
-    /// What a name on the wire is called in the decoder's containers.
+    /// What a name on the wire is called in a decoder's containers.
     private static func key(
         of strategy: JSONDecoder.KeyDecodingStrategy
     ) -> @Sendable (_ name: String, _ path: [any CodingKey]) -> String {
         switch strategy {
         case .useDefaultKeys: { name, _ in name }
-        case .convertFromSnakeCase: { name, _ in camelCase(name) }
+        case .convertFromSnakeCase: { name, _ in JSONNameConversion.fromSnakeCase(name) }
         case .custom(let convert): { name, path in convert(path + [WireKey(name)]).stringValue }
         @unknown default: { name, _ in name }
         }
-    }
-
-    /// The same as `convertFromSnakeCase` makes of a name: underscores at either end stay.
-    private static func camelCase(_ name: String) -> String {
-        let head = name.prefix { $0 == "_" }
-        let rest = name.dropFirst(head.count)
-        guard let last = rest.lastIndex(where: { $0 != "_" }) else { return name }
-        let words = rest[...last].split(separator: "_")
-        guard words.count > 1, let first = words.first else { return name }
-        return head + first.lowercased() + words.dropFirst().map(\.capitalized).joined() + rest[rest.index(after: last)...]
     }
 }

@@ -48,7 +48,8 @@ struct WireKey: CodingKey {
 private struct PayloadWalk {
     let path: PayloadPath
     var decoder: any Decoder
-    private var walked: [String] = []
+    /// How many names have been followed.
+    private var depth = 0
 
     init(path: PayloadPath, decoder: any Decoder) {
         self.path = path
@@ -58,33 +59,27 @@ private struct PayloadWalk {
     mutating func descend(into name: String) throws {
         if let object = try? decoder.container(keyedBy: WireKey.self) {
             let key = WireKey(path.key(name, decoder.codingPath))
-            guard object.contains(key) else { throw missing(name, "there are \(Self.list(object.allKeys.map(\.stringValue)))") }
+            guard object.contains(key) else {
+                throw missing("there are \(SerializationError.list(ofKeys: object.allKeys.map(\.stringValue)))")
+            }
             decoder = try object.superDecoder(forKey: key)
         } else if var array = try? decoder.unkeyedContainer() {
             guard let index = Int(name) else {
-                throw missing(name, "there is an array of \(array.count ?? 0): use an index, such as 0")
+                throw missing("there is an array of \(array.count ?? 0): use an index, such as 0")
             }
             guard index >= 0, index < array.count ?? 0 else {
-                throw missing(name, "there is an array of \(array.count ?? 0), counted from 0")
+                throw missing("there is an array of \(array.count ?? 0), counted from 0")
             }
             for _ in 0..<index { _ = try array.superDecoder() }
             decoder = try array.superDecoder()
         } else {
             let isNull = (try? decoder.singleValueContainer().decodeNil()) ?? false
-            throw missing(name, "there is \(isNull ? "null" : "a simple value"), neither an object nor an array")
+            throw missing("there is \(isNull ? "null" : "a simple value"), neither an object nor an array")
         }
-        walked.append(name)
+        depth += 1
     }
 
-    private func missing(_ name: String, _ found: String) -> SerializationError {
-        let whole = path.names.joined(separator: ".")
-        let place = walked.isEmpty ? "at the top of the payload" : "in “\(walked.joined(separator: "."))”"
-        return SerializationError(.root, "The payload has no root “\(whole)”: \(place) is no “\(name)”; \(found).")
-    }
-
-    private static func list(_ keys: [String]) -> String {
-        guard !keys.isEmpty else { return "no keys" }
-        let shown = keys.sorted().prefix(10).map { "“\(SerializationError.excerpt($0, upTo: 40))”" }.joined(separator: ", ")
-        return (keys.count == 1 ? "the key " : "the keys ") + shown + (keys.count > 10 ? " and \(keys.count - 10) more" : "")
+    private func missing(_ found: String) -> SerializationError {
+        .missingRoot(path.names, after: depth, found: found)
     }
 }

@@ -1,0 +1,81 @@
+import Foundation
+
+/// Where a value is: its index on the tape, the index of the container around it (-1 for none), and its number in that, for arrays.
+struct JSONPlace {
+    let node: Int32
+    let container: Int32
+    let number: Int32
+
+    @inline(__always) init(node: Int, container: Int, number: Int = 0) {
+        self.node = Int32(truncatingIfNeeded: node)
+        self.container = Int32(truncatingIfNeeded: container)
+        self.number = Int32(truncatingIfNeeded: number)
+    }
+
+    /// The root of a document.
+    static let root = JSONPlace(node: 0, container: -1)
+
+    @inline(__always) var index: Int { Int(node) }
+    @inline(__always) var parent: Int { Int(container) }
+}
+
+/// A key of a coding path.
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+
+    init(stringValue: String) { self.init(stringValue) }
+    init(intValue: Int) { self.init(index: intValue) }
+
+    static let `super` = JSONKey("super")
+}
+
+// Coding paths are made when somebody asks for one, mostly for an error: the tape knows the way up.
+extension JSONDocument {
+    func path(of place: JSONPlace) -> [any CodingKey] {
+        guard place.container >= 0 else { return storage.pointee.origin }
+        return path(ofContainerAt: place.parent) + [key(ofNode: place.index, number: Int(place.number), in: place.parent)]
+    }
+
+    func path(ofContainerAt container: Int) -> [any CodingKey] {
+        var steps: [(node: Int, number: Int, parent: Int)] = []
+        var node = container
+        while node >= 0 {
+            let up = word(node + 2)
+            guard up.high >= 0 else { break }
+            steps.append((node, up.low, up.high))
+            node = up.high
+        }
+        var path = storage.pointee.origin
+        for step in steps.reversed() {
+            let name = rawKey(ofNode: step.node, number: step.number, in: step.parent)
+            path.append(convertsNames && name.intValue == nil ? converted(name, under: path) : name)
+        }
+        return path
+    }
+
+    private func key(ofNode node: Int, number: Int, in container: Int) -> JSONKey {
+        let key = rawKey(ofNode: node, number: number, in: container)
+        return convertsNames && key.intValue == nil ? JSONKey(convertedName(key.stringValue, in: container)) : key
+    }
+
+    private func rawKey(ofNode node: Int, number: Int, in container: Int) -> JSONKey {
+        guard word(container).kind == .array else { return JSONKey(string(word(node - 1))) }
+        return JSONKey(index: number + (container == 0 ? storage.pointee.firstIndex : 0))
+    }
+
+    private func converted(_ key: JSONKey, under path: [any CodingKey]) -> JSONKey {
+        if case .custom(let convert) = reader.keyDecodingStrategy { return JSONKey(convert(path + [key]).stringValue) }
+        return JSONKey(convertedName(key.stringValue, in: 0))
+    }
+}

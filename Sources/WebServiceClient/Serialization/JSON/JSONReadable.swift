@@ -1,0 +1,27 @@
+/// A type that reads itself from JSON directly, without the detour through `Decodable`, in half of its time.
+///
+///     struct Product: JSONReadable {
+///         var id: Int
+///         var name: String
+///         var price: Decimal?
+///         var tags: [String]
+///
+///         init(from json: borrowing JSONCursor) throws {
+///             id = try json.read("ID")
+///             name = try json.read("Name")
+///             price = try json.readIfPresent("Price")
+///             tags = try json.read("Tags")
+///         }
+///     }
+///     let products = try JSONReader().read([Product].self, from: data, at: ["value"])
+///
+/// Members are found fastest in the order in which they come: each search begins after the member that was found last. The names are those
+/// of the text, whatever the reader's strategy for keys. Dates, data, URLs, decimals and numbers that JSON can't write are read by the
+/// reader's strategies. Errors are those of `Decodable`, at the same coding paths.
+///
+/// A type that is `Decodable` as well is also read in this way by ``JSONReader/decode(_:from:at:)`` and declared calls, unless the reader
+/// converts keys. It must mean the same by both.
+public protocol JSONReadable {
+    /// Reads the value at which the cursor stands.
+    init(from json: borrowing JSONCursor) throws
+}

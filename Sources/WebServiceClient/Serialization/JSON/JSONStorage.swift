@@ -1,0 +1,175 @@
+import Foundation
+
+/// The memory in which a text is read: the text itself, padded with zeros, the tape, and the names that had escapes.
+///
+/// Raw memory and no arrays: nothing in the inner loops counts references or checks bounds. What keeps it safe is the padding, that the
+/// scanner alone writes the tape, and the ``generation``: containers hold a pointer to here, which is never freed, and read nothing once
+/// the call for which they were made has ended.
+struct JSONStorage {
+    /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
+    var generation: UInt32 = 0
+    /// Whether names are converted on their way to properties.
+    private(set) var convertsNames = false
+    /// What values are decoded with.
+    private(set) var reader = JSONReader()
+
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    private(set) var count = 0
+    private var capacity: Int
+
+    private(set) var tape: UnsafeMutablePointer<UInt64>
+    var tapeCount = 0
+    private(set) var tapeCapacity: Int
+
+    private(set) var names: UnsafeMutablePointer<UInt8>
+    private var namesCount = 0
+    private var namesCapacity = 0
+
+    /// The containers around the place where the scanner is.
+    let frames: UnsafeMutablePointer<JSONFrame>
+
+    /// How many values are being decoded inside each other.
+    var nesting = 0
+    /// Where the tape's root lies in the payload, and the number of its first element, where it was read in pieces.
+    var origin: [any CodingKey] = []
+    var firstIndex = 0
+    /// The keyed containers that have been made.
+    var containers = JSONContainerCache()
+    /// The tables of names of objects that have many, by their indices on the tape.
+    var tables: [Int: JSONNameTable] = [:]
+    /// Where a strategy converts names: those of the objects that containers were made of, by their indices on the tape.
+    var convertedNames: [Int: JSONConvertedNames] = [:]
+    /// Conversions that have been made.
+    var conversions: [String: String] = [:]
+
+    /// What is kept between two texts, in bytes and in words.
+    private static let smallText = 1 << 16
+    private static let smallTape = 1 << 13
+
+    init() {
+        capacity = 1 << 10
+        tapeCapacity = 1 << 8
+        bytes = .allocate(capacity: capacity + JSONBytes.padding)
+        bytes.initialize(repeating: 0, count: JSONBytes.padding)
+        tape = .allocate(capacity: tapeCapacity)
+        names = .allocate(capacity: JSONBytes.padding)
+        names.initialize(repeating: 0, count: JSONBytes.padding)
+        frames = .allocate(capacity: JSONReader.greatestDepth + 2)
+    }
+
+    mutating func begin(_ reader: JSONReader, origin: [any CodingKey]) {
+        self.reader = reader
+        self.origin = origin
+        if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
+    }
+
+    /// Forgets the text, and gives back the memory if it was a large one.
+    mutating func end() {
+        generation &+= 1
+        if capacity > Self.smallText {
+            bytes.deallocate()
+            capacity = Self.smallText
+            bytes = .allocate(capacity: capacity + JSONBytes.padding)
+        }
+        if tapeCapacity > Self.smallTape {
+            tape.deallocate()
+            tapeCapacity = Self.smallTape
+            tape = .allocate(capacity: tapeCapacity)
+        }
+        if namesCapacity > Self.smallText {
+            names.deallocate()
+            namesCapacity = 0
+            names = .allocate(capacity: JSONBytes.padding)
+            names.initialize(repeating: 0, count: JSONBytes.padding)
+        }
+        containers.sweep()
+        if !tables.isEmpty { tables = [:] }
+        if !convertedNames.isEmpty { convertedNames = [:] }
+        if !conversions.isEmpty { conversions = [:] }
+        reader = JSONReader()
+        origin = []
+        firstIndex = 0
+        nesting = 0
+        count = 0
+        tapeCount = 0
+        namesCount = 0
+        pad()
+    }
+
+    // MARK: Text
+
+    /// What comes after the text reads as zeros, which end whatever the scanner is in.
+    private func pad() {
+        (bytes + count).update(repeating: 0, count: JSONBytes.padding)
+    }
+
+    mutating func append(_ piece: UnsafeRawBufferPointer) {
+        reserve(piece.count)
+        if let start = piece.baseAddress, piece.count > 0 {
+            UnsafeMutableRawPointer(bytes + count).copyMemory(from: start, byteCount: piece.count)
+        }
+        count += piece.count
+        pad()
+    }
+
+    /// Drops the first bytes.
+    mutating func removeFirst(_ number: Int) {
+        guard number > 0 else { return }
+        bytes.update(from: bytes + number, count: count - number)
+        count -= number
+        pad()
+    }
+
+    private mutating func reserve(_ number: Int) {
+        guard count + number > capacity else { return }
+        // What is filled once is taken as large as it is; what grows does so by half.
+        let larger = count == 0 ? number : max(count + number, capacity + capacity / 2)
+        let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + JSONBytes.padding)
+        fresh.update(from: bytes, count: count)
+        bytes.deallocate()
+        bytes = fresh
+        capacity = larger
+    }
+
+    // MARK: Tape
+
+    /// Empties the tape; decoders of what was on it read no more.
+    mutating func clearTape() {
+        generation &+= 1
+        tapeCount = 0
+        namesCount = 0
+        if !tables.isEmpty { tables = [:] }
+        if !convertedNames.isEmpty { convertedNames = [:] }
+    }
+
+    /// Makes room for more words.
+    @inline(never) mutating func growTape(keeping count: Int) {
+        let larger = max(tapeCapacity * 2, self.count / 12)
+        let fresh = UnsafeMutablePointer<UInt64>.allocate(capacity: larger)
+        fresh.update(from: tape, count: count)
+        tape.deallocate()
+        tape = fresh
+        tapeCapacity = larger
+    }
+
+    // MARK: Names
+
+    /// Stores a name unescaped.
+    ///
+    /// - Returns: where it lies, and its length.
+    mutating func storeName(_ escaped: UnsafePointer<UInt8>, _ length: Int) -> (offset: Int, length: Int) {
+        if namesCount + length > namesCapacity {
+            let larger = max(namesCapacity * 2, namesCount + length, 256)
+            let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + JSONBytes.padding)
+            fresh.initialize(repeating: 0, count: larger + JSONBytes.padding)
+            fresh.update(from: names, count: namesCount)
+            names.deallocate()
+            names = fresh
+            namesCapacity = larger
+        }
+        let offset = namesCount
+        let count = JSONEscapes.unescape(escaped, length, into: names + offset)
+        namesCount += count
+        return (offset, count)
+    }
+}
