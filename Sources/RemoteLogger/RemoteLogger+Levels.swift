@@ -72,8 +72,9 @@ extension RemoteLogger {
     /// The part behind the check of the level, kept out of the callers' code.
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
+        let redaction = pipeline.redaction
         pipeline.accept(
-            level: level, label: label, message: message, metadata: context.merging(pipeline.redaction.masked(metadata)),
-            error: error.map { String(describing: $0) }, trace: traceContext, source: source)
+            level: level, label: label, message: redaction.masked(message), metadata: context.merging(redaction.masked(metadata)),
+            error: error.map { redaction.masked(String(describing: $0)) }, trace: traceContext, source: source)
     }
 }

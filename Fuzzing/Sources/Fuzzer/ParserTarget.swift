@@ -10,7 +10,7 @@ enum ParserTarget: String, CaseIterable {
     case certificate, certificateText, hostPattern, pin
     case contentCoding
     case odataQuery, odataLiteral
-    case spoolSegment
+    case spoolSegment, redaction
 
     func run(_ text: String, _ data: Data) {
         switch self {
@@ -97,6 +97,10 @@ enum ParserTarget: String, CaseIterable {
             let whole = decoded(bytes, codings, inPiecesOf: bytes.count)
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
+        case .redaction:
+            let masked = LogRedaction.standard.masked(text)
+            check(masked.utf8.count <= text.utf8.count * 8 + 8, "\(text.debugDescription) grows too much")
+            _ = LogRedaction.standard.masked(["text": .string(text), "data": .data(data)] as LogMetadata)
         case .spoolSegment:
             _ = SpoolSegment(data)
             // A checksum keeps what is random from the payload's reader.

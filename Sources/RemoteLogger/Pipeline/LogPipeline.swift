@@ -7,7 +7,7 @@ import WebServiceClient
 public final class LogPipeline: Sendable {
     /// Where the records go.
     public let sinks: [any LogSink]
-    /// What is masked in the records' metadata.
+    /// What is masked in the records.
     public let redaction: LogRedaction
 
     let clock: any LogClock

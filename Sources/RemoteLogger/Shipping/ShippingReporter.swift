@@ -18,18 +18,22 @@ struct ShippingReporter {
         self.core = core
     }
 
+    /// What a receiver says may repeat a secret that it was sent.
+    private func quoted(_ reason: String) -> String { LogRedaction.standard.masked(reason) }
+
     private var receiver: String { SecretMask.text(of: core.endpoint) }
 
     mutating func noteFailure(_ message: String, next: Duration) {
         guard !isFailing else { return }
         isFailing = true
-        core.report(.warning, "\(receiver) takes no log records at present (\(message)); they are kept, the next attempt is in \(next).")
+        core.report(
+            .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next).")
     }
 
     mutating func notePause(status: Int, reason: String, next: Duration) {
         guard !isPaused else { return }
         isPaused = true
-        let said = reason.isEmpty ? "" : ", \"\(reason)\""
+        let said = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
         core.report(
             .warning,
             "\(receiver) refuses the log shipper (status \(status)\(said)): check the URL and the credentials. The records are kept, "
@@ -51,18 +55,18 @@ struct ShippingReporter {
     /// Tells the first refusal of each status; ``reportLosses()`` goes on counting them.
     mutating func noteRejection(of count: Int, status: Int, reason: String) {
         guard saidRejections.insert(status).inserted else { return }
-        let said = reason.isEmpty ? "" : ": \"\(reason)\""
+        let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
         core.report(.warning, "\(receiver) has refused \(count) log records for good (status \(status))\(said)")
     }
 
     mutating func noteDrop(_ reason: DropReason, _ message: String) {
-        core.report(.warning, "A log record was dropped (\(reason)). \(message)")
+        core.report(.warning, "A log record was dropped (\(reason)). \(quoted(message))")
     }
 
     mutating func noteRemark(_ remark: String) {
         guard remark != saidRemark else { return }
         saidRemark = remark
-        core.report(.notice, "\(receiver) says: \"\(remark)\"")
+        core.report(.notice, "\(receiver) says: \"\(quoted(remark))\"")
     }
 
     /// Tells how many records were lost in all, at once when it begins and then once a minute.
