@@ -25,6 +25,9 @@ public final class LogShipper: LogSink {
     /// Records below this level aren't shipped.
     public let minimumLevel: LogLevel
 
+    /// The shipper's name: that of its destination in the spool, `default` unless set.
+    public let name: String
+
     private let core: ShippingCore
 
     /// A shipper to an endpoint. It starts at once.
@@ -57,6 +60,7 @@ public final class LogShipper: LogSink {
 
     init(format: any LogFormat, sender: any PayloadSender, settings: ShippingSettings, store: any RecordStore) {
         minimumLevel = settings.minimumLevel
+        name = settings.destination
         core = ShippingCore(format: format, sender: sender, settings: settings, store: store)
         core.start()
     }
@@ -106,4 +110,8 @@ public final class LogShipper: LogSink {
         core.close()
         return delivered
     }
+}
+
+extension LogShipper: HealthReporting {
+    func report(to health: inout LogHealth) { health.receivers[name] = statistics }
 }

@@ -19,7 +19,7 @@ public struct ShippingSettings: Sendable {
     /// Keeps the records on disk until the receiver has acknowledged them. Default none: they are in memory, within ``buffer``. With a
     /// spool its own bounds hold instead.
     public var spool: Spool?
-    /// The shipper's name in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
+    /// The shipper's name, in ``LogHealth`` and in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
     /// spool need different names; a name that isn't used any more keeps its records until room is needed.
     public var destination = "default"
     /// Where records go that the receiver has refused for good, or that can't be sent to it. Default nowhere: they are counted only.
