@@ -78,8 +78,14 @@ public struct LogRedaction: Sendable {
         return replacement(of: text) ?? text
     }
 
+    /// The least number of 13 digits.
+    private static let smallestCard: Int64 = 1_000_000_000_000
+    /// No text that is shorter holds a secret that can be told from anything else.
+    private static let shortest = 6
+
     /// The masked text; `nil` when there is nothing to mask.
     func replacement(of text: String) -> String? {
+        guard text.utf8.count >= Self.shortest || !finders.isEmpty else { return nil }
         var text = text
         var found = text.withUTF8 { bytes in
             var search = SecretSearch(redaction: self, size: bytes.count)
@@ -150,10 +156,10 @@ public struct LogRedaction: Sendable {
         case .null, .bool, .date: return nil
         case .string(let text): return replacement(of: text).map { .string($0) }
         case .int(let number):
-            guard forms.contains(.cardNumbers), number > 0 else { return nil }
+            guard number >= Self.smallestCard, forms.contains(.cardNumbers) else { return nil }
             return CardNumber.isWhole(String(number)) ? .string(Self.mask) : nil
         case .double(let number):
-            guard forms.contains(.cardNumbers), let whole = Int64(exactly: number), whole > 0 else { return nil }
+            guard number >= Double(Self.smallestCard), forms.contains(.cardNumbers), let whole = Int64(exactly: number) else { return nil }
             return CardNumber.isWhole(String(whole)) ? .string(Self.mask) : nil
         case .data(let data):
             return replacement(of: String(decoding: data, as: UTF8.self)).map { _ in .string(Self.mask) }
@@ -186,12 +192,15 @@ public struct LogRedaction: Sendable {
         return result.map { .array($0) }
     }
 
+    private static let naming: Set<String> = ["name", "key", "header", "field", "parameter"]
+    private static let valuing: Set<String> = ["value", "values", "val", "content"]
+
     private static func isNaming(_ key: String) -> Bool {
-        ["name", "key", "header", "field", "parameter"].contains(key.lowercased())
+        key.utf8.count <= 9 && naming.contains(key.lowercased())
     }
 
     private static func isValuing(_ key: String) -> Bool {
-        ["value", "values", "val", "content"].contains(key.lowercased())
+        key.utf8.count <= 7 && valuing.contains(key.lowercased())
     }
 }
 

@@ -24,6 +24,17 @@ struct SecretNames: Sendable {
         return table
     }()
 
+    /// Whether a word begins with two letters, by five bits of each: most places of a name need no more than a look at it.
+    private static let beginnings: [Bool] = {
+        var beginnings = [Bool](repeating: false, count: 1_024)
+        for word in words.map({ Array($0.utf8) }) { beginnings[beginning(word[0], word[1])] = true }
+        return beginnings
+    }()
+
+    private static func beginning(_ first: UInt8, _ second: UInt8) -> Int {
+        Int(first & 31) << 5 | Int(second & 31)
+    }
+
     private let hidden: Set<[UInt8]>
     private let shown: Set<[UInt8]>
 
@@ -52,11 +63,13 @@ struct SecretNames: Sendable {
     }
 
     private static func containsWord(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        table.withUnsafeBufferPointer { table in
-            for start in name.indices {
-                for word in table[Int(name[start])] where word.count <= name.count - start {
-                    if word.indices.allSatisfy({ name[start + $0] == word[$0] }) { return true }
+        guard name.count > 2 else { return false }
+        return beginnings.withUnsafeBufferPointer { beginnings in
+            for start in 0..<name.count - 2 where beginnings[beginning(name[start], name[start + 1])] {
+                let isWord = table[Int(name[start])].contains { word in
+                    word.count <= name.count - start && word.indices.allSatisfy { name[start + $0] == word[$0] }
                 }
+                if isWord { return true }
             }
             return false
         }

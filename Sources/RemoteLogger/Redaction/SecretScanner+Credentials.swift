@@ -1,12 +1,19 @@
 extension SecretScanner {
-    private static let schemes: [StaticString] = ["bearer", "basic", "digest", "token", "splunk", "apikey", "negotiate", "ntlm", "dpop"]
-
     /// Whether a range is the name of an authentication scheme.
     func isScheme(_ range: Range<Int>) -> Bool {
-        Self.schemes.contains { isText(range, $0) }
+        guard (4...9).contains(range.count) else { return false }
+        return switch bytes[range.lowerBound].lowercased {
+        case UInt8(ascii: "b"): isText(range, "bearer") || isText(range, "basic")
+        case UInt8(ascii: "d"): isText(range, "digest") || isText(range, "dpop")
+        case UInt8(ascii: "t"): isText(range, "token")
+        case UInt8(ascii: "s"): isText(range, "splunk")
+        case UInt8(ascii: "a"): isText(range, "apikey")
+        case UInt8(ascii: "n"): isText(range, "negotiate") || isText(range, "ntlm")
+        default: false
+        }
     }
 
-    private func isText(_ range: Range<Int>, _ text: StaticString) -> Bool {
+    func isText(_ range: Range<Int>, _ text: StaticString) -> Bool {
         text.utf8CodeUnitCount == range.count
             && text.withUTF8Buffer { text in text.indices.allSatisfy { bytes[range.lowerBound + $0].lowercased == text[$0] } }
     }

@@ -22,8 +22,8 @@ extension SecretScanner {
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
         if !isHidden {
-            let isAwaited = awaitsValue && isWord(name.range, ["value", "values", "val", "content"])
-            if isAwaited || !awaitsValue, isWord(name.range, ["name", "key", "header", "field", "parameter"]) {
+            let isAwaited = awaitsValue && isValuing(name.range)
+            if isAwaited || !awaitsValue, isNaming(name.range) {
                 awaitsValue = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
             }
             guard isAwaited else { return separator + 1 }
@@ -90,10 +90,24 @@ extension SecretScanner {
         return rest.firstIndex { $0.isQuote || $0 == UInt8(ascii: "\\") }.map { start + 1..<$0 }
     }
 
-    private func isWord(_ range: Range<Int>, _ words: [StaticString]) -> Bool {
-        words.contains { word in
-            word.utf8CodeUnitCount == range.count
-                && word.withUTF8Buffer { word in word.indices.allSatisfy { bytes[range.lowerBound + $0].lowercased == word[$0] } }
+    private func isNaming(_ range: Range<Int>) -> Bool {
+        switch range.count {
+        case 3: isText(range, "key")
+        case 4: isText(range, "name")
+        case 5: isText(range, "field")
+        case 6: isText(range, "header")
+        case 9: isText(range, "parameter")
+        default: false
+        }
+    }
+
+    private func isValuing(_ range: Range<Int>) -> Bool {
+        switch range.count {
+        case 3: isText(range, "val")
+        case 5: isText(range, "value")
+        case 6: isText(range, "values")
+        case 7: isText(range, "content")
+        default: false
         }
     }
 
@@ -185,7 +199,8 @@ extension SecretScanner {
     /// A value that says nothing: no value, a truth value, a place for one, or the mask.
     private func isInnocent(_ range: Range<Int>) -> Bool {
         if range.count > 8 { return false }
-        if isWord(range, ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]) { return true }
+        let words: [StaticString] = ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]
+        if words.contains(where: { isText(range, $0) }) { return true }
         return range.count >= 5 && bytes[range].starts(with: "%%".utf8) && bytes[range.upperBound - 1] == UInt8(ascii: "%")
     }
 
@@ -228,7 +243,9 @@ extension SecretScanner {
             if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isInnocent(content) { found.append(content) }
             return start + 1
         }
-        if isWord(tag, ["key", "name"]), content.count <= Self.reach { awaitsValue = names.hides(bytes[content], isParameter: true) }
+        if isText(tag, "key") || isText(tag, "name"), content.count <= Self.reach {
+            awaitsValue = names.hides(bytes[content], isParameter: true)
+        }
         return start + 1
     }
 }

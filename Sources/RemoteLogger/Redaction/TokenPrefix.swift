@@ -42,23 +42,28 @@ struct TokenPrefix: Sendable {
         ] as [(String, Int)]).map { (prefix: String, count: Int) in TokenPrefix(prefix, count) }
 }
 
-/// Prefixes by their first byte.
+/// Prefixes by their first two bytes.
 struct TokenPrefixes: Sendable {
     private let table: [[TokenPrefix]]
 
     init(_ prefixes: [TokenPrefix]) {
-        var table = [[TokenPrefix]](repeating: [], count: prefixes.isEmpty ? 0 : 256)
+        var table = [[TokenPrefix]](repeating: [], count: prefixes.isEmpty ? 0 : 1_024)
         for prefix in prefixes {
             guard let first = prefix.bytes.first else { continue }
-            table[Int(first)].append(prefix)
+            let seconds = prefix.bytes.count > 1 ? [prefix.bytes[1]] : Array(0..<32)
+            for second in seconds { table[Self.index(first, second)].append(prefix) }
         }
         self.table = table
     }
 
+    private static func index(_ first: UInt8, _ second: UInt8) -> Int {
+        Int(first & 31) << 5 | Int(second & 31)
+    }
+
     /// The end of the token that begins at a place; `nil` if none does.
     func end(from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard !table.isEmpty else { return nil }
-        let candidates = table[Int(bytes[start].lowercased)]
+        guard !table.isEmpty, limit - start >= SecretSearch.shortestRun else { return nil }
+        let candidates = table[Self.index(bytes[start], bytes[start + 1])]
         guard !candidates.isEmpty else { return nil }
         for prefix in candidates where prefix.bytes.count + prefix.count <= limit - start {
             guard prefix.bytes.indices.allSatisfy({ bytes[start + $0].lowercased == prefix.bytes[$0] }) else { continue }
