@@ -21,11 +21,13 @@ let package = Package(
         .executable(name: "Quickstart", targets: ["Quickstart"]),
     ],
     traits: [
-        .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClientTransport: calls over an HTTPClient of yours.")
+        .trait(name: "AsyncHTTPClient", description: "AsyncHTTPClientTransport: calls over an HTTPClient of yours."),
+        .trait(name: "SwiftLog", description: "RemoteLogHandler: what is logged by swift-log goes where RemoteLogger's records go."),
     ],
     dependencies: [
         // Each is for a trait that is off by default, and is fetched only where that trait is on: .ci/manifest shows it.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
@@ -45,7 +47,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: settings),
-        .target(name: "RemoteLogger", dependencies: ["WebServiceClient", "CSystemLibraries"], swiftSettings: settings),
+        .target(
+            name: "RemoteLogger",
+            dependencies: [
+                "WebServiceClient", "CSystemLibraries",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+            ],
+            swiftSettings: settings),
         .target(name: "WebServiceTesting", dependencies: ["WebServiceClient"], swiftSettings: settings),
         .executableTarget(
             name: "Quickstart",
@@ -66,8 +74,12 @@ let package = Package(
             name: "ODataTests", dependencies: ["OData", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
             swiftSettings: settings),
         .testTarget(
-            name: "RemoteLoggerTests", dependencies: ["RemoteLogger", "WebServiceTesting", "TestSupport"], path: "Tests/RemoteLogger",
-            swiftSettings: settings),
+            name: "RemoteLoggerTests",
+            dependencies: [
+                "RemoteLogger", "WebServiceTesting", "TestSupport",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+            ],
+            path: "Tests/RemoteLogger", swiftSettings: settings),
         .testTarget(
             name: "WebServiceTestingTests", dependencies: ["WebServiceTesting", "TestSupport"], path: "Tests/WebServiceTesting",
             swiftSettings: settings),

@@ -9,7 +9,7 @@ extension RemoteLogger {
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(),
         error: (any Error)? = nil, file: String = #fileID, function: String = #function, line: UInt = #line
     ) {
-        guard level >= minimumLevel else { return }
+        guard level >= minimumLevel, keeps(level) else { return }
         record(level, message(), metadata(), error: error, source: LogSource(file: file, function: function, line: line))
     }
 
@@ -72,8 +72,18 @@ extension RemoteLogger {
     /// The part behind the check of the level, kept out of the callers' code.
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
+        let redaction = pipeline.redaction
+        var metadata = context.merging(redaction.masked(metadata))
+        let rate = pipeline.sampling.rate(of: level)
+        if rate < 1 { metadata[LogSampling.key] = .double(rate) }
         pipeline.accept(
-            level: level, label: label, message: message, metadata: context.merging(pipeline.redaction.masked(metadata)),
-            error: error.map { String(describing: $0) }, trace: traceContext, source: source)
+            level: level, label: label, message: redaction.masked(message), metadata: metadata,
+            error: error.map { redaction.masked(String(describing: $0)) }, trace: traceContext, source: source)
+    }
+
+    /// Whether a record isn't sampled out.
+    @inline(never) @usableFromInline
+    func keeps(_ level: LogLevel) -> Bool {
+        pipeline.keeps(level, traceContext)
     }
 }

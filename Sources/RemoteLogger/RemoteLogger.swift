@@ -34,8 +34,12 @@ public struct RemoteLogger: Sendable {
     }
 
     /// A logger with a pipeline of its own.
-    public init(label: String, sinks: [any LogSink], minimumLevel: LogLevel = .info, redaction: LogRedaction = .standard) {
-        self.init(label: label, pipeline: LogPipeline(sinks: sinks, redaction: redaction), minimumLevel: minimumLevel)
+    public init(
+        label: String, sinks: [any LogSink], minimumLevel: LogLevel = .info, redaction: LogRedaction = .standard,
+        sampling: LogSampling = .none
+    ) {
+        let pipeline = LogPipeline(sinks: sinks, redaction: redaction, sampling: sampling)
+        self.init(label: label, pipeline: pipeline, minimumLevel: minimumLevel)
     }
 
     /// A child whose records say this, too. Values given here win over those of the same name that the logger has.

@@ -10,7 +10,7 @@ enum ParserTarget: String, CaseIterable {
     case certificate, certificateText, hostPattern, pin
     case contentCoding
     case odataQuery, odataLiteral
-    case spoolSegment
+    case spoolSegment, redaction
     case json, jsonPieces
 
     func run(_ text: String, _ data: Data) {
@@ -108,6 +108,10 @@ enum ParserTarget: String, CaseIterable {
             let pieces = try? JSONReader().elements(of: JSONTree.self, inPiecesOf: size, of: data, at: ["v"])
             // In pieces it has to be UTF-8.
             check(isWide(data) || whole == pieces, "pieces of \(size) make a difference to \(text.debugDescription)")
+        case .redaction:
+            let masked = LogRedaction.standard.masked(text)
+            check(masked.utf8.count <= text.utf8.count * 8 + 8, "\(text.debugDescription) grows too much")
+            _ = LogRedaction.standard.masked(["text": .string(text), "data": .data(data)] as LogMetadata)
         case .spoolSegment:
             _ = SpoolSegment(data)
             // A checksum keeps what is random from the payload's reader.

@@ -85,7 +85,7 @@ final class CallReport: Sendable {
     private func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata, error: (any Error)? = nil
     ) {
-        guard logger.isEnabled(level) else { return }
+        guard logger.isEnabled(level), logger.keeps(level) else { return }
         logger.record(level, message(), metadata(), error: error, source: nil)
     }
 

@@ -24,6 +24,11 @@ struct JSONText: Sendable {
         bytes.append(UInt8(truncatingIfNeeded: byte.value))
     }
 
+    /// Writes one byte as it stands, also one of a longer character.
+    mutating func append(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
     /// Takes back a comma that nothing followed.
     mutating func dropComma() {
         if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }

@@ -7,12 +7,25 @@ public import WebServiceClient
 /// * writes the same records into the same bytes each time: a request whose fate is unknown is sent again, and must be the same;
 /// * writes no body without records;
 /// * judges answers by the receiver's own rules. ``ReceiverAnswer`` has some that many receivers share.
+///
+/// Only ``contentType``, ``maximumBodyBytes``, ``encode(_:)`` and ``judge(_:)`` have to be there.
 public protocol LogFormat: Sendable {
     /// The media type of the bodies.
     var contentType: String { get }
 
     /// The most bytes that a body may have before it is compressed. A batch above is split; a single record above is dropped, and counted.
     var maximumBodyBytes: Int { get }
+
+    /// The most records that a body may have. Any number unless said.
+    var maximumRecords: Int { get }
+
+    /// How old a record may be that the receiver takes. An older one isn't sent but dropped, counted as ``DropReason/expired``, and put into
+    /// the dead-letter file. The age is told by the receiver's own clock, of which the `Date` of its answers tells: a step of the clock here
+    /// drops nothing, nor is anything dropped before the first answer. No limit unless said.
+    var maximumAge: Duration? { get }
+
+    /// Header fields that belong to the format. Those of the settings win. None unless said.
+    var headers: HTTPFields { get }
 
     /// Writes records, of which there is at least one, into a body.
     ///
@@ -23,52 +36,45 @@ public protocol LogFormat: Sendable {
     func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict
 }
 
-/// What a receiver answered.
-public struct ReceiverAnswer: Sendable {
-    /// The most bytes of a body that are read: 4 MiB.
-    public static let bodyLimit = 4 << 20
-
-    /// The status code.
-    public let status: Int
-    /// The header fields.
-    public let headers: HTTPFields
-    /// The body; empty when it was larger than ``bodyLimit`` or broke off.
-    public let body: Data
-    /// The number of records that were sent.
-    public let records: Int
-
-    /// An answer.
-    public init(status: Int, headers: HTTPFields = [:], body: Data = Data(), records: Int) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.records = records
-    }
-
-    /// Whether the receiver wants other credentials, or is somewhere else: the records are fine, the settings aren't. Redirects count,
-    /// since credentials don't follow them.
-    public var asksForOtherSettings: Bool {
-        status == 401 || status == 403 || status == 407 || (300..<400).contains(status)
-    }
-
-    /// The beginning of the body on one line, for messages.
-    public var excerpt: String {
-        String(decoding: body.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: " ")
-    }
+extension LogFormat {
+    /// Any number.
+    public var maximumRecords: Int { .max }
+    /// No limit.
+    public var maximumAge: Duration? { nil }
+    /// None.
+    public var headers: HTTPFields { [:] }
 }
 
-/// What becomes of a batch after an answer.
-public enum DeliveryVerdict: Sendable, Hashable {
-    /// The receiver has all records. It may have had a remark.
-    case delivered(remark: String? = nil)
-    /// The receiver has the batch but for some records, which it won't take; nothing is sent again.
-    case partiallyRejected(records: Int, reason: String)
-    /// The receiver can't take it now: the same bytes are sent again after a while, or when its `Retry-After` says.
-    case retry
-    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped.
-    case split
-    /// The settings are wrong: nothing is dropped, and nothing sent for some minutes.
-    case pause(reason: String)
-    /// The receiver won't take it: the batch is dropped.
-    case reject(reason: String)
+/// A format whose receiver takes a batch first, and says later whether it has stored it.
+///
+/// Its ``LogFormat/judge(_:)`` gives ``DeliveryVerdict/accepted(ticket:)``. The receiver is asked by the ticket until it says yes; when it
+/// hasn't within ``acknowledgementTimeout``, the same bytes are sent again.
+public protocol AcknowledgingLogFormat: LogFormat {
+    /// How long it is until the receiver is asked, and asked again.
+    var acknowledgementInterval: Duration { get }
+    /// How long it is asked.
+    var acknowledgementTimeout: Duration { get }
+    /// Where and how the receiver is asked, with POST. The header fields of the settings are added.
+    ///
+    /// - Parameter endpoint: the URL that takes the records.
+    func acknowledgementQuery(for ticket: String, endpoint: URL) -> AcknowledgementQuery
+    /// Whether the receiver has stored the batch of a ticket.
+    func acknowledges(_ ticket: String, _ answer: ReceiverAnswer) -> Bool
+}
+
+/// A question to a receiver whether it has stored a batch.
+public struct AcknowledgementQuery: Sendable, Hashable {
+    /// Where.
+    public var url: URL
+    /// Header fields.
+    public var headers: HTTPFields
+    /// The body.
+    public var body: Data
+
+    /// A question.
+    public init(url: URL, headers: HTTPFields = [:], body: Data = Data()) {
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
 }

@@ -8,7 +8,8 @@ public import Foundation
 /// (in one line; `label`, `metadata`, `error`, `trace`, `span` and the source are left out where a record has none). Whole numbers have
 /// all their digits, dates are RFC 3339, bytes are Base64, NaN and the infinities are strings.
 ///
-/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 401, 403, 407 and redirects pause;
+/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 and 422
+/// look for the record in question; 401, 403, 407 and redirects pause;
 /// the rest is final.
 public struct NDJSONFormat: LogFormat {
     /// `application/x-ndjson` unless set.
@@ -23,7 +24,10 @@ public struct NDJSONFormat: LogFormat {
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(records.count * 320)
-        for record in records { write(record, into: &text) }
+        for record in records {
+            Self.write(record, into: &text)
+            text.byte("\n")
+        }
         return Data(text.bytes)
     }
 
@@ -33,6 +37,7 @@ public struct NDJSONFormat: LogFormat {
         case 200..<300: .delivered()
         case 413: .split
         case 408, 429: .retry
+        case 400, 422: .isolate(reason: answer.excerpt)
         case 501: .reject(reason: answer.excerpt)
         case 500..<600: .retry
         case _ where answer.asksForOtherSettings: .pause(reason: answer.excerpt)
@@ -40,7 +45,8 @@ public struct NDJSONFormat: LogFormat {
         }
     }
 
-    private func write(_ record: LogRecord, into text: inout JSONText) {
+    /// Writes a record as an object.
+    static func write(_ record: LogRecord, into text: inout JSONText) {
         text.raw("{\"time\":\"")
         TimestampText.write(nanoseconds: record.time, into: &text)
         text.raw("\",\"level\":")
@@ -53,7 +59,7 @@ public struct NDJSONFormat: LogFormat {
         text.string(record.message)
         if !record.metadata.isEmpty {
             text.raw(",\"metadata\":")
-            write(record.metadata, into: &text, depth: 0)
+            text.members(record.metadata)
         }
         if let error = record.error {
             text.raw(",\"error\":")
@@ -73,10 +79,10 @@ public struct NDJSONFormat: LogFormat {
             text.raw(",\"line\":")
             text.integer(UInt64(source.line))
         }
-        text.raw("}\n")
+        text.byte("}")
     }
 
-    private func write(_ trace: TraceContext, into text: inout JSONText) {
+    private static func write(_ trace: TraceContext, into text: inout JSONText) {
         text.raw(",\"trace\":\"")
         text.hexadecimal(trace.traceHigh)
         text.hexadecimal(trace.traceLow)
@@ -85,51 +91,5 @@ public struct NDJSONFormat: LogFormat {
         text.raw(",\"span\":\"")
         text.hexadecimal(span)
         text.byte("\"")
-    }
-
-    private func write(_ metadata: LogMetadata, into text: inout JSONText, depth: Int) {
-        text.byte("{")
-        for pair in metadata {
-            text.string(pair.key)
-            text.byte(":")
-            write(pair.value, into: &text, depth: depth)
-            text.byte(",")
-        }
-        text.dropComma()
-        text.byte("}")
-    }
-
-    private func write(_ value: LogValue, into text: inout JSONText, depth: Int) {
-        switch value {
-        case .null: text.raw("null")
-        case .string(let value): text.string(value)
-        case .int(let value): text.integer(value)
-        case .double(let value): text.double(value)
-        case .bool(let value): text.bool(value)
-        case .data(let value): text.base64(value)
-        case .date(let value):
-            text.byte("\"")
-            TimestampText.write(value, into: &text)
-            text.byte("\"")
-        case .array, .dictionary: writeContainer(value, into: &text, depth: depth)
-        }
-    }
-
-    private func writeContainer(_ value: LogValue, into text: inout JSONText, depth: Int) {
-        guard depth < LogValue.maximumDepth else { return text.string(LogValue.tooDeep) }
-        switch value {
-        case .dictionary(let values):
-            write(values, into: &text, depth: depth + 1)
-        case .array(let values):
-            text.byte("[")
-            for value in values {
-                write(value, into: &text, depth: depth + 1)
-                text.byte(",")
-            }
-            text.dropComma()
-            text.byte("]")
-        default:
-            text.raw("null")
-        }
     }
 }

@@ -10,7 +10,7 @@ public import Foundation
 /// `droppedAttributesCount`, as is what is above ``maximumAttributes``.
 ///
 /// Of the answers, any 2xx is success, a `partialSuccess` in it says how many records were refused for good; 429, 502, 503 and 504 are
-/// tried again; 413 splits; 401, 403, 407 and redirects pause; the rest is final.
+/// tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and redirects pause; the rest is final.
 public struct OTLPFormat: LogFormat {
     /// What sends the records: attributes such as `service.name`.
     public var resource: LogMetadata
@@ -51,6 +51,7 @@ public struct OTLPFormat: LogFormat {
         case 200..<300: Self.success(answer)
         case 413: .split
         case 429, 502, 503, 504: .retry
+        case 400: .isolate(reason: Self.message(of: answer))
         case _ where answer.asksForOtherSettings: .pause(reason: Self.message(of: answer))
         default: .reject(reason: Self.message(of: answer))
         }

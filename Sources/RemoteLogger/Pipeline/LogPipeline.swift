@@ -7,10 +7,17 @@ import WebServiceClient
 public final class LogPipeline: Sendable {
     /// Where the records go.
     public let sinks: [any LogSink]
-    /// What is masked in the records' metadata.
+    /// What is masked in the records.
     public let redaction: LogRedaction
 
+    /// How many of the records are kept.
+    public let sampling: LogSampling
+
     let clock: any LogClock
+    private let isSampling: Bool
+    private let choiceSeed: UInt64
+    private let choices = Locked((made: UInt64(0), leftOut: UInt64(0)))
+    private let shutDown = Locked(false)
     private let ids: LogRecordIDSource
     private let sequence = Locked<UInt64>(0)
     private let refusals = Locked<UInt64>(0)
@@ -18,12 +25,17 @@ public final class LogPipeline: Sendable {
     /// A pipeline to sinks.
     ///
     /// - Parameter clock: stamps the records; tests give their own.
-    public init(sinks: [any LogSink], redaction: LogRedaction = .standard, clock: any LogClock = SystemLogClock()) {
+    public init(
+        sinks: [any LogSink], redaction: LogRedaction = .standard, sampling: LogSampling = .none, clock: any LogClock = SystemLogClock()
+    ) {
         self.sinks = sinks
         self.redaction = redaction
+        self.sampling = sampling
+        isSampling = !sampling.keepsEverything
         self.clock = clock
         var generator = SystemRandomNumberGenerator()
         ids = LogRecordIDSource(using: &generator)
+        choiceSeed = generator.next()
     }
 
     /// How many records were made so far.
@@ -32,6 +44,23 @@ public final class LogPipeline: Sendable {
     /// How many calls were refused since the logger's own machinery made them: while it ships records, or in a sink's `write`. They
     /// made no record, or each failed request would cause the next one.
     public var suppressed: UInt64 { refusals.withLock { $0 } }
+
+    /// How many calls made no record since they were sampled out.
+    public var sampledOut: UInt64 { choices.withLock { $0.leftOut } }
+
+    /// Whether it was shut down.
+    var isShutDown: Bool { shutDown.withLock { $0 } }
+
+    /// Whether a record is kept; if not, that is counted.
+    func keeps(_ level: LogLevel, _ trace: TraceContext?) -> Bool {
+        guard isSampling, sampling.rate(of: level) < 1 else { return true }
+        return choices.withLock { choices in
+            choices.made &+= 1
+            let keeps = sampling.keeps(level, trace: trace, number: choices.made ^ choiceSeed)
+            if !keeps { choices.leftOut += 1 }
+            return keeps
+        }
+    }
 
     /// Waits until every sink has delivered what was logged before, or the time is over.
     ///
@@ -44,7 +73,8 @@ public final class LogPipeline: Sendable {
     ///
     /// - Returns: whether every sink says that everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
-        await all { await $0.shutdown(within: limit) }
+        defer { shutDown.withLock { $0 = true } }
+        return await all { await $0.shutdown(within: limit) }
     }
 
     private func all(_ body: @escaping @Sendable (any LogSink) async -> Bool) async -> Bool {

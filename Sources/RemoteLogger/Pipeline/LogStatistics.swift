@@ -12,6 +12,8 @@ public struct LogStatistics: Sendable, Hashable {
     public var buffered: UInt64 = 0
     /// The bytes that these take in memory, about; with a spool those of its files, too.
     public var bufferedBytes = 0
+    /// How long the oldest record that wasn't sent yet has waited; `nil` without one. One that an earlier run left counts from the start.
+    public var oldestAge: Duration?
     /// The requests that were sent.
     public var requests: UInt64 = 0
     /// How many of them repeated one that had failed.
@@ -20,6 +22,8 @@ public struct LogStatistics: Sendable, Hashable {
     public var lastStatus: Int?
     /// How long it is until the next attempt, when the last one has failed.
     public var nextAttempt: Duration?
+    /// The receiver's clock less the one here, by the `Date` of its last answer, to the second; `nil` if it hasn't told.
+    public var receiverClockOffset: Duration?
 
     /// Nothing happened yet.
     public init() {}
@@ -45,6 +49,8 @@ public struct DropReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let damaged = Self(rawValue: "damaged")
     /// The receiver refused it for good.
     public static let rejected = Self(rawValue: "rejected")
+    /// It is older than what the receiver takes.
+    public static let expired = Self(rawValue: "expired")
     /// The format could not write it.
     public static let unencodable = Self(rawValue: "unencodable")
     /// The shipper was shut down before it was acknowledged, or before it was logged, and there was no spool that keeps it.

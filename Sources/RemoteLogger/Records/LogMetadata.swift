@@ -69,13 +69,10 @@ public struct LogMetadata: Sendable, Hashable {
         return result
     }
 
-    /// The same names with other values. The transformation gets name and value.
-    func mapValues(_ transform: (String, LogValue) -> LogValue) -> LogMetadata {
-        var result = self
-        for index in result.pairs.indices {
-            result.pairs[index].value = transform(pairs[index].key, pairs[index].value)
-        }
-        return result
+    /// Puts another value at a position.
+    mutating func setValue(_ value: LogValue, at index: Int) {
+        guard pairs.indices.contains(index) else { return }
+        pairs[index].value = value
     }
 
     /// About how many bytes the values hold in memory.

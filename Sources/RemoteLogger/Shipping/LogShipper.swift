@@ -25,6 +25,9 @@ public final class LogShipper: LogSink {
     /// Records below this level aren't shipped.
     public let minimumLevel: LogLevel
 
+    /// The shipper's name: that of its destination in the spool, `default` unless set.
+    public let name: String
+
     private let core: ShippingCore
 
     /// A shipper to an endpoint. It starts at once.
@@ -46,17 +49,23 @@ public final class LogShipper: LogSink {
         try self.init(to: endpoint, format: format, transport: transport, settings: settings, store: Self.store(settings))
     }
 
-    package init(
+    package convenience init(
         to endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings, store: any RecordStore
     ) throws {
         try LogShipperError.check(endpoint)
         try LogShipperError.check(settings.headers)
+        let sender = HTTPSender(endpoint: endpoint, format: format, transport: transport, settings: settings)
+        self.init(format: format, sender: sender, settings: settings, store: store)
+    }
+
+    init(format: any LogFormat, sender: any PayloadSender, settings: ShippingSettings, store: any RecordStore) {
         minimumLevel = settings.minimumLevel
-        core = ShippingCore(endpoint: endpoint, format: format, transport: transport, settings: settings, store: store)
+        name = settings.destination
+        core = ShippingCore(format: format, sender: sender, settings: settings, store: store)
         core.start()
     }
 
-    private static func store(_ settings: ShippingSettings) throws(LogShipperError) -> any RecordStore {
+    static func store(_ settings: ShippingSettings) throws(LogShipperError) -> any RecordStore {
         guard let spool = settings.spool else { return MemoryStore(limits: settings.buffer) }
         try LogShipperError.check(destination: settings.destination)
         guard let store = spool.store(for: settings.destination, minimumLevel: settings.minimumLevel) else {
@@ -101,4 +110,8 @@ public final class LogShipper: LogSink {
         core.close()
         return delivered
     }
+}
+
+extension LogShipper: HealthReporting {
+    func report(to health: inout LogHealth) { health.receivers[name] = statistics }
 }

@@ -97,27 +97,52 @@ struct RecordBuffer: Sendable {
         pinned.removeFirst(count)
     }
 
-    /// Lets go of one pinned record; `nil` when it isn't there.
-    mutating func removePinned(at position: RecordPosition) -> Item? {
-        guard let index = pinned.firstIndex(where: { $0.position == position }) else { return nil }
-        pinnedBytes -= pinned[index].size
-        return pinned.remove(at: index)
+    /// Lets go of every record up to a place, pinned or not.
+    mutating func removeAll(through position: RecordPosition) {
+        removePinned(through: position)
+        for level in queues.indices {
+            while let first = queues[level].first, first.position <= position { _ = take(from: level) }
+        }
     }
 
-    /// Gives pinned records behind a place back, to be dropped if need be.
-    mutating func unpin(after position: RecordPosition) {
-        let start = pinned.firstIndex { $0.position > position } ?? pinned.count
-        guard start < pinned.count else { return }
-        var returned = LogLevel.allCases.map { _ in [Item]() }
-        for item in pinned[start...] {
-            returned[Int(item.record.level.rawValue)].append(item)
-            queuedBytes[Int(item.record.level.rawValue)] += item.size
-            unpinned += 1
-            unpinnedBytes += item.size
-            pinnedBytes -= item.size
+    /// Lets go of one record.
+    ///
+    /// - Returns: whether it was there.
+    mutating func remove(_ item: Item) -> Bool {
+        if let index = pinned.firstIndex(where: { $0.position == item.position }) {
+            pinnedBytes -= pinned[index].size
+            pinned.remove(at: index)
+            return true
         }
-        pinned.removeSubrange(start...)
-        for (level, items) in returned.enumerated() where !items.isEmpty { queues[level].prepend(items) }
+        let level = Int(item.record.level.rawValue)
+        guard queues[level].removeFirst(where: { $0.position == item.position }) else { return false }
+        queuedBytes[level] -= item.size
+        unpinned -= 1
+        unpinnedBytes -= item.size
+        return true
+    }
+
+    /// The oldest records up to a place, at least one if there is any, and no more than fill a number of bytes. They stay as they are.
+    func oldest(through position: RecordPosition, bytes limit: Int) -> [Item] {
+        var items: [Item] = []
+        var bytes = 0
+        func takes(_ item: Item) -> Bool {
+            guard item.position <= position, items.isEmpty || bytes + item.size <= limit else { return false }
+            items.append(item)
+            bytes += item.size
+            return true
+        }
+        for item in pinned where !takes(item) { return items }
+        var places = queues.map { _ in 0 }
+        while true {
+            var next: (level: Int, item: Item)?
+            for level in queues.indices {
+                guard let item = queues[level][places[level]], item.position < next?.item.position ?? .max else { continue }
+                next = (level, item)
+            }
+            guard let next, takes(next.item) else { return items }
+            places[next.level] += 1
+        }
     }
 }
 

@@ -15,10 +15,19 @@ struct RecordQueue<Element: Sendable>: Sendable {
         slots.append(element)
     }
 
-    /// Puts elements in front.
-    mutating func prepend(_ elements: [Element]) {
-        slots.replaceSubrange(..<head, with: elements)
-        head = 0
+    /// The element at a place from the front; `nil` behind the end.
+    subscript(place: Int) -> Element? {
+        place < count ? slots[head + place] : nil
+    }
+
+    /// Removes the first element that is meant. It costs what stands before it.
+    ///
+    /// - Returns: whether there is one.
+    mutating func removeFirst(where isMeant: (Element) -> Bool) -> Bool {
+        guard let index = slots[head...].firstIndex(where: { $0.map(isMeant) ?? false }) else { return false }
+        for place in stride(from: index, to: head, by: -1) { slots.swapAt(place, place - 1) }
+        _ = popFirst()
+        return true
     }
 
     mutating func popFirst() -> Element? {

@@ -3,9 +3,8 @@ import WebServiceClient
 
 /// What the front of a shipper and its loop share: settings, store, accounts, and the alarm by which the front wakes the loop.
 final class ShippingCore: Sendable {
-    let endpoint: URL
     let format: any LogFormat
-    let transport: any Transport
+    let sender: any PayloadSender
     let settings: ShippingSettings
     let store: any RecordStore
     let alarm = Alarm()
@@ -13,10 +12,9 @@ final class ShippingCore: Sendable {
     private let ledger = Locked(ShippingLedger())
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings, store: any RecordStore) {
-        self.endpoint = endpoint
+    init(format: any LogFormat, sender: any PayloadSender, settings: ShippingSettings, store: any RecordStore) {
         self.format = format
-        self.transport = transport
+        self.sender = sender
         self.settings = settings
         self.store = store
     }
@@ -121,6 +119,7 @@ final class ShippingCore: Sendable {
         }
         task.withLock { $0 }?.cancel()
         alarm.ring()
+        sender.close()
         if lost > 0 { report(.warning, "\(lost) log records were not delivered before the shutdown.") }
     }
 
@@ -134,6 +133,8 @@ final class ShippingCore: Sendable {
             counts.found = UInt64(clamping: load.found)
             counts.buffered = UInt64(load.records)
             counts.bufferedBytes = load.bytes
+            counts.oldestAge = load.firstUnread == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstUnreadSince)))
+            counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
             counts.nextAttempt = ledger.nextAttempt.map { .nanoseconds(Int64(clamping: $0 > now ? $0 - now : 0)) }
             return counts
         }
@@ -210,18 +211,25 @@ final class ShippingCore: Sendable {
         ledger.withLock { $0.nextAttempt = nextAttempt }
     }
 
-    /// Settles records that were sent: all of them are delivered but for some that are dropped. Nothing happens after the close, which
-    /// has settled them.
-    func settle(_ records: ArraySlice<StoredRecord>, dropped: Int = 0, reason: DropReason = .rejected) {
-        guard let first = records.first, let last = records.last else { return }
+    /// Settles records by what became of them. Nothing happens after the close, which has settled them.
+    func settle(_ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)]) {
+        guard let last = settled.last else { return }
         ledger.withLock { ledger in
             guard !ledger.isClosed else { return }
-            let lost = min(records.count, max(0, dropped))
-            ledger.counts.delivered += UInt64(records.count - lost)
-            ledger.drop(lost, from: first.position, reason)
-            store.acknowledge(through: last.position)
+            for (record, outcome) in settled {
+                switch outcome {
+                case .delivered: ledger.counts.delivered += 1
+                case .dropped(let reason): ledger.drop(record.position, reason)
+                }
+            }
+            store.acknowledge(through: last.record.position)
             if ledger.hasWaiters { ledger.settleWaiters(first: store.load.first) }
         }
+    }
+
+    /// Puts records that are about to be dropped into the dead-letter file, if there is one.
+    func bury(_ records: [LogRecord], _ reason: DropReason, _ message: String) async {
+        await settings.deadLetters?.bury(records, reason, message, receiver: sender.receiver)
     }
 
     /// Says something, without a secret.

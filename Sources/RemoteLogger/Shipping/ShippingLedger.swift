@@ -63,7 +63,7 @@ struct ShippingLedger: Sendable {
 
     /// What the receiver can't know: the losses on this side that it wasn't told of. They count as told from now on.
     mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
-        let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged]
+        let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
             let count = counts.dropped[reason, default: 0]
             let untold = count - toldLosses[reason, default: 0]

@@ -7,7 +7,7 @@ struct ShippingReporter {
     private var isPaused = false
     private var saidThatCompressionLacks = false
     private var saidRemark: String?
-    private var saidRejections: Set<Int> = []
+    private var saidRejections: Set<Int?> = []
     private var lossesReported: UInt64 = 0
     private var nextLossReport: UInt64 = 0
 
@@ -18,21 +18,29 @@ struct ShippingReporter {
         self.core = core
     }
 
-    private var receiver: String { SecretMask.text(of: core.endpoint) }
+    /// What a receiver says may repeat a secret that it was sent.
+    private func quoted(_ reason: String) -> String { LogRedaction.standard.masked(reason) }
+
+    private var receiver: String { core.sender.receiver }
+
+    private static func text(of status: Int?) -> String {
+        status.map(String.init) ?? "unknown"
+    }
 
     mutating func noteFailure(_ message: String, next: Duration) {
         guard !isFailing else { return }
         isFailing = true
-        core.report(.warning, "\(receiver) takes no log records at present (\(message)); they are kept, the next attempt is in \(next).")
+        core.report(
+            .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next).")
     }
 
-    mutating func notePause(status: Int, reason: String, next: Duration) {
+    mutating func notePause(status: Int?, reason: String, next: Duration) {
         guard !isPaused else { return }
         isPaused = true
-        let said = reason.isEmpty ? "" : ", \"\(reason)\""
+        let said = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
         core.report(
             .warning,
-            "\(receiver) refuses the log shipper (status \(status)\(said)): check the URL and the credentials. The records are kept, "
+            "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. The records are kept, "
                 + "the next attempt is in \(next).")
     }
 
@@ -49,20 +57,20 @@ struct ShippingReporter {
     }
 
     /// Tells the first refusal of each status; ``reportLosses()`` goes on counting them.
-    mutating func noteRejection(of count: Int, status: Int, reason: String) {
+    mutating func noteRejection(of count: Int, status: Int?, reason: String) {
         guard saidRejections.insert(status).inserted else { return }
-        let said = reason.isEmpty ? "" : ": \"\(reason)\""
-        core.report(.warning, "\(receiver) has refused \(count) log records for good (status \(status))\(said)")
+        let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
+        core.report(.warning, "\(receiver) has refused \(count) log records for good (status \(Self.text(of: status)))\(said)")
     }
 
     mutating func noteDrop(_ reason: DropReason, _ message: String) {
-        core.report(.warning, "A log record was dropped (\(reason)). \(message)")
+        core.report(.warning, "A log record was dropped (\(reason)). \(quoted(message))")
     }
 
     mutating func noteRemark(_ remark: String) {
         guard remark != saidRemark else { return }
         saidRemark = remark
-        core.report(.notice, "\(receiver) says: \"\(remark)\"")
+        core.report(.notice, "\(receiver) says: \"\(quoted(remark))\"")
     }
 
     /// Tells how many records were lost in all, at once when it begins and then once a minute.

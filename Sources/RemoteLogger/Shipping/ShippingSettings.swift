@@ -8,6 +8,8 @@ public struct ShippingSettings: Sendable {
     public var headers: HTTPFields = ["User-Agent": "RemoteLogger (Swift)"]
     /// Adds credentials to the fields of each attempt, such as a token that has to be renewed; an error counts as a failed attempt.
     public var authorize: (@Sendable (inout HTTPFields) async throws -> Void)?
+    /// Whom to trust, and who to be. Default: the transport's own.
+    public var trust: TrustPolicy?
     /// Records below this level aren't shipped. Default `trace`: the loggers decide.
     public var minimumLevel = LogLevel.trace
     /// When records are sent, and how many at once.
@@ -17,10 +19,12 @@ public struct ShippingSettings: Sendable {
     /// Keeps the records on disk until the receiver has acknowledged them. Default none: they are in memory, within ``buffer``. With a
     /// spool its own bounds hold instead.
     public var spool: Spool?
-    /// The shipper's name in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
+    /// The shipper's name, in ``LogHealth`` and in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
     /// spool need different names; a name that isn't used any more keeps its records until room is needed.
     public var destination = "default"
-    /// Whether records that were dropped before the receiver was asked (`overflow`, `oversize`, `unencodable`, `damaged`) are reported to
+    /// Where records go that the receiver has refused for good, or that can't be sent to it. Default nowhere: they are counted only.
+    public var deadLetters: DeadLetters?
+    /// Whether records that were dropped before the receiver was asked (`overflow`, `oversize`, `unencodable`, `damaged`, `expired`) are reported to
     /// the receiver, too, by a record that tells how many since the last one, at most once a minute. Default yes.
     public var reportsLosses = true
     /// How bodies are compressed. Default gzip, level 1.

@@ -5,15 +5,15 @@ extension Segment {
         let level: LogLevel
     }
 
-    /// The records in the file, each once.
+    /// The records in the file, each once, without those that were dropped while they were written.
     func frames(in bytes: [UInt8]) -> [Found] {
         bytes.withUnsafeBytes { bytes in
             var found: [Found] = []
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
             while let frame = scanner.next() {
-                guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, let level = frame.level(in: bytes) else {
-                    continue
-                }
+                guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
+                    let level = frame.level(in: bytes)
+                else { continue }
                 found.append(Found(frame: frame, level: level))
             }
             return found
@@ -37,6 +37,7 @@ extension SpoolState {
         segment.last = last.frame.position
         segment.length = length
         segment.fileBytes = length
+        segment.dropped = []
         segment.generation += 1
         segments[index] = segment
     }

@@ -12,6 +12,8 @@ struct Segment: Sendable {
     var first: RecordPosition = 0
     /// The place of the last record.
     var last: RecordPosition = 0
+    /// Records in the file that were dropped, and counted as that, while they were written.
+    var dropped: Set<RecordPosition> = []
     /// How often the file was replaced by a shorter one.
     var generation = 0
     /// How many read it at present: it isn't replaced meanwhile.

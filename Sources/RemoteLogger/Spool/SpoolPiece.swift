@@ -43,7 +43,7 @@ struct SpoolPiece: Sendable {
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
             var consumed = 0
             while let frame = scanner.next() {
-                if frame.position > batch.cursor, let level = frame.level(in: bytes) {
+                if frame.position > batch.cursor, !segment.dropped.contains(frame.position), let level = frame.level(in: bytes) {
                     if level < batch.level {
                         batch.cursor = frame.position
                     } else {

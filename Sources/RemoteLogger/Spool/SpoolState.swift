@@ -3,8 +3,12 @@
 /// A record is held for every destination whose level it reaches. It leaves when each of them has acknowledged it, or when it is
 /// lost, which is counted for each that hadn't.
 struct SpoolState: Sendable {
-    /// What isn't on disk yet; pinned are those that are being written, or that a destination has read.
+    /// What isn't on disk yet; pinned are those that a destination has read.
     var memory = RecordBuffer()
+    /// Records up to here are being written. They may be dropped like any other, since the disk may fail.
+    private var writtenThrough: RecordPosition = 0
+    /// Those that were dropped while they were being written.
+    private var droppedInWriting: Set<RecordPosition> = []
     /// The files, oldest first; all their records are older than those in memory.
     var segments: [Segment] = []
     /// The bytes of files that are left alone.
@@ -41,6 +45,7 @@ struct SpoolState: Sendable {
             let item = RecordBuffer.Item(position: last, record: record, size: size, since: now)
             for loss in memory.append(item, limits: limits) {
                 lose(loss.item.position, loss.item.record.level, loss.reason)
+                if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
             }
         }
         var outcome = AppendOutcome(position: position ?? last)
@@ -72,39 +77,43 @@ struct SpoolState: Sendable {
     /// The records to be written next: at least one if there is any, and no more than fill a number of bytes.
     mutating func stage(through position: RecordPosition, bytes limit: Int) -> [RecordBuffer.Item] {
         releaseMemory()
-        var items: [RecordBuffer.Item] = []
-        var bytes = 0
-        for item in memory.pinned where item.position <= position && (items.isEmpty || bytes + item.size <= limit) {
-            items.append(item)
-            bytes += item.size
-        }
-        guard items.count == memory.pinned.count else { return items }
-        while let next = memory.oldestUnpinned, next.position <= position, items.isEmpty || bytes + next.size <= limit {
-            guard let item = memory.pinNext() else { break }
-            items.append(item)
-            bytes += item.size
-        }
+        let items = memory.oldest(through: position, bytes: limit)
+        droppedInWriting = []
+        writtenThrough = items.last?.position ?? 0
         return items
     }
 
-    /// What couldn't be written may be dropped again, unless a destination has read it.
+    /// Nothing is being written any more.
     mutating func unstage() {
-        memory.unpin(after: destinations.values.map(\.read).max() ?? 0)
+        droppedInWriting = []
+        writtenThrough = 0
     }
 
-    /// Records are on disk now.
+    /// Leaves those out that were dropped since they were staged.
+    func removeDropped(from items: inout ArraySlice<RecordBuffer.Item>) {
+        guard !droppedInWriting.isEmpty else { return }
+        items = items.filter { !droppedInWriting.contains($0.position) }[...]
+    }
+
+    /// Records are on disk now. What was dropped while it was written is passed over there.
     mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) {
         guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return }
-        for item in items { segments[index].note(level: item.record.level, position: item.position) }
+        for item in items {
+            if droppedInWriting.remove(item.position) != nil {
+                segments[index].dropped.insert(item.position)
+            } else {
+                segments[index].note(level: item.record.level, position: item.position)
+            }
+        }
         segments[index].length = length
         segments[index].fileBytes = length
-        memory.removePinned(through: last.position)
+        memory.removeAll(through: last.position)
     }
 
     /// A record that is being written is lost.
     mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
-        // Acknowledged meanwhile, it isn't lost.
-        guard memory.removePinned(at: item.position) != nil else { return }
+        // Acknowledged or dropped meanwhile, it isn't lost now.
+        guard memory.remove(item) else { return }
         lose(item.position, item.record.level, reason)
     }
 

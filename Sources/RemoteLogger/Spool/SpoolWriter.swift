@@ -62,6 +62,7 @@ extension SpoolCore {
 
     /// Writes as many records as the active segment takes, in one go, and syncs them.
     private func write(_ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter) throws(SpoolFault) {
+        state.withLock { $0.removeDropped(from: &items) }
         guard let first = items.first else { return }
         guard let active = try activeSegment(&writer), let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
             throw SpoolFault.full

@@ -158,7 +158,7 @@ import WebServiceClient
     @Test func `what the receiver refuses for good is counted, what it refuses in part, too`() async throws {
         let partial = #"{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}"#
         let harness = try Harness(
-            StubReceiver([.status(400), .status(200, body: partial), .status(200, body: "{}")]), format: OTLPFormat())
+            StubReceiver([.status(500), .status(200, body: partial), .status(200, body: "{}")]), format: OTLPFormat())
         for _ in 0..<3 {
             for _ in 0..<5 { harness.logger.info("m") }
             _ = await harness.shipper.flush(within: .seconds(5))

@@ -19,6 +19,7 @@ public final class ConsoleSink: LogSink {
     }
 
     private let limit: Int
+    private let formatter: LineFormatter
     private let output: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "RemoteLogger.ConsoleSink", qos: .utility)
     private let state = Locked(State())
@@ -27,12 +28,14 @@ public final class ConsoleSink: LogSink {
     ///
     /// - Parameters:
     ///   - limit: the most lines that may wait to be written.
+    ///   - formatter: how a record is written.
     ///   - output: writes a line, which ends in a newline; standard error unless given. Called on one thread at a time.
     public init(
-        minimumLevel: LogLevel = .trace, limit: Int = 10_000, output: (@Sendable (String) -> Void)? = nil
+        minimumLevel: LogLevel = .trace, limit: Int = 10_000, formatter: LineFormatter = .text, output: (@Sendable (String) -> Void)? = nil
     ) {
         self.minimumLevel = minimumLevel
         self.limit = max(1, limit)
+        self.formatter = formatter
         // That nobody reads standard error is no reason to fail.
         self.output = output ?? { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }
     }
@@ -59,25 +62,13 @@ public final class ConsoleSink: LogSink {
                 return state.leftOut
             }
             if leftOut > 0 { output("… \(leftOut) records left out: the console was too slow\n") }
-            output(Self.line(of: record) + "\n")
+            output(formatter.line(of: record) + "\n")
         }
     }
 
     /// Waits until everything is printed, or the time is over.
     public func flush(within limit: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let once = Locked<CheckedContinuation<Bool, Never>?>(continuation)
-            let end: @Sendable (Bool) -> Void = { done in
-                once.withLock { waiting in
-                    defer { waiting = nil }
-                    return waiting
-                }?.resume(returning: done)
-            }
-            queue.async { end(true) }
-            let year: UInt64 = 365 * 86_400 * 1_000_000_000
-            let nanoseconds = Int(truncatingIfNeeded: min(year, limit.wholeNanoseconds))
-            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { end(false) }
-        }
+        await queue.finishes(within: limit)
     }
 
     /// Waits like ``flush(within:)`` and prints nothing that is logged later.
@@ -97,7 +88,12 @@ public final class ConsoleSink: LogSink {
         if !record.metadata.isEmpty { line += " \(record.metadata)" }
         if let error = record.error { line += " error=\(error)" }
         if let source = record.source { line += " (\(source.file):\(source.line))" }
-        return line.unicodeScalars.contains(where: isUnfit) ? escaped(String(line)) : String(line)
+        return escapedLine(String(line))
+    }
+
+    /// A line with what ends it, or what terminals obey, escaped.
+    static func escapedLine(_ line: String) -> String {
+        line.unicodeScalars.contains(where: isUnfit) ? escaped(line) : line
     }
 
     /// Controls, those above ASCII too, which terminals obey, and what else ends a line or turns its direction around.
@@ -121,4 +117,8 @@ public final class ConsoleSink: LogSink {
         }
         return result
     }
+}
+
+extension ConsoleSink: HealthReporting {
+    func report(to health: inout LogHealth) { health.leftOut += leftOut }
 }

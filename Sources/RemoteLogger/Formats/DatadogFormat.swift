@@ -1,0 +1,97 @@
+public import Foundation
+
+/// Datadog's log intake, version 2.
+///
+///     let format = DatadogFormat(service: "shop", tags: ["env": "production"])
+///     let shipper = try LogShipper(to: DatadogFormat.intakeURL(site: "datadoghq.eu"), format: format) {
+///         $0.headers["DD-API-KEY"] = key
+///     }
+///
+/// A record becomes an item with `message`, `status`, `timestamp`, `service`, `ddsource`, `ddtags`, `hostname`, `logger.name`, `error.message`,
+/// and `dd.trace_id`; its metadata stands below `metadata`, its id is `log.record.uid`. Datadog cuts items above 1 MB by itself, and takes
+/// none that is older than 18 hours: those go to the dead-letter file.
+///
+/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401,
+/// 403, 407 and redirects pause; the rest is final.
+public struct DatadogFormat: LogFormat {
+    /// The service.
+    public var service: String
+    /// The source, by which Datadog chooses how to read records: `swift` unless set.
+    public var source = "swift"
+    /// The host, if it is to be told.
+    public var hostname: String?
+    /// The tags.
+    public var tags: LogMetadata
+    /// The most bytes of a body: 5 MB, less what Datadog may count otherwise.
+    public var maximumBodyBytes = 4_500_000
+    /// 18 hours unless set.
+    public var maximumAge: Duration? = .seconds(18 * 3_600)
+
+    /// 1,000.
+    public var maximumRecords: Int { 1_000 }
+    /// `application/json`.
+    public var contentType: String { "application/json" }
+
+    /// The format, for a service.
+    public init(service: String, tags: LogMetadata = LogMetadata(), hostname: String? = nil) {
+        self.service = service
+        self.tags = tags
+        self.hostname = hostname
+    }
+
+    /// The intake of a site, such as `datadoghq.com` or `datadoghq.eu`.
+    public static func intakeURL(site: String) throws -> URL {
+        guard !site.isEmpty, site.utf8.allSatisfy({ $0.isAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }),
+            let url = URL(string: "https://http-intake.logs.\(site)/api/v2/logs")
+        else { throw LogShipperError(message: "\"\(site.prefix(100))\" is no site of Datadog: give one such as datadoghq.com.") }
+        return url
+    }
+
+    /// An array of items.
+    public func encode(_ records: [LogRecord]) throws -> Data {
+        let tags = FlatMetadata.pairs(of: tags).map { "\($0.name):\(FlatMetadata.text(of: $0.value))" }.joined(separator: ",")
+        var text = JSONText()
+        text.reserve(records.count * 420)
+        text.byte("[")
+        for record in records {
+            text.raw("{\"message\":")
+            text.string(record.message)
+            text.raw(",\"status\":")
+            text.string(record.level == .trace ? "debug" : record.level.description)
+            text.raw(",\"timestamp\":")
+            text.integer(record.time / 1_000_000)
+            text.raw(",\"service\":")
+            text.string(service)
+            text.raw(",\"ddsource\":")
+            text.string(source)
+            text.optional(",\"hostname\":", hostname)
+            text.optional(",\"ddtags\":", tags.isEmpty ? nil : tags)
+            text.optional(",\"logger.name\":", record.label.isEmpty ? nil : record.label)
+            text.optional(",\"error.message\":", record.error)
+            text.raw(",\"log.record.uid\":\"")
+            text.hexadecimal(record.id.high)
+            text.hexadecimal(record.id.low)
+            text.raw("\",\"log.record.sequence\":")
+            text.integer(record.sequence)
+            text.raw(",\"log.record.time\":\"")
+            TimestampText.write(nanoseconds: record.time, into: &text)
+            text.byte("\"")
+            text.optional(",\"dd.trace_id\":", record.trace?.traceID)
+            text.optional(",\"dd.span_id\":", record.trace?.span.map { String($0) })
+            text.optional(",\"source.file\":", record.source.map { "\($0.file):\($0.line)" })
+            if !record.metadata.isEmpty {
+                text.raw(",\"metadata\":")
+                text.members(record.metadata)
+            }
+            text.raw("},")
+        }
+        text.dropComma()
+        text.byte("]")
+        return Data(text.bytes)
+    }
+
+    /// Judges by the status alone.
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        NDJSONFormat().judge(answer)
+    }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+
+/// GELF 1.1 over HTTP, for Graylog.
+///
+///     let graylog = try LogShipper(to: URL(string: "http://localhost:12201/gelf")!, format: GELFFormat(host: "shop-1"))
+///
+/// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots where
+/// it is nested, get a `_` in front; truth values and nulls, which Graylog passes over, are texts. A message without a character that shows
+/// is `-`.
+///
+/// Graylog answers 202 before it looks at a record, which therefore proves nothing: records are written so that it can't object. Of the
+/// answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403,
+/// 404, 405, 407 and redirects pause, since the input's path or credentials are others; the rest is final.
+public struct GELFFormat: LogFormat {
+    /// What sends the records.
+    public let host: String
+    /// Whether the input takes several records in a request.
+    public let bulk: Bool
+    /// The most bytes of a body: 64 KiB unless set, as Graylog has it.
+    public var maximumBodyBytes = 64 << 10
+
+    /// One, without bulk receiving.
+    public var maximumRecords: Int { bulk ? .max : 1 }
+    /// `application/json`.
+    public var contentType: String { "application/json" }
+
+    /// The format. A host without a character that shows is `unknown`.
+    public init(host: String, bulk: Bool = false) {
+        self.host = host.contains { !$0.isWhitespace } ? host : "unknown"
+        self.bulk = bulk
+    }
+
+    /// One object for each record, one a line.
+    public func encode(_ records: [LogRecord]) throws -> Data {
+        var text = JSONText()
+        text.reserve(records.count * 420)
+        for (index, record) in records.enumerated() {
+            if index > 0 { text.byte("\n") }
+            write(record, into: &text)
+        }
+        return Data(text.bytes)
+    }
+
+    private func write(_ record: LogRecord, into text: inout JSONText) {
+        text.raw("{\"version\":\"1.1\",\"host\":")
+        text.string(host)
+        text.raw(",\"short_message\":")
+        text.string(record.message.contains { !$0.isWhitespace } ? record.message : "-")
+        text.raw(",\"timestamp\":")
+        text.integer(record.time / 1_000_000_000)
+        text.byte(".")
+        text.padded(Int(record.time % 1_000_000_000), digits: 9)
+        text.raw(",\"level\":")
+        text.integer(Int64(SyslogSeverity.number(of: record.level)))
+        text.raw(",\"_record_id\":\"")
+        text.hexadecimal(record.id.high)
+        text.hexadecimal(record.id.low)
+        text.raw("\",\"_sequence\":")
+        text.integer(record.sequence)
+        text.raw(",\"_level_name\":")
+        text.string(record.level.description)
+        text.optional(",\"_logger\":", record.label.isEmpty ? nil : record.label)
+        text.optional(",\"_error\":", record.error)
+        text.optional(",\"_trace_id\":", record.trace?.traceID)
+        text.optional(",\"_span_id\":", record.trace?.spanID)
+        text.optional(",\"_file\":", record.source.map { "\($0.file):\($0.line)" })
+        var names: Set<String> = ["id", "record_id", "sequence", "level_name", "logger", "error", "trace_id", "span_id", "file"]
+        for pair in FlatMetadata.pairs(of: record.metadata) {
+            var name = FlatMetadata.name(pair.name, allowing: "_.-", maximum: 1_000)
+            while !names.insert(name).inserted { name += "_" }
+            text.raw(",\"_")
+            for byte in name.unicodeScalars { text.byte(byte) }
+            text.raw("\":")
+            switch pair.value {
+            case .int(let number): text.integer(number)
+            case .double(let number) where number.isFinite: text.double(number)
+            default: text.string(FlatMetadata.text(of: pair.value))
+            }
+        }
+        text.byte("}")
+    }
+
+    /// Judges by the status alone.
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        if answer.status == 404 || answer.status == 405 { return .pause(reason: answer.excerpt) }
+        return NDJSONFormat().judge(answer)
+    }
+}

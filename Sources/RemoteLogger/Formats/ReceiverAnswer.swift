@@ -1,0 +1,36 @@
+public import Foundation
+public import WebServiceClient
+
+/// What a receiver answered.
+public struct ReceiverAnswer: Sendable {
+    /// The most bytes of a body that are read: 4 MiB.
+    public static let bodyLimit = 4 << 20
+
+    /// The status code.
+    public let status: Int
+    /// The header fields.
+    public let headers: HTTPFields
+    /// The body; empty when it was larger than ``bodyLimit`` or broke off.
+    public let body: Data
+    /// The number of records that were sent.
+    public let records: Int
+
+    /// An answer.
+    public init(status: Int, headers: HTTPFields = [:], body: Data = Data(), records: Int) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.records = records
+    }
+
+    /// Whether the receiver wants other credentials, or is somewhere else: the records are fine, the settings aren't. Redirects count,
+    /// since credentials don't follow them.
+    public var asksForOtherSettings: Bool {
+        status == 401 || status == 403 || status == 407 || (300..<400).contains(status)
+    }
+
+    /// The beginning of the body on one line, for messages.
+    public var excerpt: String {
+        String(decoding: body.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

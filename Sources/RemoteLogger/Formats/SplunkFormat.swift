@@ -1,0 +1,136 @@
+public import Foundation
+public import WebServiceClient
+
+/// Splunk's HTTP Event Collector, with indexer acknowledgement if the token has it.
+///
+///     let format = SplunkFormat(index: "main", source: "shop", sourceType: "_json", acknowledges: true)
+///     let shipper = try LogShipper(to: SplunkFormat.eventURL(of: collector), format: format) {
+///         $0.headers[.authorization] = "Splunk " + token
+///     }
+///
+/// A record becomes an event: an object with message, level, logger, error, id and the like, and the metadata below `metadata`. With
+/// ``acknowledges`` a batch counts as delivered only when Splunk says that it is indexed: it is asked each second, and after five minutes
+/// without a yes the batch is sent again.
+///
+/// Of the answers, 429, 500, 502, 503 and 504 are tried again; 413 splits. When an event is invalid, Splunk tells its number: those before it
+/// are stored, it is dropped, and the others are sent again. Wrong tokens, channels and indexes pause, as 401, 403 and redirects do.
+public struct SplunkFormat: AcknowledgingLogFormat {
+    /// The index; `nil` for the token's own.
+    public var index: String?
+    /// The event's `source`.
+    public var source: String?
+    /// The event's `sourcetype`.
+    public var sourceType: String?
+    /// The event's `host`.
+    public var host: String?
+    /// Whether the token has indexer acknowledgement.
+    public let acknowledges: Bool
+    /// The channel, which Splunk needs for acknowledgements.
+    public let channel: UUID
+    /// The most bytes of a body: 1 MiB unless set.
+    public var maximumBodyBytes = 1 << 20
+    /// One second unless set.
+    public var acknowledgementInterval = Duration.seconds(1)
+    /// Five minutes unless set.
+    public var acknowledgementTimeout = Duration.seconds(300)
+
+    /// `application/json`.
+    public var contentType: String { "application/json" }
+    /// The channel, if there are acknowledgements.
+    public var headers: HTTPFields { acknowledges ? [Self.channelField: channel.uuidString] : [:] }
+
+    private static let channelField: HTTPFields.Name = "X-Splunk-Request-Channel"
+
+    /// The format.
+    public init(
+        index: String? = nil, source: String? = nil, sourceType: String? = nil, host: String? = nil, acknowledges: Bool = false,
+        channel: UUID = UUID()
+    ) {
+        self.index = index
+        self.source = source
+        self.sourceType = sourceType
+        self.host = host
+        self.acknowledges = acknowledges
+        self.channel = channel
+    }
+
+    /// Where a collector takes events: its base URL with `services/collector/event` behind it.
+    public static func eventURL(of base: URL) -> URL {
+        base.appending(path: "services/collector/event")
+    }
+
+    /// One object for each record, one behind the other.
+    public func encode(_ records: [LogRecord]) throws -> Data {
+        var text = JSONText()
+        text.reserve(records.count * 420)
+        for record in records {
+            text.raw("{\"time\":")
+            text.integer(record.time / 1_000_000_000)
+            text.byte(".")
+            text.padded(Int(record.time % 1_000_000_000), digits: 9)
+            text.optional(",\"host\":", host)
+            text.optional(",\"source\":", source)
+            text.optional(",\"sourcetype\":", sourceType)
+            text.optional(",\"index\":", index)
+            text.raw(",\"event\":")
+            NDJSONFormat.write(record, into: &text)
+            text.raw("}\n")
+        }
+        return Data(text.bytes)
+    }
+
+    /// Judges by the status and Splunk's own code.
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any]
+        let code = (body?["code"] as? NSNumber)?.intValue
+        let reason = body?["text"] as? String ?? answer.excerpt
+        switch (answer.status, code) {
+        case (200..<300, _):
+            guard acknowledges else { return .delivered() }
+            guard let ticket = (body?["ackId"] as? NSNumber)?.int64Value, ticket >= 0 else {
+                return .pause(reason: "it gives no ackId: switch acknowledgement on for the token, or off for the format")
+            }
+            return .accepted(ticket: String(ticket))
+        case (413, _): return .split
+        case (408, _), (429, _), (500, _), (502, _), (503, _), (504, _), (_, 9): return .retry
+        case (400, 6), (400, 12), (400, 13), (400, 15):
+            let number = (body?["invalid-event-number"] as? NSNumber)?.intValue
+            return Self.verdict(invalid: number, of: answer.records, reason)
+        // Token, index, channel, acknowledgement: the settings aren't right.
+        case (_, 1), (_, 2), (_, 3), (_, 4), (_, 7), (_, 10), (_, 11), (_, 14): return .pause(reason: reason)
+        case (400, _): return .isolate(reason: reason)
+        case _ where answer.asksForOtherSettings: return .pause(reason: reason)
+        default: return .reject(reason: reason)
+        }
+    }
+
+    /// The events before the invalid one are stored, those behind it aren't.
+    private static func verdict(invalid number: Int?, of count: Int, _ reason: String) -> DeliveryVerdict {
+        guard let number, (0..<count).contains(number) else { return .isolate(reason: reason) }
+        return .each((0..<count).map { $0 < number ? .delivered : $0 == number ? .rejected(reason: reason) : .retry })
+    }
+
+    /// A query of `services/collector/ack`, beside the URL that takes events.
+    public func acknowledgementQuery(for ticket: String, endpoint: URL) -> AcknowledgementQuery {
+        let base = endpoint.deletingLastPathComponent()
+        let url = base.appending(path: "ack").appending(queryItems: [URLQueryItem(name: "channel", value: channel.uuidString)])
+        return AcknowledgementQuery(url: url, headers: headers, body: Data("{\"acks\":[\(ticket)]}".utf8))
+    }
+
+    /// Whether the ticket is true in the answer.
+    public func acknowledges(_ ticket: String, _ answer: ReceiverAnswer) -> Bool {
+        guard (200..<300).contains(answer.status),
+            let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any], let acks = body["acks"] as? [String: Any]
+        else { return false }
+        return acks[ticket] as? Bool ?? false
+    }
+}
+
+extension JSONText {
+    /// A member with its comma, if there is a value.
+    mutating func optional(_ key: StaticString, _ value: String?) {
+        guard let value else { return }
+        raw(key)
+        string(value)
+    }
+}

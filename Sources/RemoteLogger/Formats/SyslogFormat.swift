@@ -1,0 +1,165 @@
+public import Foundation
+
+/// Syslog messages (RFC 5424) with octet counting (RFC 6587 §3.4.1, RFC 5425 §4.3), for rsyslog, syslog-ng and their like.
+///
+///     let shipper = try LogShipper(toSyslog: SyslogReceiver(host: "logs.example.com"), format: SyslogFormat(application: "shop"))
+///
+/// | part | is |
+/// |---|---|
+/// | PRI | the facility and the level: critical 2, error 3, warning 4, notice 5, info 6, debug and trace 7 |
+/// | TIMESTAMP | the record's time, in UTC, with microseconds |
+/// | MSGID | the logger's label |
+/// | `timeQuality`, `meta` | that the time zone is known; the record's sequence, from 1 to 2147483647 and then from 1 again |
+/// | `record@…` | `id`, `sequence`, `time` in nanoseconds, `level`, and trace, error and source where there are any |
+/// | `metadata@…` | the metadata; names of nested values are joined by dots |
+/// | MSG | the message in UTF-8, with a byte order mark where it isn't ASCII |
+///
+/// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata; `truncated` in `record@…` tells the bytes of the whole.
+public struct SyslogFormat: LogFormat {
+    /// The facility, from 0 to 23 (RFC 5424 §6.2.1): 16, `local0`, unless set.
+    public let facility: Int
+    /// HOSTNAME.
+    public let hostname: String
+    /// APP-NAME.
+    public let application: String
+    /// PROCID.
+    public let process: String
+    /// The private enterprise number in the names of structured data: 32473 unless set, which is for examples (RFC 5612).
+    public let enterprise: UInt32
+    /// The most bytes of a message: 8,192 unless set, which receivers over TLS should take (RFC 5425 §4.3.1); 480 at least.
+    public let maximumMessageBytes: Int
+
+    /// The most bytes that are sent in one go: 256 KiB.
+    public var maximumBodyBytes: Int { max(256 << 10, 2 * maximumMessageBytes) }
+    /// `text/plain`.
+    public var contentType: String { "text/plain" }
+
+    /// The format. What can't stand in a header field of syslog is replaced by `_`, what is too long is cut.
+    public init(
+        application: String, hostname: String = ProcessInfo.processInfo.hostName, facility: Int = 16, enterprise: UInt32 = 32_473,
+        maximumMessageBytes: Int = 8_192
+    ) {
+        self.facility = min(23, max(0, facility))
+        self.hostname = Self.field(hostname, 255)
+        self.application = Self.field(application, 48)
+        process = String(ProcessInfo.processInfo.processIdentifier)
+        self.enterprise = enterprise
+        self.maximumMessageBytes = max(480, maximumMessageBytes)
+    }
+
+    /// A frame for each record.
+    public func encode(_ records: [LogRecord]) throws -> Data {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(records.count * 400)
+        for record in records {
+            let message = message(of: record)
+            bytes += String(message.count).utf8
+            bytes.append(UInt8(ascii: " "))
+            bytes += message
+        }
+        return Data(bytes)
+    }
+
+    /// The protocol has no answers.
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { .delivered() }
+
+    /// A record as a message, without its frame.
+    public func message(of record: LogRecord) -> [UInt8] {
+        let text = Array(record.message.utf8)
+        let mark: [UInt8] = text.allSatisfy { $0 < 0x80 } ? [] : [0xEF, 0xBB, 0xBF]
+        var head = head(of: record, truncated: nil, metadata: true)
+        var size = head.count + 1 + mark.count + text.count
+        guard size > maximumMessageBytes else { return head + [UInt8(ascii: " ")] + mark + text }
+        head = self.head(of: record, truncated: size, metadata: true)
+        // A quarter is for the text, if the metadata would leave none.
+        if head.count > maximumMessageBytes * 3 / 4 { head = self.head(of: record, truncated: size, metadata: false) }
+        if head.count > maximumMessageBytes * 3 / 4 { head = self.head(of: record, truncated: size, metadata: nil) }
+        size = max(0, maximumMessageBytes - head.count - 1 - mark.count)
+        return head + [UInt8(ascii: " ")] + mark + Array(FlatMetadata.prefix(of: record.message, bytes: size).utf8)
+    }
+
+    /// Header and structured data.
+    ///
+    /// - Parameter metadata: whether it is written, `nil` to leave everything out but the id.
+    private func head(of record: LogRecord, truncated: Int?, metadata: Bool?) -> [UInt8] {
+        var text = JSONText()
+        text.byte("<")
+        text.integer(UInt64(facility * 8 + SyslogSeverity.number(of: record.level)))
+        text.raw(">1 ")
+        writeTime(record.time, into: &text)
+        for field in [hostname, application, process, record.label.isEmpty ? "-" : Self.field(record.label, 32)] {
+            text.byte(" ")
+            text.ascii(field)
+        }
+        text.raw(" [timeQuality tzKnown=\"1\"][meta sequenceId=\"")
+        text.integer((max(1, record.sequence) - 1) % 2_147_483_647 + 1)
+        text.raw("\"]")
+        var parameters: [(String, String)] = [("id", record.id.description)]
+        if let truncated { parameters.append(("truncated", String(truncated))) }
+        if metadata != nil {
+            parameters += [("sequence", String(record.sequence)), ("time", String(record.time)), ("level", record.level.description)]
+            if let trace = record.trace {
+                parameters.append(("trace", trace.traceID))
+                if let span = trace.spanID { parameters.append(("span", span)) }
+            }
+            if let error = record.error { parameters.append(("error", error)) }
+            if let source = record.source { parameters.append(("source", "\(source.file):\(source.line)")) }
+        }
+        write("record", parameters, into: &text)
+        if metadata == true, !record.metadata.isEmpty {
+            let values = FlatMetadata.pairs(of: record.metadata).map { (Self.name($0.name), FlatMetadata.text(of: $0.value)) }
+            write("metadata", values, into: &text)
+        }
+        return text.bytes
+    }
+
+    /// At most six digits of fraction are allowed.
+    private func writeTime(_ time: UInt64, into text: inout JSONText) {
+        var whole = JSONText()
+        TimestampText.write(nanoseconds: time, into: &whole)
+        text.ascii(whole.string.dropLast(4))
+        text.byte("Z")
+    }
+
+    private func write(_ id: StaticString, _ parameters: [(String, String)], into text: inout JSONText) {
+        guard !parameters.isEmpty else { return }
+        text.byte("[")
+        text.raw(id)
+        text.byte("@")
+        text.integer(UInt64(enterprise))
+        for (name, value) in parameters {
+            text.byte(" ")
+            text.ascii(name)
+            text.raw("=\"")
+            text.parameter(value)
+            text.byte("\"")
+        }
+        text.byte("]")
+    }
+
+    /// Printable ASCII without blanks.
+    private static func field(_ text: String, _ limit: Int) -> String {
+        let scalars = text.unicodeScalars.prefix(limit).map { (0x21...0x7E).contains($0.value) ? Character($0) : "_" }
+        return scalars.isEmpty ? "-" : String(scalars)
+    }
+
+    /// The same without `=`, `]` and quotes.
+    private static func name(_ text: String) -> String {
+        String(field(text, 32).map { "=]\"".contains($0) ? "_" : $0 })
+    }
+}
+
+extension JSONText {
+    /// ASCII as it stands.
+    mutating func ascii(_ text: some StringProtocol) {
+        for scalar in text.unicodeScalars { byte(scalar) }
+    }
+
+    /// A value of structured data: quote, backslash and bracket are escaped, nothing else (RFC 5424 §6.3.3).
+    mutating func parameter(_ value: String) {
+        for byte in value.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "]") { self.byte("\\") }
+            append(byte)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Dispatch
+import Foundation
+import WebServiceClient
+
+/// What shuts pipelines down when the process exits.
+package enum ExitHook {
+    private struct Entry: Sendable {
+        weak var pipeline: LogPipeline?
+        let limit: Duration
+    }
+
+    private static let entries = Locked<[Entry]>([])
+    private static let isRegistered: Bool = atexit { ExitHook.run() } == 0
+
+    static func add(_ pipeline: LogPipeline, within limit: Duration) {
+        // The transport's own hook must run after this one: the later registered is called first.
+        _ = DefaultTransport.shared
+        _ = isRegistered
+        entries.withLock { entries in
+            entries.removeAll { $0.pipeline == nil || $0.pipeline === pipeline }
+            entries.append(Entry(pipeline: pipeline, limit: limit))
+        }
+    }
+
+    /// Shuts all pipelines down at the same time, and waits no longer than the longest limit and a moment.
+    package static func run() {
+        let waiting = entries.withLock { entries in
+            defer { entries = [] }
+            return entries.compactMap { entry in entry.pipeline.map { (pipeline: $0, limit: entry.limit) } }
+        }
+        guard let longest = waiting.map(\.limit).max() else { return }
+        let group = DispatchGroup()
+        for (pipeline, limit) in waiting {
+            group.enter()
+            Task.detached(priority: .high) {
+                await pipeline.shutdown(within: limit)
+                group.leave()
+            }
+        }
+        let nanoseconds = Int(clamping: min(longest.wholeNanoseconds, 3_600_000_000_000))
+        _ = group.wait(timeout: .now() + .nanoseconds(nanoseconds) + .milliseconds(100))
+    }
+}
+
+extension LogPipeline {
+    /// Shuts the pipeline down when the process exits by `exit` or the end of `main`, and keeps it from ending before, for a limited time. A process
+    /// that is killed, or that crashes, doesn't come here: for that there is a ``Spool``.
+    public func shutdownAtExit(within limit: Duration = .seconds(2)) {
+        ExitHook.add(self, within: limit)
+    }
+}

@@ -1,0 +1,76 @@
+/// Numbers of payment cards (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 in all, the last of which checks the others.
+enum CardNumber {
+    /// Whether a text is a card's number and nothing else.
+    static func isWhole(_ text: String) -> Bool {
+        let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
+        return digits.allSatisfy { $0 < 10 } && isCard(digits[...])
+    }
+
+    /// The end of a card's number that begins at a place, in one piece or in groups parted by single blanks or dashes; `nil` if none does.
+    static func end(from start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard hasDigits(from: start, in: bytes) else { return nil }
+        var digits: [UInt8] = []
+        var ends: [Int] = []
+        var index = start
+        while index < bytes.count, digits.count < 20 {
+            let digit = bytes[index] &- UInt8(ascii: "0")
+            if digit < 10 {
+                digits.append(digit)
+                ends.append(index + 1)
+                index += 1
+            } else if bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-"), index > start,
+                index + 1 < bytes.count, bytes[index + 1] &- UInt8(ascii: "0") < 10, bytes[index - 1] &- UInt8(ascii: "0") < 10
+            {
+                index += 1
+            } else {
+                break
+            }
+        }
+        guard digits.count >= 13 else { return nil }
+        // The longest that is one, and doesn't end within a group of digits.
+        for count in stride(from: min(19, digits.count), through: 13, by: -1) {
+            let end = ends[count - 1]
+            let endsGroup = end >= bytes.count || bytes[end] &- UInt8(ascii: "0") > 9
+            if endsGroup, isCard(digits[..<count]) { return end }
+        }
+        return nil
+    }
+
+    /// Whether there are enough digits, with single bytes between at most. Most numbers end here.
+    private static func hasDigits(from start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var (index, count, wasDigit) = (start, 0, true)
+        while index < bytes.count, count < 13 {
+            let isDigit = bytes[index].isDigit
+            guard isDigit || wasDigit else { return false }
+            count += isDigit ? 1 : 0
+            wasDigit = isDigit
+            index += 1
+        }
+        return count >= 13
+    }
+
+    private static func isCard(_ digits: ArraySlice<UInt8>) -> Bool {
+        guard (13...19).contains(digits.count), isIssued(digits) else { return false }
+        var sum = 0
+        for (place, digit) in digits.reversed().enumerated() {
+            let weighted = place % 2 == 0 ? Int(digit) : Int(digit) * 2
+            sum += weighted > 9 ? weighted - 9 : weighted
+        }
+        return sum % 10 == 0
+    }
+
+    /// Whether an issuer gives numbers that begin so, and of that length.
+    private static func isIssued(_ digits: ArraySlice<UInt8>) -> Bool {
+        let first = digits.prefix(4).reduce(0) { $0 * 10 + Int($1) }
+        return switch (first, digits.count) {
+        case (4_000...4_999, 13), (4_000...4_999, 16), (4_000...4_999, 19): true
+        case (5_100...5_599, 16), (2_221...2_720, 16): true
+        case (3_400...3_499, 15), (3_700...3_799, 15): true
+        case (3_000...3_059, 14...19), (3_095, 14...19), (3_600...3_699, 14...19), (3_800...3_999, 14...19): true
+        case (3_528...3_589, 16...19): true
+        case (6_011, 16...19), (6_440...6_599, 16...19), (6_200...6_299, 16...19): true
+        case (5_000...5_099, 13...19), (5_600...5_899, 13...19), (6_300...6_399, 13...19), (6_700...6_799, 13...19): true
+        default: false
+        }
+    }
+}

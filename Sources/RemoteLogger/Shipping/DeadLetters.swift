@@ -1,0 +1,116 @@
+public import Foundation
+import WebServiceClient
+
+/// A file for records that a receiver has refused for good: NDJSON, a line for each, of who refused it and why, and the record with secrets
+/// masked.
+///
+///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) {
+///         $0.deadLetters = DeadLetters(file: URL(filePath: "/var/log/shop/refused.ndjson"))
+///     }
+///
+/// The file is bounded: when it has half of ``maximumBytes`` it takes the place of its predecessor, whose name has `.1` at its end, and
+/// a new one begins. Shippers may share one.
+public final class DeadLetters: Sendable {
+    /// The file.
+    public let file: URL
+    /// The most bytes of the file and its predecessor together. A line that is longer than half of them isn't written.
+    public let maximumBytes: Int
+
+    private struct State: Sendable {
+        var written: UInt64 = 0
+        var lost: UInt64 = 0
+    }
+
+    private let state = Locked(State())
+    private let queue = DispatchQueue(label: "RemoteLogger.DeadLetters", qos: .utility)
+    private let files: SpoolFileSystem
+
+    /// A file for dead letters, whose directory exists. It is made when the first one comes.
+    public convenience init(file: URL, maximumBytes: Int = 16 << 20) {
+        self.init(file: file, maximumBytes: maximumBytes, files: .system)
+    }
+
+    package init(file: URL, maximumBytes: Int, files: SpoolFileSystem) {
+        self.file = file
+        self.maximumBytes = max(2, maximumBytes)
+        self.files = files
+    }
+
+    /// How many records were written to it so far.
+    public var written: UInt64 { state.withLock { $0.written } }
+    /// How many could not be written, since the disk failed or the line was too long.
+    public var lost: UInt64 { state.withLock { $0.lost } }
+
+    /// Writes records and syncs them.
+    func bury(_ records: [LogRecord], _ reason: DropReason, _ message: String, receiver: String) async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                let written = write(records.map { Self.line(of: $0, reason, message, receiver) })
+                state.withLock { state in
+                    state.written += UInt64(written)
+                    state.lost += UInt64(records.count - written)
+                }
+                continuation.resume()
+            }
+        }
+    }
+
+    private static func line(of record: LogRecord, _ reason: DropReason, _ message: String, _ receiver: String) -> [UInt8] {
+        var text = JSONText()
+        text.raw("{\"receiver\":")
+        text.string(receiver)
+        text.raw(",\"reason\":")
+        text.string(reason.rawValue)
+        text.raw(",\"message\":")
+        text.string(LogRedaction.standard.masked(message))
+        text.raw(",\"record\":")
+        NDJSONFormat.write(record, into: &text)
+        text.raw("}\n")
+        return text.bytes
+    }
+
+    private var path: String { file.path(percentEncoded: false) }
+
+    /// - Returns: how many lines are on disk.
+    private func write(_ lines: [[UInt8]]) -> Int {
+        let half = maximumBytes / 2
+        let short = lines.filter { $0.count <= half }
+        var written = 0
+        var pieces: [[UInt8]] = [[]]
+        var counts = [0]
+        do throws(SpoolFault) {
+            var size = (try? files.with(path, .read) { file throws(SpoolFault) in try files.size(file) }) ?? 0
+            var room = max(0, half - size)
+            for line in short {
+                if line.count > room {
+                    pieces.append([])
+                    counts.append(0)
+                    room = half
+                }
+                pieces[pieces.count - 1] += line
+                counts[counts.count - 1] += 1
+                room -= line.count
+            }
+            for (index, piece) in pieces.enumerated() where index > 0 || !piece.isEmpty {
+                if index > 0, size > 0 {
+                    try files.rename(path, path + ".1")
+                    size = 0
+                }
+                try append(piece, at: size)
+                size += piece.count
+                written += counts[index]
+            }
+        } catch {
+            // What isn't there is counted as lost.
+        }
+        return written
+    }
+
+    private func append(_ bytes: [UInt8], at size: Int) throws(SpoolFault) {
+        guard !bytes.isEmpty else { return }
+        try files.with(path, size == 0 ? .create : .update) { file throws(SpoolFault) in
+            try files.writeAll(file, size, bytes)
+            try files.sync(file)
+        }
+    }
+}

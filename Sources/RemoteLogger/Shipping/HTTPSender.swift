@@ -1,0 +1,87 @@
+import Foundation
+import WebServiceClient
+
+/// Sends payloads as HTTP requests, and lets the format read the answers.
+final class HTTPSender: PayloadSender {
+    private let endpoint: URL
+    private let format: any LogFormat
+    private let transport: any Transport
+    private let settings: ShippingSettings
+    private let offset = Locked<Int64?>(nil)
+
+    init(endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings) {
+        self.endpoint = endpoint
+        self.format = format
+        self.transport = transport
+        self.settings = settings
+    }
+
+    var receiver: String { SecretMask.text(of: endpoint) }
+    var clockOffset: Int64? { offset.withLock { $0 } }
+
+    func attempt(_ payload: Payload) async -> Attempt {
+        do {
+            var headers = format.headers
+            headers[.contentType] = format.contentType
+            headers.replace(with: settings.headers)
+            // The encoding is a fact and no setting.
+            headers[.contentEncoding] = payload.isCompressed ? "gzip" : nil
+            let answer = try await send(to: endpoint, headers, payload.body, records: payload.records)
+            return .verdict(format.judge(answer), status: answer.status, retryAfter: retryAfter(in: answer.headers))
+        } catch {
+            return .failure(String(describing: error))
+        }
+    }
+
+    func isAcknowledged(_ ticket: String) async -> Bool {
+        guard let format = format as? any AcknowledgingLogFormat else { return true }
+        let query = format.acknowledgementQuery(for: ticket, endpoint: endpoint)
+        // Credentials go nowhere else.
+        guard Origin(query.url) == Origin(endpoint) else { return false }
+        var headers = format.headers
+        headers[.contentType] = "application/json"
+        headers.replace(with: query.headers)
+        headers.replace(with: settings.headers)
+        guard let answer = try? await send(to: query.url, headers, query.body, records: 0) else { return false }
+        return format.acknowledges(ticket, answer)
+    }
+
+    func close() {}
+
+    private func send(to url: URL, _ fields: HTTPFields, _ body: Data, records: Int) async throws -> ReceiverAnswer {
+        var headers = fields
+        try await settings.authorize?(&headers)
+        let timeout = settings.timeout
+        var request = ServiceRequest(
+            method: .post, url: url, headers: headers, body: RequestBody(body),
+            timeouts: ServiceTimeouts(firstByte: timeout, idle: timeout, total: timeout))
+        request.deadline = .now + timeout
+        request.identity = OwnWork.identity
+        request.trust = settings.trust
+        let response = try await transport.send(request)
+        noteClock(response.headers)
+        return ReceiverAnswer(status: response.status, headers: response.headers, body: await content(of: response), records: records)
+    }
+
+    /// The body, which mostly explains only: when it can't be read, the status still says what became of the records.
+    private func content(of response: TransportResponse) async -> Data {
+        do {
+            return try await response.body.collect(upTo: ReceiverAnswer.bodyLimit)
+        } catch {
+            response.body.cancel()
+            return Data()
+        }
+    }
+
+    private func noteClock(_ headers: HTTPFields) {
+        let now = settings.clock.time
+        guard let date = headers["Date"].flatMap({ HTTPDate.date(from: $0) })?.timeIntervalSince1970, date > 0, date < 9e9 else { return }
+        let (difference, overflows) = Int64(date * 1e9).subtractingReportingOverflow(Int64(clamping: now))
+        if !overflows { offset.withLock { $0 = difference } }
+    }
+
+    private func retryAfter(in headers: HTTPFields) -> Duration? {
+        let now = Date(timeIntervalSince1970: Double(settings.clock.time) / 1e9)
+        return headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: settings.longestRetryAfter)
+    }
+}

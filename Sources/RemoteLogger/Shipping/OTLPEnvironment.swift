@@ -1,0 +1,151 @@
+public import Foundation
+public import WebServiceClient
+
+/// What the environment says of an OTLP receiver: the variables of OpenTelemetry's specification ("OpenTelemetry Protocol Exporter").
+///
+///     let shipper = try LogShipper(otlp: OTLPEnvironment())
+///
+/// Each variable is read as `OTEL_EXPORTER_OTLP_LOGS_…` first, then as `OTEL_EXPORTER_OTLP_…`: `ENDPOINT`, `HEADERS`, `TIMEOUT` (milliseconds),
+/// `COMPRESSION` (`gzip` or `none`), `PROTOCOL`, `CERTIFICATE`, `CLIENT_CERTIFICATE` and `CLIENT_KEY` (PEM files). `OTEL_SERVICE_NAME` and
+/// `OTEL_RESOURCE_ATTRIBUTES` describe the resource; `OTEL_BLRP_SCHEDULE_DELAY` (milliseconds) and `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE` the batches.
+/// An empty variable is none.
+///
+/// Bodies are always JSON: `http/protobuf` is taken as `http/json`, since a receiver of one takes both; `grpc` is an error.
+public struct OTLPEnvironment: Sendable {
+    /// The URL that takes logs: that of the variable for logs as it is, the one for all signals with `v1/logs` behind it; without one
+    /// `http://localhost:4318/v1/logs`.
+    public let endpoint: URL
+    /// Header fields.
+    public let headers: HTTPFields
+    /// How long a request may take; `nil` if nothing is said.
+    public let timeout: Duration?
+    /// Whether bodies are compressed; `nil` if nothing is said.
+    public let compresses: Bool?
+    /// Whom to trust, and who to be; `nil` if nothing is said.
+    public let trust: TrustPolicy?
+    /// The resource's attributes.
+    public let resource: LogMetadata
+    /// How long a record waits for others; `nil` if nothing is said.
+    public let interval: Duration?
+    /// The most records of a request; `nil` if nothing is said.
+    public let batchRecords: Int?
+
+    /// Reads the variables.
+    ///
+    /// - Throws: ``LogShipperError`` that names the variable that can't be used; errors of the files that it names.
+    public init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        func variable(_ name: String) -> (name: String, value: String)? {
+            for name in ["OTEL_EXPORTER_OTLP_LOGS_" + name, "OTEL_EXPORTER_OTLP_" + name] {
+                if let value = environment[name]?.trimmingCharacters(in: .whitespaces), !value.isEmpty { return (name, value) }
+            }
+            return nil
+        }
+        if let (name, value) = variable("PROTOCOL"), !["http/json", "http/protobuf"].contains(value) {
+            throw LogShipperError(message: "\(name) is \"\(value.prefix(40))\": log records go as http/json only.")
+        }
+        endpoint = try Self.endpoint(variable("ENDPOINT"))
+        headers = try variable("HEADERS").map { try Self.headers($0.name, $0.value) } ?? [:]
+        timeout = try variable("TIMEOUT").map { try Self.milliseconds($0.name, $0.value) }
+        compresses = try variable("COMPRESSION").map { name, value in
+            guard ["gzip", "none"].contains(value) else {
+                throw LogShipperError(message: "\(name) is \"\(value.prefix(40))\": it must be gzip or none.")
+            }
+            return value == "gzip"
+        }
+        trust = try Self.trust(
+            authorities: variable("CERTIFICATE")?.value, certificate: variable("CLIENT_CERTIFICATE")?.value,
+            key: variable("CLIENT_KEY")?.value)
+        resource = try Self.resource(environment)
+        interval = try environment["OTEL_BLRP_SCHEDULE_DELAY"].flatMap { $0.isEmpty ? nil : $0 }
+            .map { try Self.milliseconds("OTEL_BLRP_SCHEDULE_DELAY", $0) }
+        batchRecords = try environment["OTEL_BLRP_MAX_EXPORT_BATCH_SIZE"].flatMap { $0.isEmpty ? nil : $0 }.map { text in
+            guard let count = Int(text), count > 0 else {
+                throw LogShipperError(message: "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE must be a number above 0.")
+            }
+            return count
+        }
+    }
+
+    private static func endpoint(_ variable: (name: String, value: String)?) throws -> URL {
+        let (name, value) = variable ?? ("", "http://localhost:4318")
+        guard let url = URL(string: value), url.host() != nil else {
+            throw LogShipperError(message: "\(name) is no URL: give one such as http://localhost:4318.")
+        }
+        if name == "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT" { return url.path().isEmpty ? url.appending(path: "/") : url }
+        return OTLPFormat.logsURL(ofCollector: url)
+    }
+
+    /// `name=value,name=value`, percent-encoded (W3C Baggage).
+    private static func pairs(_ name: String, _ text: String) throws -> [(String, String)] {
+        try text.split(separator: ",").compactMap { pair in
+            let pair = pair.trimmingCharacters(in: .whitespaces)
+            guard !pair.isEmpty else { return nil }
+            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex,
+                let key = String(pair[..<equals]).trimmingCharacters(in: .whitespaces).removingPercentEncoding,
+                let value = String(pair[pair.index(after: equals)...]).trimmingCharacters(in: .whitespaces).removingPercentEncoding
+            else { throw LogShipperError(message: "\(name) must be pairs of name=value, percent-encoded, parted by commas.") }
+            return (key, value)
+        }
+    }
+
+    private static func headers(_ name: String, _ text: String) throws -> HTTPFields {
+        var headers: HTTPFields = [:]
+        for (field, value) in try pairs(name, text) { headers[HTTPFields.Name(field)] = value }
+        try LogShipperError.check(headers)
+        return headers
+    }
+
+    private static func milliseconds(_ name: String, _ text: String) throws -> Duration {
+        guard let number = Int64(text), number > 0 else {
+            throw LogShipperError(message: "\(name) must be a number of milliseconds above 0.")
+        }
+        return .milliseconds(number)
+    }
+
+    private static func trust(authorities: String?, certificate: String?, key: String?) throws -> TrustPolicy? {
+        guard authorities != nil || certificate != nil || key != nil else { return nil }
+        var trust = TrustPolicy()
+        if let authorities { trust.authorities = .only(try Certificate.certificates(inFile: URL(filePath: authorities))) }
+        switch (certificate, key) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            trust.identity = try .pem(chainFile: URL(filePath: certificate), keyFile: URL(filePath: key))
+        default:
+            throw LogShipperError(message: "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and _CLIENT_KEY belong together: set both or none.")
+        }
+        return trust
+    }
+
+    private static func resource(_ environment: [String: String]) throws -> LogMetadata {
+        var resource = LogMetadata()
+        for (key, value) in try pairs("OTEL_RESOURCE_ATTRIBUTES", environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "") {
+            resource[key] = .string(value)
+        }
+        if let name = environment["OTEL_SERVICE_NAME"], !name.isEmpty { resource["service.name"] = .string(name) }
+        return resource
+    }
+}
+
+extension LogShipper {
+    /// A shipper to the OTLP receiver that the environment tells of.
+    ///
+    /// - Parameters:
+    ///   - resource: attributes of the resource; those of the environment win.
+    ///   - configure: changes the settings after the environment has.
+    /// - Throws: ``LogShipperError`` when the endpoint or a header field can't be used.
+    public convenience init(
+        otlp environment: OTLPEnvironment, resource: LogMetadata = LogMetadata(), transport: any Transport = DefaultTransport.shared,
+        configure: (inout ShippingSettings) -> Void = { _ in }
+    ) throws {
+        let format = OTLPFormat(resource: resource.merging(environment.resource))
+        try self.init(to: environment.endpoint, format: format, transport: transport) { settings in
+            settings.headers.replace(with: environment.headers)
+            if let timeout = environment.timeout { settings.timeout = timeout }
+            if let compresses = environment.compresses { settings.compression = compresses ? .gzip(level: 1) : .none }
+            if let trust = environment.trust { settings.trust = trust }
+            if let interval = environment.interval { settings.batch.interval = interval }
+            if let records = environment.batchRecords { settings.batch.records = records }
+            configure(&settings)
+        }
+    }
+}

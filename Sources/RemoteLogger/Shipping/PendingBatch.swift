@@ -1,0 +1,34 @@
+/// A batch on its way, and what became of each of its records so far.
+struct PendingBatch: Sendable {
+    enum Outcome: Sendable, Equatable {
+        case delivered
+        case dropped(DropReason)
+    }
+
+    let records: [StoredRecord]
+    private var outcomes: [Outcome?]
+    /// So many from the first on are settled with the store.
+    private var settled = 0
+
+    init(_ records: [StoredRecord]) {
+        self.records = records
+        outcomes = records.map { _ in nil }
+    }
+
+    /// The places of the records that nothing has become of, in order.
+    var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
+
+    mutating func note(_ outcome: Outcome, for places: some Sequence<Int>) {
+        for place in places where outcomes.indices.contains(place) { outcomes[place] = outcome }
+    }
+
+    /// The records that can be settled now, with their outcomes: a store takes acknowledgements in order.
+    mutating func takeSettled() -> [(record: StoredRecord, outcome: Outcome)] {
+        var taken: [(StoredRecord, Outcome)] = []
+        while settled < outcomes.count, let outcome = outcomes[settled] {
+            taken.append((records[settled], outcome))
+            settled += 1
+        }
+        return taken
+    }
+}

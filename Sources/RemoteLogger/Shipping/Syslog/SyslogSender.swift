@@ -1,0 +1,114 @@
+import Dispatch
+import Foundation
+import WebServiceClient
+
+/// Writes payloads to a connection that it opens, and opens again.
+final class SyslogSender: PayloadSender {
+    /// What was sent lately, in order.
+    private struct Recent: Sendable {
+        let sent: UInt64
+        let body: Data
+    }
+
+    private struct State: Sendable {
+        var connection: TCPConnection?
+        var recent: [Recent] = []
+        var isClosed = false
+    }
+
+    private let address: SyslogReceiver
+    private let settings: ShippingSettings
+    private let queue = DispatchQueue(label: "RemoteLogger.SyslogSender", qos: .utility)
+    private let state = Locked(State())
+
+    init(receiver: SyslogReceiver, settings: ShippingSettings) {
+        address = receiver
+        self.settings = settings
+    }
+
+    var receiver: String { "syslog://\(address.host):\(address.port)" }
+    var clockOffset: Int64? { nil }
+
+    func attempt(_ payload: Payload) async -> Attempt {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(returning: send(payload.body))
+            }
+        }
+    }
+
+    func isAcknowledged(_ ticket: String) async -> Bool { true }
+
+    func close() {
+        let connection = state.withLock { state in
+            state.isClosed = true
+            defer { state.connection = nil }
+            return state.connection
+        }
+        connection?.close()
+    }
+
+    private func send(_ body: Data) -> Attempt {
+        do {
+            let connection = try connection()
+            try connection.write(body)
+            try connection.drain()
+            note(body)
+            return .verdict(.delivered(), status: nil, retryAfter: nil)
+        } catch {
+            state.withLock { $0.connection }?.close()
+            state.withLock { $0.connection = nil }
+            return .failure(error.message)
+        }
+    }
+
+    /// The open connection, or a new one, on which first is sent again what may have been lost with the old one.
+    private func connection() throws(ConnectionFault) -> TCPConnection {
+        let (open, isClosed) = state.withLock { ($0.connection, $0.isClosed) }
+        if isClosed { throw ConnectionFault(message: "the shipper is shut down") }
+        if let open {
+            if open.isAlive { return open }
+            open.close()
+            state.withLock { $0.connection = nil }
+        }
+        let connection = try TCPConnection(host: address.host, port: address.port, timeout: settings.timeout)
+        for body in recent() {
+            try connection.write(body)
+            try connection.drain()
+        }
+        let isLate = state.withLock { state in
+            state.connection = state.isClosed ? nil : connection
+            return state.isClosed
+        }
+        if isLate {
+            connection.close()
+            throw ConnectionFault(message: "the shipper is shut down")
+        }
+        return connection
+    }
+
+    private func recent() -> [Data] {
+        let now = settings.clock.uptime
+        let window = address.resendWindow.wholeNanoseconds
+        return state.withLock { state in
+            state.recent.removeAll { now &- $0.sent > window }
+            return state.recent.map(\.body)
+        }
+    }
+
+    private func note(_ body: Data) {
+        let now = settings.clock.uptime
+        let window = address.resendWindow.wholeNanoseconds
+        let limit = address.resendBytes
+        guard window > 0 else { return }
+        state.withLock { state in
+            state.recent.append(Recent(sent: now, body: body))
+            state.recent.removeAll { now &- $0.sent > window }
+            var bytes = state.recent.reduce(0) { $0 + $1.body.count }
+            while bytes > limit, let first = state.recent.first {
+                bytes -= first.body.count
+                state.recent.removeFirst()
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+public import Foundation
+import WebServiceClient
+
+/// Writes records as lines to a file, and begins new files by size or time.
+///
+///     FileSink(URL(filePath: "/var/log/shop/shop.log"), rotation: .daily(files: 14), formatter: .ndjson)
+///
+/// The file that is full becomes `shop.log.1`, the one before it `shop.log.2`, and so on; the oldest is deleted. A thread of its own writes; when it
+/// can't keep up, or the disk fails, lines above the bound are left out, counted, and a line says how many once it works again.
+///
+/// - Note: A process has its file for itself. For what must not be lost there is ``Spool``.
+public final class FileSink: LogSink {
+    /// Records below this level aren't written.
+    public let minimumLevel: LogLevel
+    /// The file that is written to.
+    public let file: URL
+
+    private struct State: Sendable {
+        var waiting: [LogRecord] = []
+        var isScheduled = false
+        var leftOut: UInt64 = 0
+        var leftOutInAll: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let limit: Int
+    private let formatter: LineFormatter
+    private let queue = DispatchQueue(label: "RemoteLogger.FileSink", qos: .utility)
+    private let state = Locked(State())
+    private let writer: Locked<RotatingFile>
+
+    /// A sink that writes to a file, whose directory exists.
+    ///
+    /// - Parameter limit: the most records that may wait to be written.
+    public convenience init(
+        _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation = FileRotation(), formatter: LineFormatter = .text,
+        limit: Int = 10_000, clock: any LogClock = SystemLogClock()
+    ) {
+        self.init(
+            file, minimumLevel: minimumLevel, rotation: rotation, formatter: formatter, limit: limit, clock: clock, files: .system)
+    }
+
+    package init(
+        _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation, formatter: LineFormatter = .text, limit: Int = 10_000,
+        clock: any LogClock, files: SpoolFileSystem
+    ) {
+        self.file = file
+        self.minimumLevel = minimumLevel
+        self.limit = max(1, limit)
+        self.formatter = formatter
+        writer = Locked(RotatingFile(path: file.path(percentEncoded: false), rotation: rotation, clock: clock, files: files))
+    }
+
+    /// How many records were left out, since the disk was too slow or failed, or the sink was shut down.
+    public var leftOut: UInt64 { state.withLock { $0.leftOutInAll } }
+
+    /// Hands the record to the writing thread.
+    public func write(_ record: LogRecord) {
+        let mustSchedule = state.withLock { state in
+            guard !state.isClosed, state.waiting.count < limit else {
+                state.leftOut += 1
+                state.leftOutInAll += 1
+                return false
+            }
+            state.waiting.append(record)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if mustSchedule { queue.async { [self] in work() } }
+    }
+
+    /// Writes what waits: on the queue.
+    private func work() {
+        let (records, before) = state.withLock { state in
+            state.isScheduled = false
+            defer {
+                state.waiting = []
+                state.leftOut = 0
+            }
+            return (state.waiting, state.leftOut)
+        }
+        var lines = records.map { Array((formatter.line(of: $0) + "\n").utf8) }
+        if before > 0 { lines.insert(Array("… \(before) records left out: the file was too slow, or failed\n".utf8), at: 0) }
+        let lost = writer.withLock { $0.append(lines) }
+        guard lost > 0 else { return }
+        // The line that tells of the others counts as them.
+        let isTold = before > 0 && lost < lines.count
+        state.withLock { state in
+            let records = UInt64(lost) - (before > 0 && !isTold ? 1 : 0)
+            state.leftOut += records + (before > 0 && !isTold ? before : 0)
+            state.leftOutInAll += records
+        }
+    }
+
+    /// Writes and syncs everything that was logged before, or as much as the time allows.
+    public func flush(within limit: Duration) async -> Bool {
+        let before = leftOut
+        let isDone = await queue.finishes(within: limit) { [self] in
+            work()
+            writer.withLock { $0.sync() }
+        }
+        return isDone && leftOut == before
+    }
+
+    /// Does what ``flush(within:)`` does and writes nothing that is logged later.
+    public func shutdown(within limit: Duration) async -> Bool {
+        state.withLock { $0.isClosed = true }
+        let isDone = await flush(within: limit)
+        queue.async { [self] in writer.withLock { $0.close() } }
+        return isDone
+    }
+}
+
+extension FileSink: HealthReporting {
+    func report(to health: inout LogHealth) { health.leftOut += leftOut }
+}

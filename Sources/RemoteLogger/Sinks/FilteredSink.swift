@@ -1,0 +1,41 @@
+/// A sink that gets some records only.
+public struct FilteredSink<Base: LogSink>: LogSink {
+    /// The sink behind the filter.
+    public let base: Base
+    /// Records below this level aren't given to the sink.
+    public let minimumLevel: LogLevel
+    private let includes: @Sendable (LogRecord) -> Bool
+
+    init(_ base: Base, minimumLevel: LogLevel, includes: @escaping @Sendable (LogRecord) -> Bool) {
+        self.base = base
+        self.minimumLevel = max(base.minimumLevel, minimumLevel)
+        self.includes = includes
+    }
+
+    /// Hands the record on, if it is wanted.
+    public func write(_ record: LogRecord) {
+        if includes(record) { base.write(record) }
+    }
+
+    /// Does what the sink does.
+    public func flush(within limit: Duration) async -> Bool { await base.flush(within: limit) }
+    /// Does what the sink does.
+    public func shutdown(within limit: Duration) async -> Bool { await base.shutdown(within: limit) }
+}
+
+extension FilteredSink: HealthReporting {
+    func report(to health: inout LogHealth) {
+        (base as? any HealthReporting)?.report(to: &health)
+    }
+}
+
+extension LogSink {
+    /// The sink, for records from a level on that are wanted; the filter is asked on the thread that logs, and must be quick.
+    ///
+    ///     ConsoleSink().filtered(from: .warning) { !$0.label.hasPrefix("shop.cache") }
+    public func filtered(
+        from minimumLevel: LogLevel = .trace, where includes: @escaping @Sendable (LogRecord) -> Bool = { _ in true }
+    ) -> FilteredSink<Self> {
+        FilteredSink(self, minimumLevel: minimumLevel, includes: includes)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+// The samples of the DocC articles, letter for letter where they are code: what stops compiling here is wrong there.
+
+@Suite struct DocumentationSampleTests {
+    @Test func `the samples about redaction compile and mask`() {
+        let shipper = CollectingSink()
+        let redaction = LogRedaction(
+            alsoHiding: ["iban"], exceptFor: ["code"],
+            rules: RedactionRule.standard + [.emailAddresses, .prefix("acme_", atLeast: 20)])
+        let logger = RemoteLogger(label: "shop", sinks: [shipper], redaction: redaction)
+        logger.info("mail ada@x.example", ["iban": "DE1", "code": 7])
+        #expect(shipper.records.first?.message == "mail <masked>" && shipper.records.first?.metadata == ["iban": "<masked>", "code": 7])
+    }
+
+    @Test func `the samples about receivers compile`() throws {
+        let (server, cluster, collector, key) = (try Harness.endpoint(), try Harness.endpoint(), try Harness.endpoint(), "k")
+        let loki = try LogShipper(to: LokiFormat.pushURL(of: server), format: LokiFormat(labels: ["app": "shop", "env": "production"]))
+
+        let elastic = try LogShipper(
+            to: ElasticsearchFormat.bulkURL(of: cluster), format: ElasticsearchFormat(index: "logs-shop-production")
+        ) {
+            $0.headers[.authorization] = "ApiKey " + key
+        }
+
+        let splunk = try LogShipper(to: SplunkFormat.eventURL(of: collector), format: SplunkFormat(index: "main", acknowledges: true)) {
+            $0.headers[.authorization] = "Splunk " + key
+        }
+
+        let datadog = try LogShipper(to: DatadogFormat.intakeURL(site: "datadoghq.eu"), format: DatadogFormat(service: "shop")) {
+            $0.headers["DD-API-KEY"] = key
+        }
+
+        let syslog = try LogShipper(toSyslog: SyslogReceiver(host: "logs.example.com"), format: SyslogFormat(application: "shop"))
+        let environment = try LogShipper(otlp: OTLPEnvironment([:]), resource: ["service.name": "shop"])
+        let shipper = try LogShipper(to: collector, format: OTLPFormat()) {
+            $0.deadLetters = DeadLetters(file: URL(filePath: "/var/log/shop/refused.ndjson"))
+        }
+        for shipper in [loki, elastic, splunk, datadog, syslog, environment, shipper] { #expect(shipper.statistics.emitted == 0) }
+    }
+
+    @Test func `the samples about writers compile`() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (collector, archive) = (try Harness.endpoint(), try Harness.endpoint())
+        let spool = Spool(directory: folder.appending(path: "spool"))
+        let logger = try RemoteLogger(
+            label: "shop",
+            destinations: [
+                .http("collector", to: collector, format: OTLPFormat(resource: ["service.name": "shop"])),
+                .http("archive", to: archive, format: NDJSONFormat()) { $0.minimumLevel = .warning },
+            ],
+            spool: spool,
+            sinks: [
+                ConsoleSink(minimumLevel: .notice).filtered { !$0.label.hasPrefix("shop.cache") },
+                FileSink(folder.appending(path: "shop.log"), rotation: .daily(files: 14), formatter: .ndjson),
+            ])
+        #expect(logger.pipeline.shippers.count == 2 && logger.pipeline.health.isGood)
+        await logger.shutdown(within: .zero)
+    }
+}

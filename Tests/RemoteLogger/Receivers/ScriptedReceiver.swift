@@ -1,0 +1,144 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+import WebServiceTesting
+
+/// A receiver of log records behind real HTTP, with bad moods: it is busy, limits the rate, breaks connections before and after it has stored,
+/// answers byte by byte, and refuses what is too large. What it stores, and whether it is asked properly, is up to its `take`.
+final class ScriptedReceiver: Sendable {
+    /// What it knows in the end.
+    struct State: Sendable {
+        /// The ids of the records, in the order in which they were stored.
+        var stored: [String] = []
+        /// The ids of those that were refused for good.
+        var refused: Set<String> = []
+        /// What wasn't as the receiver's documentation wants it.
+        var violations: [String] = []
+        /// What a receiver keeps for itself.
+        var notes: [String: Int] = [:]
+        var requests = 0
+        var moods: SeededGenerator
+
+        init(seed: UInt64) {
+            moods = SeededGenerator(seed: seed)
+        }
+    }
+
+    let state: Locked<State>
+    let server: LoopbackServer
+
+    /// - Parameters:
+    ///   - bodyLimit: the bytes above which it answers 413.
+    ///   - take: looks at a request and answers as the receiver does when all is well.
+    init(
+        seed: UInt64, bodyLimit: Int = 1 << 20, isMoody: Bool = true,
+        take: @escaping @Sendable (LoopbackRequest, inout State) -> LoopbackResponse
+    ) throws {
+        let state = Locked(State(seed: seed))
+        self.state = state
+        server = try LoopbackServer { routes in
+            routes.fallback { request in
+                state.withLock { state in
+                    state.requests += 1
+                    guard request.body.count <= bodyLimit else { return .status(413) }
+                    switch isMoody ? Int.random(in: 0..<12, using: &state.moods) : 11 {
+                    case 0: return .status(503)
+                    case 1: return .status(429).with("Retry-After", "0")
+                    case 2: return .drop
+                    case 3:
+                        _ = take(request, &state)
+                        return .drop
+                    case 4:
+                        var response = take(request, &state)
+                        response.closesConnection = true
+                        return response
+                    default: return take(request, &state)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ships records of all levels to it, and waits until all is settled.
+    ///
+    /// - Returns: the shipper, and the ids of the records that were marked as poison, and of the others.
+    func ship(
+        _ count: Int, to path: String, format: any LogFormat, deadLetters: DeadLetters? = nil, poisonEvery: Int = 0,
+        configure: (inout ShippingSettings) -> Void = { _ in }
+    ) async throws -> (counts: LogStatistics, sound: [String], poison: Set<String>) {
+        let keeper = CollectingSink()
+        let shipper = try LogShipper(to: server.url(path), format: format) { settings in
+            settings.compression = .none
+            settings.batch = BatchLimits(records: 64, interval: .milliseconds(5))
+            settings.backoff = Backoff(base: .milliseconds(1), cap: .milliseconds(4))
+            settings.pause = .milliseconds(20)
+            settings.deadLetters = deadLetters
+            settings.reportsLosses = false
+            configure(&settings)
+        }
+        let logger = RemoteLogger(label: "shop.orders", sinks: [shipper, keeper], minimumLevel: .trace)
+        let trace = TraceContext(traceHigh: 7, traceLow: 8, span: 9, flags: 1)
+        for number in 0..<count {
+            let isPoison = poisonEvery > 0 && number % poisonEvery == poisonEvery / 2
+            logger.with(trace: number % 3 == 0 ? trace : nil).log(
+                LogLevel.allCases[number % 7], "message \(number) \"Ω\"\n🦊",
+                [
+                    "n": number, "half": Double(number) / 2, "ok": true, "none": nil as String?, "poison": isPoison, "list": [1, 2],
+                    "nested": ["a b": ["c]": "d\\\"e"] as LogMetadata] as LogMetadata, "when": Date(timeIntervalSince1970: 1_772_357_400),
+                ], error: number % 10 == 0 ? CancellationError() : nil)
+            if number % 50 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        let isDone = await shipper.flush(within: .seconds(240))
+        _ = isDone
+        let counts = shipper.statistics
+        await shipper.shutdown(within: .seconds(1))
+        let records = keeper.records
+        let poison = Set(records.filter { $0.metadata["poison"] == .bool(true) }.map(\.id.description))
+        return (counts, records.map(\.id.description).filter { !poison.contains($0) }, poison)
+    }
+}
+
+extension ScriptedReceiver.State {
+    mutating func require(_ isTrue: Bool, _ message: @autoclosure () -> String) {
+        if !isTrue, violations.count < 20 { violations.append(message()) }
+    }
+
+    /// Parses JSON, or notes that it isn't.
+    mutating func object(_ data: Data) -> [String: Any] {
+        guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
+            violations.append("no object: \(String(decoding: data.prefix(200), as: UTF8.self))")
+            return [:]
+        }
+        return object
+    }
+}
+
+/// A file for dead letters in a folder of its own, and what is in it.
+struct DeadLetterBox {
+    let letters: DeadLetters
+    private let folder: URL
+
+    init(maximumBytes: Int = 16 << 20) throws {
+        folder = URL.temporaryDirectory.appending(path: "dead-letters-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        letters = DeadLetters(file: folder.appending(path: "refused.ndjson"), maximumBytes: maximumBytes)
+    }
+
+    /// The lines of the predecessor and the file.
+    var lines: [[String: Any]] {
+        [letters.file.path() + ".1", letters.file.path()].flatMap { path in
+            (FileManager.default.contents(atPath: path) ?? Data()).split(separator: UInt8(ascii: "\n")).compactMap { line in
+                try? JSONSerialization.jsonObject(with: line) as? [String: Any]
+            }
+        }
+    }
+
+    var ids: [String] { lines.compactMap { ($0["record"] as? [String: Any])?["id"] as? String } }
+    var bytes: Int {
+        [letters.file.path() + ".1", letters.file.path()].reduce(0) { $0 + (FileManager.default.contents(atPath: $1)?.count ?? 0) }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+/// A syslog server that nobody here wrote, running on the loopback interface with files of its own.
+final class SyslogJudge: Sendable {
+    enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+        case rsyslog, syslogNG
+
+        var testDescription: String { rawValue }
+
+        /// How it is started; `nil` where it isn't installed. The variable `SYSLOG_NG_ROOT` names a folder that Debian's package was unpacked to,
+        /// since it can't be installed beside rsyslog.
+        var program: String? {
+            let root = self == .syslogNG ? ProcessInfo.processInfo.environment["SYSLOG_NG_ROOT"] ?? "" : ""
+            let name = self == .rsyslog ? "rsyslogd" : "syslog-ng"
+            return ["/usr/sbin/", "/usr/local/sbin/", "/usr/bin/"].map { root + $0 + name }.first {
+                FileManager.default.isExecutableFile(atPath: $0)
+            }
+        }
+    }
+
+    /// What it has made of a message.
+    struct Message: Equatable, Sendable {
+        var priority = ""
+        var host = ""
+        var application = ""
+        var process = ""
+        var id = ""
+        var text = ""
+        /// The parameters of structured data by `id/name`.
+        var parameters: [String: String] = [:]
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let kind: Kind
+    let port: UInt16
+    private let folder: URL
+    private let process: Process
+
+    init(_ kind: Kind, program: String) async throws {
+        self.kind = kind
+        folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.path(percentEncoded: false)
+        process = Process()
+        process.executableURL = URL(filePath: program)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        // A port that is free now; who else takes it meanwhile makes the start fail.
+        let probe = try TCPReceiver()
+        probe.stop()
+        let free = probe.port
+        try await Task.sleep(for: .milliseconds(100))
+        switch kind {
+        case .rsyslog:
+            try Self.rsyslog(path).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
+            process.arguments = ["-n", "-f", path + "/conf", "-i", path + "/pid"]
+        case .syslogNG:
+            try Self.syslogNG(path, free).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
+            process.arguments = [
+                "-F", "-f", path + "/conf", "--persist-file=\(path)/persist", "--control=\(path)/control", "--pidfile=\(path)/pid",
+                "--no-caps",
+            ]
+            if let root = ProcessInfo.processInfo.environment["SYSLOG_NG_ROOT"], program.hasPrefix(root) {
+                process.arguments? += ["--module-path=\(root)/usr/lib/syslog-ng/3.38"]
+                process.environment = [
+                    "LD_LIBRARY_PATH": "\(root)/usr/lib/syslog-ng:\(root)/usr/lib/x86_64-linux-gnu:\(root)/lib/x86_64-linux-gnu"
+                ]
+            }
+        }
+        try process.run()
+        let isRsyslog = kind == .rsyslog
+        let found = Locked<UInt16?>(nil)
+        let isUp = await eventually {
+            guard isRsyslog else {
+                found.withLock { $0 = free }
+                return true
+            }
+            let text = try? String(contentsOfFile: path + "/port", encoding: .utf8)
+            found.withLock { $0 = text.flatMap { UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines)) } }
+            return found.withLock { $0 } != nil
+        }
+        guard isUp, let port = found.withLock({ $0 }) else { throw Failure(description: "\(program) doesn't start") }
+        self.port = port
+    }
+
+    func stop() {
+        process.terminate()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static func rsyslog(_ path: String) -> String {
+        """
+        global(workDirectory="\(path)" maxMessageSize="64k" parser.escapeControlCharactersOnReceive="off" net.enableDNS="off")
+        module(load="imtcp")
+        module(load="mmpstrucdata")
+        template(name="lines" type="list" option.jsonf="on") {
+          property(outname="priority" name="pri" format="jsonf")
+          property(outname="host" name="hostname" format="jsonf")
+          property(outname="application" name="app-name" format="jsonf")
+          property(outname="process" name="procid" format="jsonf")
+          property(outname="id" name="msgid" format="jsonf")
+          property(outname="text" name="msg" format="jsonf")
+          property(outname="data" name="$!rfc5424-sd" format="jsonf")
+        }
+        ruleset(name="in") {
+          action(type="mmpstrucdata" sd_name.lowercase="off")
+          action(type="omfile" file="\(path)/out" template="lines")
+        }
+        input(type="imtcp" port="0" address="127.0.0.1" listenPortFileName="\(path)/port" ruleset="in" supportOctetCountedFraming="on")
+
+        """
+    }
+
+    private static func syslogNG(_ path: String, _ port: UInt16) -> String {
+        """
+        @version: 3.38
+        options { keep-hostname(yes); use-dns(no); dns-cache(no); log-msg-size(65536); flush-lines(1); stats-freq(0); };
+        source s { syslog(ip("127.0.0.1") port(\(port)) transport("tcp")); };
+        template t { template("$(format-json priority=$PRI host=$HOST application=$PROGRAM process=$PID id=$MSGID text=$MESSAGE --key .SDATA.*)\\n"); };
+        destination d { file("\(path)/out" template(t)); };
+        log { source(s); destination(d); };
+
+        """
+    }
+
+    /// The messages so far, in order.
+    var messages: [Message] {
+        let lines = (FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/out") ?? Data()).split(
+            separator: UInt8(ascii: "\n"))
+        return lines.compactMap { line in
+            guard let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return nil }
+            func text(_ name: String) -> String { object[name] as? String ?? (object[name] as? NSNumber)?.stringValue ?? "" }
+            var message = Message(
+                priority: text("priority"), host: text("host"), application: text("application"), process: text("process"), id: text("id"),
+                text: text("text"))
+            // syslog-ng strips the mark, rsyslog keeps it.
+            if message.text.unicodeScalars.first == "\u{FEFF}" { message.text.unicodeScalars.removeFirst() }
+            let data: Any? =
+                kind == .rsyslog ? (try? JSONSerialization.jsonObject(with: Data(text("data").utf8))) : object["_SDATA"]
+            for (id, parameters) in data as? [String: Any] ?? [:] { Self.flatten(parameters, id + "/", into: &message.parameters) }
+            return message
+        }
+    }
+
+    private static func flatten(_ value: Any, _ prefix: String, into parameters: inout [String: String]) {
+        guard let values = value as? [String: Any] else {
+            parameters[prefix] = value as? String ?? (value as? NSNumber)?.stringValue
+            return
+        }
+        for (name, value) in values { flatten(value, prefix.hasSuffix("/") ? prefix + name : prefix + "." + name, into: &parameters) }
+    }
+}

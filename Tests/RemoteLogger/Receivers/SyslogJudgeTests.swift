@@ -1,0 +1,64 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// Two servers that parse RFC 5424, each by itself, must read what was meant.
+@Suite(.serialized) struct SyslogJudgeTests {
+    @Test(
+        .enabled(
+            if: SyslogJudge.Kind.allCases.allSatisfy { $0.program != nil },
+            "rsyslog or syslog-ng isn't there: install Debian's rsyslog, unpack syslog-ng-core, and name its folder by SYSLOG_NG_ROOT."),
+        arguments: SyslogJudge.Kind.allCases)
+    func `every field arrives as it was logged`(kind: SyslogJudge.Kind) async throws {
+        let judge = try await SyslogJudge(kind, program: try #require(kind.program))
+        defer { judge.stop() }
+        let keeper = CollectingSink()
+        let shipper = try LogShipper(
+            toSyslog: SyslogReceiver(host: "127.0.0.1", port: judge.port),
+            format: SyslogFormat(application: "shop", hostname: "shop-1.example")
+        ) { settings in
+            settings.batch.interval = .milliseconds(10)
+            settings.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(100))
+        }
+        let logger = RemoteLogger(label: "shop.orders", sinks: [shipper, keeper], minimumLevel: .trace)
+        var generator = SeededGenerator(seed: 5)
+        let pieces = ["a", "Ω", "🦊", "\"", "\\", "]", "[", "=", "\n", "\t", "'", "%", "#012", "é", "\u{2028}", " ", "<13>1", "user"]
+        func text() -> String {
+            "x" + (0..<Int.random(in: 0...8, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined() + "x"
+        }
+        for number in 0..<1_000 {
+            logger.with(trace: number % 2 == 0 ? TraceContext(traceHigh: 1, traceLow: 2, span: 3) : nil).log(
+                LogLevel.allCases[number % 7], "\(number) \(text())",
+                ["n": number, "text": text(), "inner": ["value": text()] as LogMetadata],
+                error: number % 9 == 0 ? CancellationError() : nil)
+        }
+        #expect(await logger.shutdown(within: .seconds(120)))
+        #expect(await eventually { judge.messages.count >= 1_000 }, "\(judge.messages.count)")
+        let process = String(ProcessInfo.processInfo.processIdentifier)
+        let severities = [135, 135, 134, 133, 132, 131, 130]
+        for (message, record) in zip(judge.messages, keeper.records) {
+            var expected = SyslogJudge.Message(
+                priority: String(severities[Int(record.level.rawValue)]), host: "shop-1.example", application: "shop", process: process,
+                id: "shop.orders",
+                text: record.message)
+            expected.parameters = [
+                "timeQuality/tzKnown": "1", "meta/sequenceId": String(record.sequence), "record@32473/id": record.id.description,
+                "record@32473/sequence": String(record.sequence), "record@32473/time": String(record.time),
+                "record@32473/level": record.level.description,
+                "metadata@32473/n": "\(record.sequence - 1)",
+            ]
+            if case .string(let text) = record.metadata["text"] { expected.parameters["metadata@32473/text"] = text }
+            if case .dictionary(let inner) = record.metadata["inner"], case .string(let text) = inner["value"] {
+                expected.parameters["metadata@32473/inner.value"] = text
+            }
+            if let trace = record.trace { expected.parameters["record@32473/trace"] = trace.traceID }
+            if let span = record.trace?.spanID { expected.parameters["record@32473/span"] = span }
+            if let error = record.error { expected.parameters["record@32473/error"] = error }
+            if let source = record.source { expected.parameters["record@32473/source"] = "\(source.file):\(source.line)" }
+            let isSame = message == expected
+            #expect(isSame, "\(message) isn't \(expected)")
+            if !isSame { break }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+@Suite struct SyslogSenderTests {
+    private func shipper(_ receiver: TCPReceiver, _ configure: (inout ShippingSettings) -> Void = { _ in }) throws -> LogShipper {
+        try LogShipper(toSyslog: SyslogReceiver(host: "127.0.0.1", port: receiver.port), format: SyslogFormat(application: "shop")) {
+            settings in
+            settings.batch = BatchLimits(records: 20, interval: .milliseconds(5))
+            settings.backoff = Backoff(base: .milliseconds(2), cap: .milliseconds(20))
+            settings.reportsLosses = false
+            configure(&settings)
+        }
+    }
+
+    private static func numbers(in messages: [String]) -> [Int] {
+        messages.compactMap { $0.firstMatch(of: /\bn="(\d+)"/).flatMap { Int($0.1) } }
+    }
+
+    @Test func `frames arrive in order on one connection`() async throws {
+        let receiver = try TCPReceiver()
+        defer { receiver.stop() }
+        let shipper = try shipper(receiver)
+        let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
+        for number in 0..<500 { logger.info("m Ω \(number)\nsecond line", ["n": number]) }
+        #expect(await logger.shutdown(within: .seconds(120)))
+        #expect(shipper.statistics.delivered == 500 && shipper.statistics.lastStatus == nil)
+        #expect(await eventually { receiver.connections.first.map { TCPReceiver.frames(of: $0).messages.count == 500 } ?? false })
+        let (messages, rest) = TCPReceiver.frames(of: receiver.connections[0])
+        #expect(receiver.connections.count == 1 && rest == 0)
+        #expect(Self.numbers(in: messages) == Array(0..<500))
+        #expect(messages.allSatisfy { $0.hasSuffix("\nsecond line") && $0.contains("] \u{FEFF}m Ω ") })
+    }
+
+    @Test func `a connection that breaks loses nothing`() async throws {
+        // Each connection is reset somewhere, with bytes unread.
+        let receiver = try TCPReceiver { connection, bytes in connection < 6 && bytes > 4_000 * (connection + 1) ? .reset : .read }
+        defer { receiver.stop() }
+        let shipper = try shipper(receiver)
+        let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
+        for number in 0..<600 {
+            logger.info("m", ["n": number])
+            if number % 20 == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        }
+        #expect(await logger.shutdown(within: .seconds(120)))
+        let all = { Set(receiver.connections.flatMap { Self.numbers(in: TCPReceiver.frames(of: $0).messages) }) }
+        #expect(await eventually { all().count == 600 }, "\(Set(0..<600).subtracting(all()).sorted().prefix(20))")
+        #expect(receiver.connections.count >= 7)
+        #expect(shipper.statistics.repeats > 0 || receiver.connections.count > 1)
+    }
+
+    @Test func `a receiver that reads nothing is waited for, and the shutdown keeps its limit`() async throws {
+        let receiver = try TCPReceiver { _, _ in .stall }
+        defer { receiver.stop() }
+        let shipper = try shipper(receiver) { $0.timeout = .seconds(600) }
+        let logger = RemoteLogger(label: "shop", sinks: [shipper])
+        for number in 0..<20_000 { logger.info(String(repeating: "x", count: 500), ["n": number]) }
+        #expect(await logger.shutdown(within: .milliseconds(300)) == false)
+        let counts = shipper.statistics
+        #expect(counts.emitted == counts.delivered + counts.droppedInAll && counts.dropped[.shutdown] ?? 0 > 0)
+    }
+
+    @Test func `a receiver that isn't there is tried again until it is`() async throws {
+        let events = Locked<[String]>([])
+        let receiver = try TCPReceiver()
+        let port = receiver.port
+        receiver.stop()
+        try await Task.sleep(for: .milliseconds(100))
+        let shipper = try LogShipper(toSyslog: SyslogReceiver(host: "127.0.0.1", port: port), format: SyslogFormat(application: "a")) {
+            settings in
+            settings.backoff = Backoff(base: .milliseconds(2), cap: .milliseconds(20))
+            settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
+        }
+        shipper.write(.sample())
+        #expect(await shipper.flush(within: .milliseconds(200)) == false)
+        #expect(await eventually { events.withLock { $0.contains { $0.contains("syslog://127.0.0.1:\(port)") } } })
+        #expect(shipper.statistics.buffered == 1)
+        #expect(throws: LogShipperError.self) { try LogShipper(toSyslog: SyslogReceiver(host: ""), format: SyslogFormat(application: "a")) }
+    }
+}

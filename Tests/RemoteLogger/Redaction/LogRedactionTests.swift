@@ -1,0 +1,113 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+@Suite struct LogRedactionTests {
+    private let redaction = LogRedaction.standard
+
+    /// Texts with what they become.
+    static let texts: [(String, String)] = [
+        ("password=hunter22", "password=<masked>"),
+        ("user=ada password=hunter22 step=3", "user=ada password=<masked> step=3"),
+        ("password: hunter22, user: ada", "password: <masked>, user: ada"),
+        ("PASSWORD = 'hunter 22' next", "PASSWORD = '<masked>' next"),
+        ("{\"password\":\"hun\\\"ter22\",\"user\":\"ada\"}", "{\"password\":\"<masked>\",\"user\":\"ada\"}"),
+        ("{\"tokens\" : [\"abcdefgh\", \"ijklmnop\"], \"n\": 1}", "{\"tokens\" : <masked>, \"n\": 1}"),
+        ("{\"credentials\":{\"user\":\"ada\",\"x\":\"hunter22\"},\"n\":1}", "{\"credentials\":<masked>,\"n\":1}"),
+        ("body {\\\"password\\\":\\\"hunter22\\\",\\\"n\\\":1}", "body {\\\"password\\\":\\\"<masked>\\\",\\\"n\\\":1}"),
+        ("[\"clientSecret\": \"hunter22\", \"id\": \"7\"]", "[\"clientSecret\": \"<masked>\", \"id\": \"7\"]"),
+        ("Login(user: \"ada\", password: Optional(\"hunter 22\"))", "Login(user: \"ada\", password: <masked>)"),
+        ("password=hun,ter;22,user=ada", "password=<masked>,user=ada"),
+        ("Authorization: Bearer abc.def-123\nAccept: */*", "Authorization: <masked>\nAccept: */*"),
+        ("authorization=Digest username=\"ada\", response=\"0123456789\"", "authorization=<masked>"),
+        ("curl -H 'Cookie: a=b; c=d' https://x.example/", "curl -H 'Cookie: <masked>' https://x.example/"),
+        ("Set-Cookie: sid=abcdef; Path=/", "Set-Cookie: <masked>"),
+        ("GET /x?page=2&access_token=abcdef#top", "GET /x?page=2&access_token=<masked>#top"),
+        ("https://x.example/cb?code=s3cr3tcode&state=1", "https://x.example/cb?code=<masked>&state=1"),
+        ("https://x.example/cb#access_token=s3cr3tcode&a=1", "https://x.example/cb#access_token=<masked>&a=1"),
+        ("https://ada:hunter22@x.example/p@th", "https://<masked>@x.example/p@th"),
+        ("postgres://ada:hun/ter22@db:5432/shop", "postgres://<masked>@db:5432/shop"),
+        ("see //ada:hunter22@x.example", "see //<masked>@x.example"),
+        ("http://x.example:8080/@ada", "http://x.example:8080/@ada"),
+        ("<login><password>hunter22</password><user>ada</user></login>", "<login><password><masked></password><user>ada</user></login>"),
+        ("<key>password</key><string>hunter22</string>", "<key>password</key><string><masked></string>"),
+        (
+            "{\"name\":\"X-Api-Key\",\"value\":\"s3cr3tvalue\"},{\"name\":\"Accept\",\"value\":\"*\"}",
+            "{\"name\":\"X-Api-Key\",\"value\":\"<masked>\"},{\"name\":\"Accept\",\"value\":\"*\"}"
+        ),
+        ("mysql --user ada --password hunter22 shop", "mysql --user ada --password <masked> shop"),
+        ("sent Bearer abcdef123456 to it", "sent Bearer <masked> to it"),
+        ("proxy said basic YWRhOmh1bnRlcjIy.", "proxy said basic <masked>."),
+        ("password%3Dhunter22%26user%3Dada", "password%3D<masked>%26user%3Dada"),
+        ("redirect=https%3A%2F%2Fada%3Ahunter22%40x.example%2F", "redirect=https%3A%2F%2F<masked>%40x.example%2F"),
+        ("password%253Dhunter22", "password%253D<masked>"),
+        ("{\"q\":\"\\u0070assword=hunter22\"}", "{\"q\":\"\\u0070assword=<masked>\"}"),
+        ("API key: s3cr3tvalue", "API key: <masked>"),
+        ("passphrase: correct horse battery", "passphrase: <masked>"),
+        ("card 4111 1111 1111 1111 paid", "card <masked> paid"),
+        ("on 01 4111-1111-1111-1111.", "on 01 <masked>."),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nok",
+            "-----BEGIN RSA PRIVATE KEY-----<masked>-----END RSA PRIVATE KEY-----\nok"
+        ),
+    ]
+
+    @Test(arguments: texts) func `secrets are masked and the rest stays`(text: String, expected: String) {
+        #expect(redaction.masked(text) == expected)
+        #expect(redaction.masked(expected) == expected, "masking twice is masking once")
+    }
+
+    @Test(arguments: [
+        "Order 17 placed in 12.5 ms", "GET /repos/ada/web-service-client/issues?state=open&page=2 200", "code: 404, key: name",
+        "at 2026-03-01T09:30:00.123456789Z [main] Shop/Orders.swift:42 place(_:)",
+        "trace=4bf92f3577b34da6a3ce929d0e0e4736 span=00f067aa0ba902b7",
+        "3b241101-e2bb-4255-8caf-4136c566a962", "sequence 1772357400123456789", "the bearer of bad news, basic training", "50% of 10% done",
+        "C:\\temp\\new\\file.txt", "a <b> c </b> & d", "hasToken: true, token: nil, password=null", "mail ada@x.example",
+        "/usr/local/lib/swift/linux/libFoundationEssentials.so", "url.template=/users/%%0%%?token=%%1%%",
+        "HTTPURLResponse and URLSessionConfiguration",
+        "risk-assessment-of-the-task-force", "Ä ö ü 🦊 é",
+    ]) func `what isn't secret is left alone`(text: String) {
+        #expect(redaction.masked(text) == text)
+    }
+
+    @Test func `metadata is masked by name, by form, and by what names it`() {
+        let metadata: LogMetadata = [
+            "Authorization": "Basic YTpi", "user": "ada", "note": "password=hunter22", "card": 4_111_111_111_111_111, "n": 17,
+            "headers": [["name": "X-Api-Key", "value": "s3cr3tvalue"] as LogMetadata, ["name": "Accept", "value": "*"] as LogMetadata],
+            "arguments": ["--password", "hunter22", "--verbose"], "raw": Data("token=s3cr3tvalue".utf8),
+            "nested": ["deep": ["api_token": "s3cr3t", "ok": true] as LogMetadata] as LogMetadata,
+        ]
+        #expect(
+            redaction.masked(metadata) == [
+                "Authorization": "<masked>", "user": "ada", "note": "password=<masked>", "card": "<masked>", "n": 17,
+                "headers": [["name": "X-Api-Key", "value": "<masked>"] as LogMetadata, ["name": "Accept", "value": "*"] as LogMetadata],
+                "arguments": ["--password", "<masked>", "--verbose"], "raw": "<masked>",
+                "nested": ["deep": ["api_token": "<masked>", "ok": true] as LogMetadata] as LogMetadata,
+            ])
+        let sessions: LogMetadata = ["4111111111111111": 1, "5500000000000004": 2]
+        #expect(redaction.masked(sessions) == ["<masked>": 1, "<masked> 1": 2])
+    }
+
+    @Test func `rules can be added and switched off`() {
+        #expect(LogRedaction(rules: []).masked("https://ada:hunter22@x.example/") == "https://ada:hunter22@x.example/")
+        #expect(LogRedaction(rules: []).masked(["password": "x"]) == ["password": "<masked>"])
+        #expect(LogRedaction.none.masked("password=hunter22") == "password=hunter22")
+        let own = LogRedaction(
+            alsoHiding: ["iban"], exceptFor: ["passes", "Token-Count"],
+            rules: RedactionRule.standard + [
+                .prefix("acme_", atLeast: 8), .emailAddresses, .matching { $0.ranges(of: "Voldemort") },
+            ])
+        #expect(own.masked("IBAN: DE123 token_count=7 token=abcdef") == "IBAN: <masked> token_count=7 token=<masked>")
+        #expect(own.masked("key ACME_12345678ab of ada@x.example, Voldemort's") == "key <masked> of <masked>, <masked>'s")
+    }
+
+    @Test func `no name that the library masks elsewhere is shown`() {
+        for name in [
+            "authorization", "Proxy-Authorization", "set-cookie", "x-api-key", "DD-API-KEY", "x-amz-security-token", "subscription-key",
+            "x-functions-key", "account-key", "sessionId", "jwt", "X-Signature", "pwd", "passwd", "x-csrf-token", "code", "key", "sig",
+        ] {
+            #expect(redaction.hides(name), "\(name)")
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import RemoteLogger
+import TestSupport
+import Testing
+import WebServiceClient
+
+/// The goal that redaction has: two hundred secrets in all places, and no six bytes of one in anything that leaves the logger.
+@Suite struct RedactionCorpusTests {
+    /// The secret as nobody may find it: plain, in lower and upper case, percent-encoded, escaped as JSON, in Base64 of any alignment.
+    private static func forms(of text: String) -> [String] {
+        let unreserved = CharacterSet.alphanumerics
+        let percent = text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+        let twice = percent.addingPercentEncoding(withAllowedCharacters: unreserved) ?? percent
+        let json = "{\"request\":\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\"}"
+        let encoded = ["", ">", "> "].map { Data(($0 + text).utf8).base64EncodedString() }
+        let nested = Data("{\"inner\":\"\(encoded[0])\"}".utf8).base64EncodedString()
+        return [text, percent, twice, json, "payload " + encoded[0], encoded[1], "data:text/plain;base64," + encoded[2], nested]
+    }
+
+    /// Every run of six bytes, each as a number.
+    private static func runs(of bytes: [UInt8]) -> Set<UInt64> {
+        var runs: Set<UInt64> = []
+        var run: UInt64 = 0
+        for (index, byte) in bytes.enumerated() {
+            run = (run << 8 | UInt64(byte)) & 0xFFFF_FFFF_FFFF
+            if index >= 5 { runs.insert(run) }
+        }
+        return runs
+    }
+
+    /// What a searcher would see: the bytes, and everything in them that can be decoded.
+    private static func visible(_ bytes: Data) -> [UInt8] {
+        var all = Array(bytes)
+        var layer = String(decoding: bytes, as: UTF8.self)
+        for _ in 0..<3 {
+            let plain = layer.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\").replacing("\\/", with: "/")
+            let decoded = URLEncoding.decode(plain) ?? plain
+            all += Array(decoded.utf8)
+            for run in decoded.split(whereSeparator: { !($0.isASCII && ($0.isLetter || $0.isNumber) || "+/-_".contains($0)) })
+            where run.count >= 12 {
+                for offset in 0..<4 {
+                    let digits = run.dropFirst(offset).replacing("-", with: "+").replacing("_", with: "/")
+                    let whole = String(digits.prefix(digits.count / 4 * 4))
+                    if let data = Data(base64Encoded: whole) { all += Array(data) + [0] }
+                }
+            }
+            layer = decoded
+        }
+        return all
+    }
+
+    private static func leaks(of secret: String, in visible: Set<UInt64>) -> String? {
+        guard let run = runs(of: Array(secret.utf8)).first(where: visible.contains) else { return nil }
+        return String(decoding: (0..<6).map { UInt8(truncatingIfNeeded: run >> (40 - 8 * $0)) }, as: UTF8.self)
+    }
+
+    @Test(arguments: 1...2 as ClosedRange<UInt64>)
+    func `no form of a secret stays in a text`(seed: UInt64) {
+        var secrets = SampleSecrets(seed: seed)
+        let samples = secrets.all()
+        #expect(samples.count >= 200)
+        var leaks: [String] = []
+        for sample in samples {
+            for text in sample.texts {
+                for form in Self.forms(of: text.replacing("%@", with: sample.secret)) {
+                    let masked = LogRedaction.standard.masked(form)
+                    if let leak = Self.leaks(of: sample.secret, in: Self.runs(of: Self.visible(Data(masked.utf8)))) {
+                        leaks.append("\(sample.kind): \"\(leak)\" of \(form) in \(masked)")
+                    }
+                }
+            }
+        }
+        #expect(leaks.isEmpty, "\(leaks.count): \(leaks.prefix(12).joined(separator: "\n"))")
+    }
+
+    private struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    @Test func `no secret reaches spool, wire, console, or what the shipper says`() async throws {
+        var secrets = SampleSecrets(seed: 7)
+        let samples = secrets.all()
+        let disk = MemoryDisk()
+        let clock = ManualLogClock()
+        let events = Locked<[String]>([])
+        let receiver = StubReceiver { number, request in
+            // A receiver that repeats what it was sent.
+            let body = String(decoding: (request.body?.data ?? Data()).prefix(150), as: UTF8.self)
+            return number % 5 == 0 ? .status(400, body: body) : .status(200)
+        }
+        var settings = SpoolSettings()
+        settings.clock = clock
+        let spool = Spool(root: "/spool", settings: settings, files: disk.files)
+        let shipper = try LogShipper(to: Harness.endpoint(), format: OTLPFormat(), transport: receiver) { settings in
+            settings.compression = .none
+            settings.clock = clock
+            settings.spool = spool
+            settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
+        }
+        let lines = Locked<[String]>([])
+        let console = ConsoleSink { line in lines.withLock { $0.append(line) } }
+        let logger = RemoteLogger(label: "test", pipeline: LogPipeline(sinks: [shipper, console], clock: clock), minimumLevel: .trace)
+        for (number, sample) in samples.enumerated() {
+            let text = (sample.texts.randomElement() ?? "%@").replacing("%@", with: sample.secret)
+            let forms = Self.forms(of: text)
+            let form = forms[number % forms.count]
+            switch number % 6 {
+            case 0: logger.info("It was \(form)")
+            case 1: logger.info("m", ["value": form, "n": number])
+            case 2: logger.info("m", ["outer": ["list": ["first", form]] as LogMetadata])
+            case 3: logger.error("m", error: Refusal(description: "refused: \(form)"))
+            case 4: logger.with(["context": form]).info("m", ["bytes": Data(text.utf8)])
+            default: logger.info("m", ["password": sample.secret, "X-Api-Key": [sample.secret], form: 1])
+            }
+            if number % 40 == 0 { _ = await spool.sync() }
+        }
+        _ = await spool.sync()
+        let onDisk = disk.paths.reduce(Data()) { $0 + Data(disk[$1] ?? []) }
+        #expect(onDisk.count > 20_000, "they were on disk")
+        #expect(await clock.run { shipper.statistics.buffered == 0 })
+        _ = await console.flush(within: .seconds(60))
+        var artefacts: [(String, Data)] = [("spool", onDisk), ("wire", receiver.bodies.reduce(Data(), +))]
+        artefacts.append(("console", Data(lines.withLock { $0 }.joined().utf8)))
+        artefacts.append(("diagnostics", Data(events.withLock { $0 }.joined(separator: "\n").utf8)))
+        for (name, data) in artefacts {
+            let visible = Self.runs(of: Self.visible(data))
+            let leaks = samples.compactMap { sample in Self.leaks(of: sample.secret, in: visible).map { "\(sample.kind): \($0)" } }
+            #expect(leaks.isEmpty, "\(name): \(leaks.prefix(10))")
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+@Suite struct FileSinkTests {
+    private let clock = ManualLogClock()
+    private static let file = URL(filePath: "/log/shop.log")
+
+    private func sink(
+        _ disk: MemoryDisk, _ rotation: FileRotation = FileRotation(), formatter: LineFormatter = LineFormatter { $0.message },
+        limit: Int = 10_000
+    ) -> FileSink {
+        FileSink(Self.file, rotation: rotation, formatter: formatter, limit: limit, clock: clock, files: disk.files)
+    }
+
+    private func text(_ disk: MemoryDisk, _ suffix: String = "") -> String {
+        String(decoding: disk["/log/shop.log" + suffix] ?? [], as: UTF8.self)
+    }
+
+    @Test func `lines are appended, also by the next run`() async {
+        let disk = MemoryDisk()
+        for run in 0..<3 {
+            let sink = sink(disk)
+            sink.write(.sample(1, .info, "a\(run)\nforged"))
+            sink.write(.sample(2, .info, "b\(run)"))
+            #expect(await sink.shutdown(within: .seconds(60)))
+            sink.write(.sample(3, .info, "late"))
+            #expect(sink.leftOut == 1)
+        }
+        #expect(text(disk) == "a0\\nforged\nb0\na1\\nforged\nb1\na2\\nforged\nb2\n")
+        #expect(disk.paths == ["/log/shop.log"])
+    }
+
+    @Test func `files are changed by size, and so many are kept`() async {
+        let disk = MemoryDisk()
+        let sink = sink(disk, FileRotation(bytes: 20, files: 2))
+        for number in 10..<40 {
+            sink.write(.sample(1, .info, "line \(number)"))
+            if number % 4 == 0 { #expect(await sink.flush(within: .seconds(60))) }
+        }
+        #expect(await sink.flush(within: .seconds(60)))
+        #expect(text(disk) == "line 38\nline 39\n")
+        #expect(text(disk, ".1") == "line 36\nline 37\n" && text(disk, ".2") == "line 34\nline 35\n")
+        #expect(disk.paths.count == 3)
+        sink.write(.sample(1, .info, String(repeating: "x", count: 50)))
+        sink.write(.sample(1, .info, "y"))
+        #expect(await sink.flush(within: .seconds(60)))
+        #expect(text(disk) == "y\n" && text(disk, ".1").count == 51)
+    }
+
+    @Test func `files are changed by the period`() async {
+        let disk = MemoryDisk()
+        let sink = sink(disk, .hourly(files: 3))
+        for hour in 0..<6 {
+            sink.write(.sample(1, .info, "hour \(hour)"))
+            sink.write(.sample(1, .info, "again"))
+            #expect(await sink.flush(within: .seconds(60)))
+            clock.advance(by: .seconds(3_600))
+        }
+        #expect(text(disk) == "hour 5\nagain\n")
+        #expect(text(disk, ".1") == "hour 4\nagain\n" && text(disk, ".3") == "hour 2\nagain\n" && disk.paths.count == 4)
+    }
+
+    @Test(arguments: ["write", "open", "fstat", "rename"]) func `what a failing disk costs is counted and told`(call: String) async {
+        let disk = MemoryDisk()
+        let sink = sink(disk, FileRotation(bytes: 40, files: 500))
+        var written = 0
+        for number in 100..<400 {
+            if number == 200 { disk.faults.withLock { $0 = { name, _ in name == call ? 28 : nil } } }
+            if number == 300 { disk.faults.withLock { $0 = { _, _ in nil } } }
+            sink.write(.sample(1, .info, "line \(number)"))
+            if number % 3 == 0 { _ = await sink.flush(within: .seconds(60)) }
+            written += 1
+        }
+        #expect(await sink.flush(within: .seconds(60)))
+        let lines = disk.paths.flatMap { String(decoding: disk[$0] ?? [], as: UTF8.self).split(separator: "\n") }
+        #expect(lines.allSatisfy { $0.wholeMatch(of: /line \d\d\d|… \d+ records left out.*/) != nil })
+        let told = lines.compactMap { $0.firstMatch(of: /… (\d+) records/).flatMap { Int($0.1) } }.reduce(0, +)
+        #expect(lines.count { $0.hasPrefix("line") } + Int(sink.leftOut) == written)
+        #expect(told == Int(sink.leftOut))
+        if call != "fstat" { #expect(sink.leftOut > 0) }
+    }
+
+    @Test func `a file of the system is written and changed`() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "file-sink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "shop.log")
+        let sink = FileSink(file, minimumLevel: .info, rotation: FileRotation(bytes: 2_000, files: 3), formatter: .ndjson)
+        let logger = RemoteLogger(label: "shop", sinks: [sink.filtered { $0.label == "shop" }], minimumLevel: .trace)
+        for number in 0..<40 {
+            logger.info("m \(number)", ["password": "hunter22"])
+            logger.debug("no")
+            logger.with(label: "other").error("no")
+        }
+        #expect(await logger.shutdown(within: .seconds(60)))
+        #expect(
+            Set(try FileManager.default.contentsOfDirectory(atPath: folder.path())) == [
+                "shop.log", "shop.log.1", "shop.log.2", "shop.log.3",
+            ])
+        let last = try String(contentsOf: file, encoding: .utf8)
+        #expect(NDJSONLine.lines(of: Data(last.utf8)).last?.message == "m 39")
+        #expect(!last.contains("hunter22"))
+        #expect(last.utf8.count <= 2_000)
+    }
+}
