@@ -30,6 +30,16 @@ enum NextLink {
         return true
     }
 
+    /// A link as services write it: a text, or in some V2 services an object around one.
+    static func text(_ value: ODataValue) -> String? {
+        value.string ?? value["uri"]?.string ?? value["__next"]?.string
+    }
+
+    /// The link's beginning, without what may be secret.
+    static func shown(_ link: String) -> String {
+        "'" + link.prefix { $0 != "?" }.prefix(100) + "'"
+    }
+
     /// The link without what may be secret.
     static func shown(_ url: URL) -> String {
         (Origin(url)?.description ?? "") + url.path(percentEncoded: true)

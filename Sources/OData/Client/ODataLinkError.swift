@@ -6,6 +6,8 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
     case foreignOrigin(String, service: String)
     /// The link leads to a page that was read before.
     case loop(String)
+    /// A relation wasn't expanded, and the service gave no link for it.
+    case notLoaded
 
     /// A sentence for people. Query and credentials of links are left out, as they may hold secrets.
     public var description: String {
@@ -17,6 +19,8 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "query. Set foreignLinks to followWithoutCredentials if it is to be trusted."
         case .loop(let link):
             "The service's next link \(link) leads to a page that was read before: following it would never end."
+        case .notLoaded:
+            "The relation wasn't loaded, and the service gave no link to it: expand it in the query, or ask for full metadata."
         }
     }
 }

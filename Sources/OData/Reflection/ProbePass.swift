@@ -110,6 +110,7 @@ final class ProbePass {
             record(made, at: path)
             return made
         }
+        if leavesRelationsEmpty, let relation = type as? any ProbeRelation.Type, let empty = relation.probeEmpty as? Value { return empty }
         guard depth < Self.depthLimit, indices.paths.count < Self.valueLimit else {
             throw ProbeRefusal(reason: "\(type) nests too deeply")
         }
@@ -204,3 +205,19 @@ extension Optional: ProbeEmptiable {}
 extension Array: ProbeEmptiable {}
 extension Set: ProbeEmptiable {}
 extension Dictionary: ProbeEmptiable {}
+extension Presence: ProbeEmptiable {}
+extension ToOne: ProbeEmptiable {}
+extension ToMany: ProbeEmptiable {}
+
+/// Relations, which lead to ever more entities.
+private protocol ProbeRelation {
+    static var probeEmpty: Self { get }
+}
+
+extension ToOne: ProbeRelation {
+    fileprivate static var probeEmpty: ToOne { .notLoaded(link: nil) }
+}
+
+extension ToMany: ProbeRelation {
+    fileprivate static var probeEmpty: ToMany { ToMany() }
+}

@@ -9,7 +9,7 @@ import Testing
     }
 
     private func page<Entity>(_ json: String, of type: Entity.Type = DynamicEntity.self) throws -> ODataPage<Entity> {
-        try ODataJSON.decoder().decode(ODataPage<Entity>.self, from: Data(json.utf8))
+        try ODataDecoder().decode(ODataPage<Entity>.self, from: Data(json.utf8))
     }
 
     @Test func bothShapesOfControlInformation() throws {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func whatIsNoPageIsAnErrorThatSaysSo() {
-        for (json, hint) in [("{}", "'value'"), (#"{"d":{"results":[]}}"#, "OData 2"), (#"{"value":[],"@odata.count":"x"}"#, "count")] {
+        for (json, hint) in [("{}", "'value'"), (#"{"d":{"Id":1}}"#, "'Id'"), (#"{"value":[],"@odata.count":"x"}"#, "count")] {
             let error = #expect(throws: DecodingError.self) { try page(json) }
             #expect("\(String(describing: error))".contains(hint))
         }
@@ -68,11 +68,11 @@ import Testing
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<2_000 {
             let date = Date(timeIntervalSince1970: Double(Int64.random(in: -300_000_000_000...250_000_000_000, using: &generator)))
-            #expect(DateTimeOffsetText.date(try LiteralWriter.instant(date)) == date)
+            #expect(EdmDateTimeOffset(try LiteralWriter.instant(date))?.instant == date)
         }
-        #expect(DateTimeOffsetText.date("1970-01-01T00:00Z") == Date(timeIntervalSince1970: 0))
-        for wrong in ["", "T", "1970-01-01", "1970-01-01T00:00", "1970-01-01T25:00Z", "1970-01-01T00:00+2:00", "1970-01-01T00:00+24:00"] {
-            #expect(DateTimeOffsetText.date(wrong) == nil)
+        #expect(EdmDateTimeOffset("1970-01-01T00:00Z")?.instant == Date(timeIntervalSince1970: 0))
+        for wrong in ["", "T", "1970-01-01", "1970-01-01T25:00Z", "1970-01-01T00:00+2:00", "1970-01-01T00:00+24:00"] {
+            #expect(EdmDateTimeOffset(wrong) == nil)
         }
     }
 
@@ -84,8 +84,11 @@ import Testing
         #expect(entity["big"]?.integer == .max && entity["huge"]?.double == 1e300)
         entity["a"] = nil
         entity["z"] = "text"
-        #expect(entity.properties.map(\.name) == ["b", "big", "c", "huge", "z"])
-        let data = try JSONEncoder().encode(entity)
-        #expect(try JSONDecoder().decode(DynamicEntity.self, from: data) == entity)
+        #expect(entity.properties.map(\.name) == ["b", "c", "big", "huge", "z"])
+        #expect(try ODataDecoder().decode(DynamicEntity.self, from: ODataEncoder().encode(entity)) == entity)
+        // Foundation's coders keep the values, but not their order.
+        let sorted = try JSONDecoder().decode(DynamicEntity.self, from: JSONEncoder().encode(entity))
+        #expect(sorted.properties.map(\.name) == ["b", "big", "c", "huge", "z"])
+        #expect(sorted["c"] == entity["c"])
     }
 }

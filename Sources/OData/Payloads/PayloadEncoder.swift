@@ -1,0 +1,109 @@
+/// Encodes into a payload's value, members in the order they are encoded.
+struct PayloadEncoder: Encoder {
+    let node: PayloadNode
+    let place: PayloadPlace
+    let format: PayloadFormat
+
+    var codingPath: [any CodingKey] { place.path }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The payload of a value.
+    static func payload(of value: any Encodable, format: PayloadFormat) throws -> ODataValue {
+        let encoder = PayloadEncoder(node: PayloadNode(), place: .top, format: format)
+        try encoder.encode(value)
+        return encoder.node.value
+    }
+
+    func child(_ node: PayloadNode, _ key: any CodingKey) -> PayloadEncoder {
+        PayloadEncoder(node: node, place: .key(key, in: place), format: format)
+    }
+
+    func encode(_ value: some Encodable) throws {
+        guard let writable = value as? any PayloadWritable else { return try value.encode(to: self) }
+        do {
+            node.content = .value(try writable.payload(format))
+        } catch let refusal as PayloadRefusal {
+            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: refusal.description))
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.beObject()
+        return KeyedEncodingContainer(PayloadKeyedEncodingContainer<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.beArray()
+        return PayloadUnkeyedEncodingContainer(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        PayloadSingleEncodingContainer(encoder: self)
+    }
+}
+
+/// A value that is still being encoded.
+final class PayloadNode {
+    enum Content {
+        case value(ODataValue)
+        case object([(name: String, node: PayloadNode)])
+        case array([PayloadNode])
+    }
+
+    var content = Content.value(.object(DynamicEntity()))
+
+    func beObject() {
+        switch content {
+        case .object: break
+        case .value(.object(let object)): content = .object(object.properties.map { ($0.name, PayloadNode($0.value)) })
+        default: content = .object([])
+        }
+    }
+
+    func beArray() {
+        if case .array = content { return }
+        content = .array([])
+    }
+
+    init() {}
+
+    init(_ value: ODataValue) {
+        content = .value(value)
+    }
+
+    /// The node of a member; one of the same name is replaced.
+    func member(_ name: String) -> PayloadNode {
+        let node = PayloadNode()
+        guard case .object(var members) = content else { return node }
+        // Not held twice while it grows.
+        content = .array([])
+        if let position = members.firstIndex(where: { $0.name == name }) {
+            members[position].node = node
+        } else {
+            members.append((name, node))
+        }
+        content = .object(members)
+        return node
+    }
+
+    func element() -> PayloadNode {
+        let node = PayloadNode()
+        guard case .array(var elements) = content else { return node }
+        content = .object([])
+        elements.append(node)
+        content = .array(elements)
+        return node
+    }
+
+    var count: Int {
+        if case .array(let elements) = content { elements.count } else { 0 }
+    }
+
+    var value: ODataValue {
+        switch content {
+        case .value(let value): value
+        case .object(let members): .object(DynamicEntity(members.map { DynamicEntity.Property($0.name, $0.node.value) }))
+        case .array(let elements): .array(elements.map(\.value))
+        }
+    }
+}
