@@ -85,7 +85,8 @@ enum PayloadRoot {
         {
             payload = payload.child(data, PayloadKey("d"))
         }
-        let isPrimitive = type is any PayloadReadable.Type && type != DynamicEntity.self
+        let wrapped = (type as? any OptionalPayload.Type)?.wrappedType ?? type
+        let isPrimitive = wrapped is any PayloadReadable.Type && wrapped != DynamicEntity.self && wrapped != ODataValue.self
         if isPrimitive, let object = payload.value.object {
             let named = object.properties.filter { ControlInformation.name($0.name) == nil && $0.name != "__metadata" }
             if let value = object["value"] {
@@ -96,6 +97,15 @@ enum PayloadRoot {
         }
         return payload
     }
+}
+
+/// Tells what an optional may hold.
+private protocol OptionalPayload {
+    static var wrappedType: any Any.Type { get }
+}
+
+extension Optional: OptionalPayload {
+    fileprivate static var wrappedType: any Any.Type { Wrapped.self }
 }
 
 extension PayloadDecoder {

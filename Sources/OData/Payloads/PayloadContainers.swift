@@ -13,7 +13,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return PayloadDecoder.deferredLink(object) == nil
     }
 
-    private func child(_ key: Key) throws -> PayloadDecoder {
+    private func child(_ key: any CodingKey) throws -> PayloadDecoder {
         let child = optional(key)
         guard child.isPresent else {
             throw DecodingError.keyNotFound(
@@ -24,7 +24,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The property, also where it is absent.
-    private func optional(_ key: Key) -> PayloadDecoder {
+    private func optional(_ key: any CodingKey) -> PayloadDecoder {
         let value = object[key.stringValue]
         var child = decoder.child(value ?? .null, key)
         child.parent = object
@@ -58,8 +58,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { try child(key).unkeyedContainer() }
 
     func superDecoder() throws -> any Decoder {
-        guard let key = Key(stringValue: "super") else { return decoder }
-        return optional(key)
+        optional(PayloadKey("super"))
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { optional(key) }
