@@ -51,6 +51,11 @@ extension ODataClient {
         return prepared(call, operation)
     }
 
+    /// The call of any method to a printed URL.
+    func call(_ operation: ODataOperation, to target: String, method: ServiceRequest.Method) -> ServiceCall {
+        prepared(request(method, encoded: target), operation)
+    }
+
     /// The call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
         prepared(isForeign ? request(outside: link) : request(link: link), operation)

@@ -9,10 +9,13 @@ public import Foundation
 public struct ODataEncoder: Sendable {
     /// How values are spelled.
     public var format: PayloadFormat
+    /// The types whose values say what they are, where they derive from another.
+    public var types: TypeRegistry
 
     /// An encoder.
-    public init(_ format: PayloadFormat = PayloadFormat()) {
+    public init(_ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
         self.format = format
+        self.types = types
     }
 
     /// The payload of a value.
@@ -26,6 +29,6 @@ public struct ODataEncoder: Sendable {
     ///
     /// - Throws: like ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
-        try PayloadEncoder.payload(of: value, format: format)
+        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types))
     }
 }

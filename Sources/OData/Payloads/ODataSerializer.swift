@@ -5,7 +5,7 @@ public import WebServiceClient
 public struct ODataSerializer: SerializationDelegate {
     /// How values are spelled in what is written.
     public var format: PayloadFormat
-    /// The types that ``Polymorphic`` values are decoded as.
+    /// The types that ``Polymorphic`` values are decoded as, and whose values say what they are.
     public var types: TypeRegistry
 
     /// A serializer.
@@ -21,7 +21,7 @@ public struct ODataSerializer: SerializationDelegate {
     ///
     /// - Throws: like ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
-        try ODataEncoder(format).encode(value)
+        try ODataEncoder(format, types: types).encode(value)
     }
 
     /// A value of a payload, or of the root inside it.

@@ -1,29 +1,60 @@
 /// Encodes into a payload's value, members in the order they are encoded.
 struct PayloadEncoder: Encoder {
+    /// What an encoder brings along to all places in a payload.
+    final class Settings: Sendable {
+        let format: PayloadFormat
+        let types: TypeRegistry
+        /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
+        let isDraft: Bool
+
+        init(_ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false) {
+            self.format = format
+            self.types = types
+            self.isDraft = isDraft
+        }
+    }
+
     let node: PayloadNode
     let place: PayloadPlace
-    let format: PayloadFormat
+    let settings: Settings
 
     var codingPath: [any CodingKey] { place.path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// The payload of a value.
-    static func payload(of value: any Encodable, format: PayloadFormat) throws -> ODataValue {
-        let encoder = PayloadEncoder(node: PayloadNode(), place: .top, format: format)
+    static func payload(of value: any Encodable, _ settings: Settings) throws -> ODataValue {
+        try node(of: value, settings).value
+    }
+
+    static func node(of value: any Encodable, _ settings: Settings) throws -> PayloadNode {
+        let encoder = PayloadEncoder(node: PayloadNode(), place: .top, settings: settings)
         try encoder.encode(value)
-        return encoder.node.value
+        return encoder.node
     }
 
     func child(_ node: PayloadNode, _ key: any CodingKey) -> PayloadEncoder {
-        PayloadEncoder(node: node, place: .key(key, in: place), format: format)
+        PayloadEncoder(node: node, place: .key(key, in: place), settings: settings)
     }
 
     func encode(_ value: some Encodable) throws {
-        guard let writable = value as? any PayloadWritable else { return try value.encode(to: self) }
+        guard let writable = value as? any PayloadWritable else {
+            if let name = settings.types.derivedName(of: type(of: value)) { writeType(name) }
+            return try value.encode(to: self)
+        }
         do {
-            node.content = .value(try writable.payload(format))
+            node.content = .value(try writable.payload(settings.format))
         } catch let refusal as PayloadRefusal {
             throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: refusal.description))
+        }
+    }
+
+    /// Says of what type the value is, for services that would take it for the declared one.
+    func writeType(_ name: String) {
+        node.beObject()
+        if settings.format.version == .v2 {
+            node.member("__metadata").content = .value(.object(["type": .string(name)]))
+        } else {
+            node.member(settings.format.controlName("type")).content = .value(.string(settings.format.typeReference(name)))
         }
     }
 
@@ -51,6 +82,8 @@ final class PayloadNode {
     }
 
     var content = Content.value(.object(DynamicEntity()))
+    /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
+    var isRelation = false
 
     func beObject() {
         switch content {

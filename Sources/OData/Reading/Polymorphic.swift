@@ -13,6 +13,14 @@ public struct Polymorphic<Base: Sendable>: Sendable {
     public let metadata: EntityMetadata
     /// The properties that the Swift type doesn't declare, in the payload's order.
     public let undeclared: DynamicEntity
+
+    /// A value to be written, of a type by its name; `nil` leaves it to the ``TypeRegistry``.
+    public init(_ value: Base, typeName: String? = nil) {
+        self.value = value
+        self.typeName = typeName
+        metadata = EntityMetadata()
+        undeclared = DynamicEntity()
+    }
 }
 
 extension Polymorphic: Decodable {
@@ -43,6 +51,27 @@ extension Polymorphic: Decodable {
         let name = typeName.map { "'\($0)'" } ?? "without a name"
         throw DecodingError.dataCorruptedError(
             in: container, debugDescription: "No Swift type that is a \(Base.self) is known for the type \(name): register one.")
+    }
+}
+
+extension Polymorphic: Encodable {
+    /// Writes the value with the name of its type, and the undeclared properties.
+    ///
+    /// - Throws: `EncodingError` where the value isn't `Encodable`.
+    public func encode(to encoder: any Encoder) throws {
+        guard let encodable = value as? any Encodable else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
+        }
+        if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: value)) {
+            payload.writeType(name)
+        }
+        try encodable.encode(to: encoder)
+        guard !undeclared.properties.isEmpty else { return }
+        var container = encoder.container(keyedBy: DynamicEntity.PropertyKey.self)
+        for property in undeclared.properties {
+            try container.encode(property.value, forKey: DynamicEntity.PropertyKey(stringValue: property.name))
+        }
     }
 }
 

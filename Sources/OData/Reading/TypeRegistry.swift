@@ -11,6 +11,8 @@ public struct TypeRegistry: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
+    /// The names of the types that derive from another.
+    private var derived: [ObjectIdentifier: String] = [:]
 
     /// A registry without types.
     public init() {}
@@ -18,6 +20,7 @@ public struct TypeRegistry: Sendable {
     /// Says which Swift type stands for a type of the service, and what that derives from.
     public mutating func register<Value: Decodable & Sendable>(_ type: Value.Type, as name: String, derivedFrom base: String? = nil) {
         entries[name] = Entry(type: type, base: base)
+        if base != nil { derived[ObjectIdentifier(type)] = name }
     }
 
     /// Says what a type of the service derives from that no Swift type stands for.
@@ -41,6 +44,11 @@ public struct TypeRegistry: Sendable {
     /// The name of the service's type that a Swift type stands for.
     public func name(of type: any Any.Type) -> String? {
         entries.first { $0.value.type.map { $0 == type } ?? false }?.key
+    }
+
+    /// The name that values of a Swift type must say on the wire, since another type may be declared where they stand.
+    func derivedName(of type: any Any.Type) -> String? {
+        derived.isEmpty ? nil : derived[ObjectIdentifier(type)]
     }
 
     /// The types that derive from nothing that is registered.

@@ -92,6 +92,15 @@ extension EdmSpatial: Codable {
     }
 }
 
+/// A value as a whole: a change of some coordinate isn't one of a member.
+extension EdmSpatial: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        let node = PayloadNode()
+        try encode(to: PayloadEncoder(node: node, place: .top, settings: PayloadEncoder.Settings(format)))
+        return node.value
+    }
+}
+
 extension EdmSpatial.Position: Codable {
     /// Reads two to four numbers.
     public init(from decoder: any Decoder) throws {

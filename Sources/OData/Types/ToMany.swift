@@ -81,7 +81,18 @@ extension ToMany: Decodable where Entity: Decodable {
 
 extension ToMany: Encodable where Entity: Encodable {
     /// Writes the elements.
+    ///
+    /// - Throws: `EncodingError` for a first page: written, it would stand for all.
     public func encode(to encoder: any Encoder) throws {
+        let payload = encoder as? PayloadEncoder
+        payload?.node.isRelation = true
+        guard isComplete || !isLoaded || payload?.settings.isDraft == true else {
+            throw EncodingError.invalidValue(
+                self,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "Only the relation's first page was loaded; written, it would stand for all."))
+        }
         var container = encoder.singleValueContainer()
         try container.encode(elements ?? [])
     }
@@ -95,18 +106,8 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Writes a relation, unless it isn't loaded, or only its first page is.
-    ///
-    /// - Throws: `EncodingError` for a first page: written, it would stand for all.
+    /// Writes a relation, unless it isn't loaded.
     public mutating func encode<Entity: Encodable>(_ value: ToMany<Entity>, forKey key: Key) throws {
-        guard value.isLoaded else { return }
-        guard value.isComplete else {
-            throw EncodingError.invalidValue(
-                value,
-                .init(
-                    codingPath: codingPath + [key],
-                    debugDescription: "Only the relation's first page was loaded; written, it would stand for all."))
-        }
-        try encodePlainly(value, forKey: key)
+        if value.isLoaded { try encodePlainly(value, forKey: key) }
     }
 }
