@@ -29,7 +29,7 @@ public struct ODataDecoder: Sendable {
 
     /// A value of a payload that was read before.
     ///
-    /// - Throws: like ``decode(_:from:)-(_,Data)``.
+    /// - Throws: like ``decode(_:from:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from root: ODataValue) throws -> Value {
         try decode(type, root: root, at: [])
     }

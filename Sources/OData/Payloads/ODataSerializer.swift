@@ -26,7 +26,7 @@ public struct ODataSerializer: SerializationDelegate {
 
     /// A value of a payload, or of the root inside it.
     ///
-    /// - Throws: like ``ODataDecoder/decode(_:from:)-(_,Data)``; `SerializationError` where the charset is unknown or wrong.
+    /// - Throws: like ``ODataDecoder``; `SerializationError` where the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
         return try ODataDecoder(types: types).decode(type, from: text, at: path)

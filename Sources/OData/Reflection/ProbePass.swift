@@ -198,26 +198,3 @@ final class ProbePass {
 struct ProbeRefusal: Error {
     let reason: String
 }
-
-/// Types that decode from nothing: null, or no elements.
-private protocol ProbeEmptiable {}
-extension Optional: ProbeEmptiable {}
-extension Array: ProbeEmptiable {}
-extension Set: ProbeEmptiable {}
-extension Dictionary: ProbeEmptiable {}
-extension Presence: ProbeEmptiable {}
-extension ToOne: ProbeEmptiable {}
-extension ToMany: ProbeEmptiable {}
-
-/// Relations, which lead to ever more entities.
-private protocol ProbeRelation {
-    static var probeEmpty: Self { get }
-}
-
-extension ToOne: ProbeRelation {
-    fileprivate static var probeEmpty: ToOne { .notLoaded(link: nil) }
-}
-
-extension ToMany: ProbeRelation {
-    fileprivate static var probeEmpty: ToMany { ToMany() }
-}

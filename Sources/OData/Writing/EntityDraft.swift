@@ -8,7 +8,7 @@
 /// It works over any `Codable` entity. What was `nil` and still is isn't written, be it null or never read; complex values are compared
 /// property by property, collections and geographic values as a whole. A type with an `encode(to:)` of its own has to encode optionals by
 /// `encodeIfPresent`, as the compiler's does, or a value that becomes `nil` isn't seen. Relations (``ToOne``, ``ToMany``) are changed by
-/// ``bind(_:to:)-(String,_)`` or by references, never as values: to do so is an error.
+/// ``bind(_:to:)`` or by references, never as values: to do so is an error.
 @dynamicMemberLookup
 public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// The entity as it was.
