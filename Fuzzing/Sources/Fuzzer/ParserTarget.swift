@@ -87,7 +87,9 @@ enum ParserTarget: String, CaseIterable {
                 if let plain = value.plainText { check(EdmDecimal(plain) == value, "\(text.debugDescription) isn't \(plain)") }
                 _ = value.integer(Int64.self)
             }
-            if let value = EdmDuration(text) { check(EdmDuration(value.description) == value, "\(text.debugDescription) doesn't come back") }
+            if let value = EdmDuration(text) {
+                check(EdmDuration(value.description) == value, "\(text.debugDescription) doesn't come back")
+            }
             if let value = EdmDateTimeOffset(text) {
                 check(EdmDateTimeOffset(value.description) == value, "\(text.debugDescription) doesn't come back")
                 _ = value.instant

@@ -109,6 +109,20 @@ import WebServiceTesting
         #expect(found.first?.value as? Order == Order(Id: 1))
     }
 
+    @Test func `the payload's shape tells the version, whatever the head says`() async throws {
+        let shapes = [
+            #"{"value":[{"Id":1}]}"#, #"{"@odata.context":"nonsense","value":[{"Id":1}]}"#,
+            #"{"@context":"$metadata#A","value":[{"Id":1}]}"#,
+            #"{"d":{"results":[{"Id":"1"}]}}"#, #"{"d":[{"Id":"1"}]}"#, #"{"odata.metadata":"x","value":[{"Id":1}]}"#,
+        ]
+        for shape in shapes {
+            for head in ["4.0;NetFx", "3.0", "", "x"] {
+                stub.fallback(.json(shape, headers: ["OData-Version": head, "DataServiceVersion": head]))
+                #expect(try await client().fetch(FetchRequest<Order>(from: "Orders")) == [Order(Id: 1)])
+            }
+        }
+    }
+
     // MARK: Relations
 
     @Test func `a relation's first page and those behind its next link are one sequence`() async throws {

@@ -19,10 +19,13 @@ import Testing
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../../Fixtures/odata")
         let data = try Data(contentsOf: folder.appending(path: name + ".json"))
         let order = try ODataDecoder().decode(ODataEntity<Order>.self, from: data)
-        #expect(order.metadata.etag == #"W/"7""# && order.Id == 9_007_199_254_740_993 && order.Note == .null && order.undeclared.properties.isEmpty)
+        #expect(
+            order.metadata.etag == #"W/"7""# && order.Id == 9_007_199_254_740_993 && order.Note == .null
+                && order.undeclared.properties.isEmpty)
         #expect(order.Placed.description == "2026-11-21T07:59:59.123+01:00" && order.Opens.description == "09:50:04")
         let root = try ODataDecoder().decode(ODataValue.self, from: data)
-        let sent = DynamicEntity((root["d"]?.object ?? root.object ?? [:]).properties.filter { !$0.name.hasPrefix("@") && !$0.name.hasPrefix("__") })
+        let sent = DynamicEntity(
+            (root["d"]?.object ?? root.object ?? [:]).properties.filter { !$0.name.hasPrefix("@") && !$0.name.hasPrefix("__") })
         #expect(try ODataEncoder(format).payload(of: order.value).object == sent)
     }
 }

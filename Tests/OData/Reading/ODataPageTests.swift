@@ -43,6 +43,29 @@ import Testing
         #expect(error?.code == "E1")
     }
 
+    @Test func `the next link of version 2 may be an object`() throws {
+        let shapes = [
+            #"{"d":{"results":[{"id":1}],"__next":{"uri":"n"}}}"#, #"{"results":[{"id":1}],"__next":"n"}"#,
+            #"{"d":{"results":[{"id":1}],"__next":{"__next":"n"},"__count":"1"}}"#,
+        ]
+        for shape in shapes { #expect(try page(shape, of: Item.self).nextLink == "n") }
+        #expect(try page(#"{"d":[{"id":1}]}"#, of: Item.self).entities == [Item(id: 1)])
+        #expect(throws: DecodingError.self) { try page(#"{"value":[],"@odata.nextLink":5}"#) }
+    }
+
+    @Test func `version 3's light form is read as well`() throws {
+        let page = try page(
+            #"{"odata.metadata":"http://h/$metadata#A","odata.count":"7","value":[{"odata.type":"N.A","id":1}],"odata.nextLink":"n"}"#,
+            of: ODataEntity<Item>.self)
+        #expect(page.count == 7 && page.nextLink == "n" && page.context == "http://h/$metadata#A")
+        #expect(page.entities.first?.metadata.typeName == "N.A" && page.entities.first?.undeclared.properties.isEmpty == true)
+    }
+
+    @Test func `annotations of a page are kept`() throws {
+        let page = try page(#"{"@odata.context":"c","@Core.Messages":["m"],"value":[]}"#)
+        #expect(page.annotations == ["Core.Messages": ["m"]])
+    }
+
     @Test func valuesAreReadAsODataSpellsThem() throws {
         struct Values: Decodable, Sendable {
             let date: Date
