@@ -86,11 +86,15 @@ final class PayloadNode {
     var isRelation = false
 
     func beObject() {
-        switch content {
-        case .object: break
-        case .value(.object(let object)): content = .object(object.properties.map { ($0.name, PayloadNode($0.value)) })
-        default: content = .object([])
-        }
+        takeApart()
+        if case .object = content { return }
+        content = .object([])
+    }
+
+    /// Makes an object that is one value one of members.
+    func takeApart() {
+        guard case .value(.object(let object)) = content else { return }
+        content = .object(object.properties.map { ($0.name, PayloadNode($0.value)) })
     }
 
     func beArray() {

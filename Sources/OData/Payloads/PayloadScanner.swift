@@ -25,12 +25,14 @@ struct PayloadScanner {
         }
     }
 
-    /// The value that begins at a byte, whatever comes after it; `nil` where there is none.
-    static func value(in data: Data, from start: Int) -> ODataValue? {
+    /// The value that begins at a byte, if there is one, and nothing comes after it but brackets that close.
+    static func lastValue(in data: Data, from start: Int) -> ODataValue? {
         data.withUnsafeBytes { bytes in
             guard start < bytes.count else { return nil }
             var scanner = PayloadScanner(bytes, from: start)
-            return try? scanner.value()
+            guard let value = try? scanner.value() else { return nil }
+            let rest = bytes[scanner.index...]
+            return rest.allSatisfy { [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "]"), UInt8(ascii: "}")].contains($0) } ? value : nil
         }
     }
 
@@ -157,16 +159,19 @@ struct PayloadScanner {
             index += 1
             try digits()
         }
+        var exponentLength = 0
         if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
             isWhole = false
             index += 1
             if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { index += 1 }
+            let place = index
             try digits()
+            exponentLength = index - place
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         // Minus zero is a number of its own for whoever reads a Double.
         if isWhole, text != "-0", let value = Int64(text) { return .integer(value) }
-        guard isWhole || EdmDecimal(text) != nil else { throw fault("the number's exponent is beyond a billion", at: start) }
+        guard exponentLength < 9 || EdmDecimal(text) != nil else { throw fault("the number's exponent is beyond a billion", at: start) }
         return .decimal(EdmDecimal(digits: text))
     }
 }

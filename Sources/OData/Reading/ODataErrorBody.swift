@@ -46,14 +46,14 @@ extension ODataErrorBody {
         return nil
     }
 
-    /// The error that a service broke its answer off with: what it wrote before isn't JSON any more (Protocol, section 11.2.2).
+    /// The error that a service broke its answer off with: what it wrote before isn't JSON any more, and nothing follows the error.
     init?(inStream body: Data) {
         let end = body.suffix(65_536)
         for name in Self.names {
             guard let place = end.range(of: Data("\"\(name)\"".utf8), options: .backwards) else { continue }
             var start = place.upperBound
             while start < end.endIndex, [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(end[start]) { start += 1 }
-            guard let object = PayloadScanner.value(in: body, from: start - body.startIndex)?.object, let error = ODataErrorBody(object)
+            guard let object = PayloadScanner.lastValue(in: body, from: start - body.startIndex)?.object, let error = ODataErrorBody(object)
             else {
                 continue
             }

@@ -121,7 +121,9 @@ extension ODataValue: Codable {
     }
 }
 
-extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral {
+extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
     /// Text.
     public init(stringLiteral value: String) {
         self = .string(value)
@@ -140,5 +142,10 @@ extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     /// A collection.
     public init(arrayLiteral elements: ODataValue...) {
         self = .array(elements)
+    }
+
+    /// An entity or complex value.
+    public init(dictionaryLiteral elements: (String, ODataValue)...) {
+        self = .object(DynamicEntity(elements.map { DynamicEntity.Property($0, $1) }))
     }
 }

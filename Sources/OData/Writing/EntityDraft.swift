@@ -15,6 +15,9 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     public let original: Entity
     /// The entity as it is to be.
     public var value: Entity
+    /// The properties that the Swift type doesn't declare, as they are to be.
+    public var undeclared = DynamicEntity()
+    private var originalUndeclared = DynamicEntity()
     /// The version of the entity that the changes belong to: the update fails where the service has another one.
     public var etag: String?
     /// Relations to existing entities.
@@ -30,6 +33,8 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// A draft of an entity that was read with its metadata; its entity tag is kept.
     public init(of entity: ODataEntity<Entity>) {
         self.init(of: entity.value, etag: entity.metadata.etag)
+        undeclared = entity.undeclared
+        originalUndeclared = entity.undeclared
     }
 
     /// A property of the entity.
@@ -55,9 +60,15 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         let settings = PayloadEncoder.Settings(format, isDraft: true)
         let old = try PayloadEncoder.node(of: original, settings)
         let new = try PayloadEncoder.node(of: value, settings)
-        guard let changed = try new.difference(from: old, isNested: format.version != .v2) else { return DynamicEntity() }
-        guard case .object(let object) = changed else { throw ODataWriteError.notAnEntity("\(Entity.self)") }
-        return object
+        var changes = DynamicEntity()
+        if let changed = try new.difference(from: old, isNested: format.version != .v2) {
+            guard case .object(let object) = changed else { throw ODataWriteError.notAnEntity("\(Entity.self)") }
+            changes = object
+        }
+        for property in undeclared.properties where originalUndeclared[property.name] != property.value {
+            changes[property.name] = property.value
+        }
+        return changes
     }
 }
 
@@ -66,6 +77,11 @@ extension PayloadNode {
     ///
     /// - Parameter isNested: whether of complex values only the changed properties count.
     func difference(from old: PayloadNode, isNested: Bool, isTop: Bool = true) throws -> ODataValue? {
+        if isTop {
+            // An entity without a Swift type has its properties in one value.
+            takeApart()
+            old.takeApart()
+        }
         guard case .object(let members) = content, case .object(let others) = old.content, isNested || isTop else {
             let value = value
             return value == old.value ? nil : value

@@ -24,18 +24,20 @@ extension ODataClient {
 
     /// Writes what a draft changed, by PATCH (MERGE in version 2), and nothing else. Where nothing changed nothing is sent.
     ///
-    /// The entity must be there, in the draft's version if it has one: an update never creates (`If-Match`).
+    /// The entity must be there, in the draft's version if it has one: unless another condition is given, an update never creates (`If-Match`).
     ///
     /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataWriteError`` where a relation
     ///   was changed as a value. `CancellationError` when the task was cancelled.
     public func update<Entity>(
-        _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, preferring preference: ReturnPreference? = nil
+        _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition? = nil,
+        preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
         let changes = try payload(request.resource) { try draft.changes(payloadFormat) }
         guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
         var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
         operation.body = try payload(request.resource) { try bound(changes, draft.bindings) }
-        operation.condition = draft.etag.map { .version($0) } ?? (printer.version == .v2 ? .none : .exists)
+        let usual: WriteCondition = draft.etag.map { .version($0) } ?? (printer.version == .v2 ? .none : .exists)
+        operation.condition = condition ?? usual
         operation.preference = preference
         return try await write(operation, Entity.self)
     }

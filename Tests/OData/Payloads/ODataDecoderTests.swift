@@ -136,6 +136,10 @@ import Testing
             #expect(error?.code == "E1" && error?.message == "no")
         }
         #expect(throws: ODataErrorBody.self) { try decode(texts[0], as: Item.self) }
+        // What only looks like one, somewhere in what was cut short, is none.
+        #expect(throws: DecodingError.self) {
+            try decode(#"{"value":[{"Id":1,"error":{"code":"E1","message":"no"}},{"Id":2,"Na"#, as: ODataPage<DynamicEntity>.self)
+        }
         // A property that is called so is none.
         struct Log: Decodable { let error: DynamicEntity, Id: Int }
         #expect(try decode(#"{"Id":1,"error":{"code":"E1","message":"no"}}"#, as: Log.self).Id == 1)

@@ -70,6 +70,17 @@ import Testing
         }
     }
 
+    @Test func `an entity without a Swift type is compared property by property as well`() throws {
+        var draft = EntityDraft(of: ["Name": "Ada", "Age": 36, "Address": ["City": "Bonn", "Street": "A"]] as DynamicEntity)
+        #expect(try draft.changes() == [:])
+        draft.value["Age"] = 37
+        draft.value["Nick"] = .null
+        #expect(try draft.changes() == ["Age": 37, "Nick": .null])
+        var open = EntityDraft(of: ODataEntity(Address(City: "Bonn", Street: nil), undeclared: ["Zip": "1", "Floor": 2]))
+        open.undeclared["Zip"] = "2"
+        #expect(try open.changes() == ["Zip": "2"])
+    }
+
     @Test func `the entity tag is kept from what was read`() throws {
         let entity = try ODataDecoder().decode(
             ODataEntity<Person>.self, from: Data(#"{"@odata.etag":"W/\"1\"","Name":"Ada","Tags":[]}"#.utf8))
