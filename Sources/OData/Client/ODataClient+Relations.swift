@@ -28,11 +28,11 @@ extension ODataClient {
                     }
                     let next = try self.following(
                         relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base)
-                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(next)
+                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(next, operation)
                     return (response.value, response.url)
                 case .link(let url, let isForeign):
                     let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
-                        self.call(operation, link: url, isForeign: isForeign))
+                        self.call(operation, link: url, isForeign: isForeign), operation)
                     return (response.value, response.url)
                 }
             },
@@ -51,16 +51,16 @@ extension ODataClient {
             let operation = ODataOperation(route: "relation")
             let base = try call(operation, to: "").url()
             let next = try following(link, context: nil, operation, from: base)
-            return try await ifPresent { try await self.response(next).value }
+            return try await ifPresent { try await self.response(next, operation).value }
         }
     }
 
     private func following(_ link: String?, context: String?, _ operation: ODataOperation, from base: URL) throws -> ServiceCall {
         do throws(ODataLinkError) {
             guard let link else { throw .notLoaded }
-            let url = try NextLink.url(link, context: context, page: base)
-            return call(
-                operation, link: url, isForeign: try NextLink.isForeign(url, to: serviceOrigin ?? Origin(base), policy: foreignLinks))
+            let named = try NextLink.url(link, context: context, page: base)
+            let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
+            return call(operation, link: url, isForeign: isForeign)
         } catch {
             throw self.error(operation, .binding, .link, error.description, cause: error)
         }

@@ -93,7 +93,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
         let operation = ODataOperation(request.resource)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        return try await response(call(operation, to: target)).value
+        return try await response(call(operation, to: target), operation).value
     }
 
     /// One entity, or `nil` where there is none: the service says 404 (Not Found), or 204 (No Content) for a relation to nothing.
@@ -111,7 +111,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public func entity<Entity>(_ request: EntityRequest<Entity>) async throws -> ODataEntity<Entity> {
         let operation = ODataOperation(request.resource)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        let response: ServiceResponse<ODataEntity<Entity>> = try await self.response(call(operation, to: target))
+        let response: ServiceResponse<ODataEntity<Entity>> = try await self.response(call(operation, to: target), operation)
         var entity = response.value
         if entity.metadata.etag == nil { entity.metadata.etag = response.headers["ETag"] }
         return entity
@@ -147,7 +147,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
                 let response: ServiceResponse<ODataPage<Entity>> =
                     switch step {
                     case .first: try await self.firstPage(of: request, operation)
-                    case .link(let url, let isForeign): try await self.response(self.call(operation, link: url, isForeign: isForeign))
+                    case .link(let url, let isForeign):
+                        try await self.response(self.call(operation, link: url, isForeign: isForeign), operation)
                     }
                 return (response.value, LongQueryPolicy.base(of: response.url))
             },
@@ -173,13 +174,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         let base = try call(operation, to: target).url()
         let next: ServiceCall
         do throws(ODataLinkError) {
-            let url = try NextLink.url(link, context: page.context, page: base)
-            let isForeign = try NextLink.isForeign(url, to: serviceOrigin ?? Origin(base), policy: foreignLinks)
+            let named = try NextLink.url(link, context: page.context, page: base)
+            let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
             next = call(operation, link: url, isForeign: isForeign)
         } catch {
             throw self.error(operation, .binding, .link, error.description, cause: error)
         }
-        return try await (response(next) as ServiceResponse<ODataPage<Entity>>).value
+        return try await (response(next, operation) as ServiceResponse<ODataPage<Entity>>).value
     }
 
     private func firstPage<Entity>(
@@ -187,7 +188,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ) async throws -> ServiceResponse<ODataPage<Entity>> {
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         noteSelection(of: request)
-        return try await response(call(operation, to: target))
+        return try await response(call(operation, to: target), operation)
     }
 
     /// Says, once for each type, that all properties are fetched since nobody knows which are needed. Of an entity without a type that is plain.

@@ -31,4 +31,7 @@ public enum ForeignLinkPolicy: String, Sendable, Hashable, CaseIterable {
     case refuse
     /// Follow them, without the client's credentials and headers.
     case followWithoutCredentials
+    /// Take their path and query on the service's own origin: for services that don't know of the proxy before them, and write links with
+    /// the host, the port or the scheme inside.
+    case rebase
 }

@@ -82,9 +82,17 @@ extension ODataClient {
     }
 
     /// Sends a call and gives the value; an error that the service put into a success is the error's body.
-    func response<Value: Decodable & Sendable>(_ call: ServiceCall) async throws -> ServiceResponse<Value> {
+    func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
         do {
-            return try await call.response()
+            let response: ServiceResponse<Value> = try await call.response()
+            // A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
+            guard let text = response.report?.trailers["OData-Error"] else { return response }
+            let body = ODataErrorBody(Data(text.utf8))
+            var error = self.error(
+                operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
+                cause: body)
+            error.errorBody = body
+            throw error
         } catch var error as ServiceError {
             if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
             throw error

@@ -18,7 +18,7 @@ extension ODataClient {
         returning type: Result.Type = Result.self,
         if condition: WriteCondition = .none
     ) async throws -> Result {
-        try await response(try call(operation(action, parameters, condition))).value
+        try await response(try call(operation(action, parameters, condition)), ODataOperation(action)).value
     }
 
     /// Calls an action that gives nothing, or whose result doesn't matter.
@@ -40,7 +40,7 @@ extension ODataClient {
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func evaluate<Result: Decodable & Sendable>(_ function: ResourcePath, as type: Result.Type = Result.self) async throws -> Result
     {
-        try await response(try call(WriteOperation(.get, function))).value
+        try await response(try call(WriteOperation(.get, function)), ODataOperation(function)).value
     }
 
     private func operation(

@@ -51,7 +51,8 @@ extension ODataClient {
 
     /// Sends a change of an entity.
     func write<Entity>(_ operation: WriteOperation, _ type: Entity.Type) async throws -> WriteResult<Entity> {
-        WriteResult(try await response(try call(operation)) as ServiceResponse<ODataEntity<Entity>?>)
+        WriteResult(
+            try await response(try call(operation), ODataOperation(operation.query.resource)) as ServiceResponse<ODataEntity<Entity>?>)
     }
 
     /// Sends a change whose answer has nothing in it.

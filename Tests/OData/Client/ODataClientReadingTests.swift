@@ -173,6 +173,18 @@ import WebServiceTesting
         #expect(ids == [1, 1, 2] && stub.requests.last?.request.headers[.authorization] == nil)
     }
 
+    @Test func `links with a proxy's inside are taken on the service's origin where that is wanted`() async throws {
+        let client = client()
+        client.foreignLinks = .rebase
+        stub.fallback(
+            .inTurn(
+                .json(#"{"value":[{"Id":1}],"@odata.nextLink":"http://inside:8080/svc/Orders?$skiptoken=a%2Fb"}"#),
+                .json(#"{"value":[{"Id":2}]}"#)))
+        #expect(try await client.fetch(FetchRequest<Order>(from: "Orders")) == [Order(Id: 1), Order(Id: 2)])
+        try stub.requests[1].expectURL("https://h.example/svc/Orders?$skiptoken=a%2Fb")
+        try stub.requests[1].expectHeader("Authorization")
+    }
+
     @Test func `a relation's links that lead in a circle are an error`() async throws {
         let customer = try await customer(#","Orders":[{"Id":1}],"Orders@odata.nextLink":"Customers('A')/Orders""#)
         stub.fallback(.json(#"{"value":[{"Id":2}],"@odata.nextLink":"/svc/Customers('A')/Orders"}"#))
@@ -189,6 +201,21 @@ import WebServiceTesting
         #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.message.contains("the database went away") == true)
         let single = await #expect(throws: ServiceError.self) { try await client().fetch(EntityRequest<Order>(at: "Orders(1)")) }
         #expect((single?.errorBody as? ODataErrorBody)?.code == "E1")
+    }
+
+    @Test func `an answer that its trailer takes back is an error`() async throws {
+        stub.fallback(.json(#"{"value":[{"Id":1}]}"#))
+        let client = client()
+        client.configure {
+            $0.interceptors = [
+                ResponseProcessor {
+                    $0.report = ExchangeReport(
+                        metrics: { ExchangeMetrics() }, trailers: { ["OData-Error": #"{"error":{"code":"E1","message":"late"}}"#] })
+                }
+            ]
+        }
+        let error = await #expect(throws: ServiceError.self) { try await client.fetch(FetchRequest<Order>(from: "Orders")) }
+        #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.message.contains("late") == true)
     }
 
     @Test func `an error page in HTML is an error with its status`() async throws {
