@@ -74,7 +74,7 @@ private struct Comparison {
         }
         name = String(words[0])
         relation = words[1]
-        if let number = Decimal(string: String(words[2])) {
+        if let number = EdmDecimal(String(words[2])) {
             value = .decimal(number)
         } else if words[2].hasPrefix("'"), words[2].hasSuffix("'"), words[2].count > 1 {
             value = .string(words[2].dropFirst().dropLast().replacingOccurrences(of: "''", with: "'"))

@@ -60,7 +60,6 @@ extension ODataValue {
         case .boolean(let value): String(value)
         case .integer(let value): String(value)
         case .decimal(let value): "\(value)"
-        case .double(let value): String(value)
         case .string(let value): value.split(whereSeparator: \.isNewline).joined(separator: " ")
         case .array(let values): "[" + values.map(\.shown).joined(separator: ", ") + "]"
         case .object(let entity): "{" + entity.properties.map { "\($0.name): \($0.value.shown)" }.joined(separator: ", ") + "}"

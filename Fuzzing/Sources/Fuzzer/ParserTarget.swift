@@ -6,7 +6,7 @@ import RemoteLogger
 /// The parsers that read what strangers write.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
-    case propertyList, plainText, odataPage
+    case propertyList, plainText, odataPage, odataPayload, edmText
     case certificate, certificateText, hostPattern, pin
     case contentCoding
     case odataQuery, odataLiteral
@@ -76,6 +76,30 @@ enum ParserTarget: String, CaseIterable {
             _ = EdmDate(text).map { check(EdmDate($0.description) == $0, "\(text.debugDescription) doesn't come back") }
             _ = EdmTimeOfDay(text).map { check(EdmTimeOfDay($0.description) == $0, "\(text.debugDescription) doesn't come back") }
             _ = ODataValue.string(text).decimal
+        case .odataPayload:
+            _ = try? ODataDecoder().decode(ODataPage<ODataEntity<DynamicEntity>>.self, from: data)
+            _ = try? ODataDecoder().decode([EdmSpatial].self, from: data)
+            guard let value = try? ODataDecoder().decode(ODataValue.self, from: data) else { return }
+            let written = try? ODataEncoder().encode(value)
+            check(written.flatMap { try? ODataDecoder().decode(ODataValue.self, from: $0) } == value, "a payload doesn't come back")
+        case .edmText:
+            if let value = EdmDecimal(text) {
+                check(EdmDecimal(value.description) == value, "\(text.debugDescription) doesn't come back")
+                if let plain = value.plainText { check(EdmDecimal(plain) == value, "\(text.debugDescription) isn't \(plain)") }
+                _ = value.integer(Int64.self)
+            }
+            if let value = EdmDuration(text) {
+                check(EdmDuration(value.description) == value, "\(text.debugDescription) doesn't come back")
+            }
+            if let value = EdmDateTimeOffset(text) {
+                check(EdmDateTimeOffset(value.description) == value, "\(text.debugDescription) doesn't come back")
+                _ = value.instant
+            }
+            if let value = EdmBinary(text) { check(EdmBinary(value.description) == value, "\(text.debugDescription) doesn't come back") }
+            let json = (try? JSONEncoder().encode([text])) ?? Data()
+            _ = try? ODataDecoder().decode([EdmDateTimeOffset].self, from: json)
+            _ = try? ODataDecoder().decode([EdmTimeOfDay].self, from: json)
+            _ = try? ODataDecoder().decode([EdmDate].self, from: json)
         case .certificate:
             guard let certificate = try? Certificate(der: data) else { return }
             check((try? Certificate(pem: certificate.pem)) == certificate, "a certificate doesn't come back from its PEM")

@@ -19,15 +19,40 @@ enum NextLink {
         return url
     }
 
-    /// Whether a link leads to another origin than the service's.
+    /// Where a link is followed to, and whether that is another origin than the service's.
     ///
-    /// - Throws: ``ODataLinkError`` where it does and may not.
-    static func isForeign(_ url: URL, to service: Origin?, policy: ForeignLinkPolicy) throws(ODataLinkError) -> Bool {
-        guard Origin(url) != service else { return false }
-        guard policy != .refuse else {
-            throw .foreignOrigin(Origin(url)?.description ?? "", service: service?.description ?? "an unknown service")
+    /// - Throws: ``ODataLinkError`` where it leads to another origin and may not.
+    static func route(
+        _ url: URL, service: Origin?, policy: ForeignLinkPolicy
+    ) throws(ODataLinkError) -> (url: URL, isForeign: Bool) {
+        guard Origin(url) != service else { return (url, false) }
+        switch policy {
+        case .followWithoutCredentials:
+            return (url, true)
+        case .rebase:
+            if let service, let rebased = rebased(url, on: service) { return (rebased, false) }
+        case .refuse:
+            break
         }
-        return true
+        throw .foreignOrigin(Origin(url)?.description ?? "", service: service?.description ?? "an unknown service")
+    }
+
+    /// The same path and query, byte for byte, on the service's origin.
+    private static func rebased(_ url: URL, on service: Origin) -> URL? {
+        let text = url.absoluteString
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        let path = text[scheme.upperBound...].drop { !"/?#".contains($0) }
+        return URL(string: service.description + path)
+    }
+
+    /// A link as services write it: a text, or in some V2 services an object around one.
+    static func text(_ value: ODataValue) -> String? {
+        value.string ?? value["uri"]?.string ?? value["__next"]?.string
+    }
+
+    /// The link's beginning, without what may be secret.
+    static func shown(_ link: String) -> String {
+        "'" + link.prefix { $0 != "?" }.prefix(100) + "'"
     }
 
     /// The link without what may be secret.

@@ -17,17 +17,15 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         /// The types of which it was said that their properties aren't known.
         var noted: Set<ObjectIdentifier> = []
         var longQueries = LongQueryPolicy.automatic
+        var types = TypeRegistry()
+        var metadataLevel = MetadataLevel.minimal
+        var asksForIEEE754Compatible = false
     }
 
     private let settings = Locked(Settings())
 
-    /// The headers, the JSON and the errors of OData 4.
-    open override class var defaults: EndpointDefaults {
-        EndpointDefaults(
-            headers: ["Accept": "application/json;odata.metadata=minimal", "OData-MaxVersion": "4.0"],
-            errorHandler: ODataErrorHandler(), serializer: ODataJSON.serializer
-        ).decoding(with: ODataJSON.serializer)
-    }
+    /// The headers, the JSON and the errors of OData 4; a subclass for services of version 2 says `.odata(.v2)`.
+    open override class var defaults: EndpointDefaults { .odata() }
 
     /// What happens to next links that lead to another origin than the service's. Default: they are refused.
     public var foreignLinks: ForeignLinkPolicy {
@@ -35,7 +33,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.foreignLinks = newValue } }
     }
 
-    /// Writes the queries. With a later version than 4.0 the client also asks for answers of that version.
+    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled.
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
@@ -46,6 +44,27 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var longQueries: LongQueryPolicy {
         get { settings.withLock { $0.longQueries } }
         set { settings.withLock { $0.longQueries = newValue } }
+    }
+
+    /// The types that ``Polymorphic`` results are decoded as.
+    public var types: TypeRegistry {
+        get { settings.withLock { $0.types } }
+        set { settings.withLock { $0.types = newValue } }
+    }
+
+    /// How much queries ask the service to say beside the values, in version 4. Default: the minimum.
+    public var metadataLevel: MetadataLevel {
+        get { settings.withLock { $0.metadataLevel } }
+        set { settings.withLock { $0.metadataLevel = newValue } }
+    }
+
+    /// Whether queries ask for `Int64` and `Decimal` as texts, and bodies have them so, in version 4. Default: no.
+    ///
+    /// This library reads numbers of any length exactly, so it is for services that lose digits themselves when they write them as numbers.
+    /// Whether the service obeys is never assumed: both are read.
+    public var asksForIEEE754Compatible: Bool {
+        get { settings.withLock { $0.asksForIEEE754Compatible } }
+        set { settings.withLock { $0.asksForIEEE754Compatible = newValue } }
     }
 
     // MARK: Entities
@@ -74,7 +93,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
         let operation = ODataOperation(request.resource)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        return try await call(operation, to: target).value()
+        return try await response(call(operation, to: target), operation).value
     }
 
     /// One entity, or `nil` where there is none: the service says 404 (Not Found), or 204 (No Content) for a relation to nothing.
@@ -83,15 +102,19 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func fetchIfPresent<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity? {
-        do {
-            return try await fetch(request)
-        } catch let error as ServiceError {
-            if error.kind == .emptyBody, error.status == 204 { return nil }
-            guard error.stage == .status, error.status == 404, let response = error.response else { throw error }
-            let type = response.headers[.contentType].flatMap { MediaType($0) }
-            if type?.essence == "text/html" { throw error }
-            return nil
-        }
+        try await ifPresent { try await self.fetch(request) }
+    }
+
+    /// One entity with what the service says about it; an entity tag that only the response's head has is among it.
+    ///
+    /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
+    public func entity<Entity>(_ request: EntityRequest<Entity>) async throws -> ODataEntity<Entity> {
+        let operation = ODataOperation(request.resource)
+        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+        let response: ServiceResponse<ODataEntity<Entity>> = try await self.response(call(operation, to: target), operation)
+        var entity = response.value
+        if entity.metadata.etag == nil { entity.metadata.etag = response.headers["ETag"] }
+        return entity
     }
 
     /// The number of entities that match a query's filter and search, whatever its other options say; the service counts (`/$count`).
@@ -124,7 +147,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
                 let response: ServiceResponse<ODataPage<Entity>> =
                     switch step {
                     case .first: try await self.firstPage(of: request, operation)
-                    case .link(let url, let isForeign): try await self.page(self.call(operation, link: url, isForeign: isForeign))
+                    case .link(let url, let isForeign):
+                        try await self.response(self.call(operation, link: url, isForeign: isForeign), operation)
                     }
                 return (response.value, LongQueryPolicy.base(of: response.url))
             },
@@ -150,13 +174,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         let base = try call(operation, to: target).url()
         let next: ServiceCall
         do throws(ODataLinkError) {
-            let url = try NextLink.url(link, context: page.context, page: base)
-            let isForeign = try NextLink.isForeign(url, to: serviceOrigin ?? Origin(base), policy: foreignLinks)
+            let named = try NextLink.url(link, context: page.context, page: base)
+            let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
             next = call(operation, link: url, isForeign: isForeign)
         } catch {
             throw self.error(operation, .binding, .link, error.description, cause: error)
         }
-        return try await self.page(next).value
+        return try await (response(next, operation) as ServiceResponse<ODataPage<Entity>>).value
     }
 
     private func firstPage<Entity>(
@@ -164,7 +188,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ) async throws -> ServiceResponse<ODataPage<Entity>> {
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         noteSelection(of: request)
-        return try await page(call(operation, to: target))
+        return try await response(call(operation, to: target), operation)
     }
 
     /// Says, once for each type, that all properties are fetched since nobody knows which are needed. Of an entity without a type that is plain.
@@ -173,15 +197,5 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
             settings.withLock({ $0.noted.insert(ObjectIdentifier(Entity.self)).inserted })
         else { return }
         configuration.diagnostics.report(.init(.notice, note))
-    }
-
-    private func page<Entity>(_ call: ServiceCall) async throws -> ServiceResponse<ODataPage<Entity>> {
-        do {
-            return try await call.response()
-        } catch var error as ServiceError {
-            // A service that fails midway says so inside of a success.
-            if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
-            throw error
-        }
     }
 }

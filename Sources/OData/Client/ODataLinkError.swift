@@ -6,6 +6,8 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
     case foreignOrigin(String, service: String)
     /// The link leads to a page that was read before.
     case loop(String)
+    /// A relation wasn't expanded, and the service gave no link for it.
+    case notLoaded
 
     /// A sentence for people. Query and credentials of links are left out, as they may hold secrets.
     public var description: String {
@@ -17,6 +19,8 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "query. Set foreignLinks to followWithoutCredentials if it is to be trusted."
         case .loop(let link):
             "The service's next link \(link) leads to a page that was read before: following it would never end."
+        case .notLoaded:
+            "The relation wasn't loaded, and the service gave no link to it: expand it in the query, or ask for full metadata."
         }
     }
 }
@@ -27,4 +31,7 @@ public enum ForeignLinkPolicy: String, Sendable, Hashable, CaseIterable {
     case refuse
     /// Follow them, without the client's credentials and headers.
     case followWithoutCredentials
+    /// Take their path and query on the service's own origin: for services that don't know of the proxy before them, and write links with
+    /// the host, the port or the scheme inside.
+    case rebase
 }

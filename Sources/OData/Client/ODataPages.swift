@@ -79,9 +79,10 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
         }
 
         private func following(_ link: String, of page: ODataPage<Entity>, at url: URL) throws(ODataLinkError) -> Step {
-            let next = try NextLink.url(link, context: page.context, page: url)
+            let named = try NextLink.url(link, context: page.context, page: url)
+            let (next, isForeign) = try NextLink.route(named, service: origin, policy: pages.foreignLinks)
             guard !seen.contains(next.absoluteString.hashValue) else { throw .loop(NextLink.shown(next)) }
-            return .link(next, isForeign: try NextLink.isForeign(next, to: origin, policy: pages.foreignLinks))
+            return .link(next, isForeign: isForeign)
         }
     }
 }

@@ -13,4 +13,5 @@ public protocol QueryNumberOperand: QueryOperand {}
 extension String: QueryTextOperand {}
 extension QueryTerm: QueryTextOperand where Value: ODataText {}
 extension Int: QueryNumberOperand {}
+extension EdmDecimal: QueryNumberOperand {}
 extension QueryTerm: QueryNumberOperand where Value: ODataNumber {}

@@ -13,6 +13,7 @@ public protocol ODataInstant {}
 public protocol ODataDuration {}
 
 extension Duration: ODataDuration {}
+extension EdmDuration: ODataDuration {}
 extension AnyEdm: ODataDuration {}
 extension Optional: ODataDuration where Wrapped: ODataDuration {}
 

@@ -16,6 +16,7 @@ extension UInt: ODataNumber {}
 extension Double: ODataNumber {}
 extension Float: ODataNumber {}
 extension Decimal: ODataNumber {}
+extension EdmDecimal: ODataNumber {}
 extension Optional: ODataNumber where Wrapped: ODataNumber {}
 
 /// Where a number is rounded to.

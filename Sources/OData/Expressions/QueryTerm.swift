@@ -28,6 +28,28 @@ public struct QueryTerm<Value>: Sendable, QueryOperand {
         member(keyPath, of: Wrapped.self)
     }
 
+    /// A property that may be absent: in a query it is null or a value.
+    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Presence<Member>>) -> QueryTerm<Member?> {
+        member(keyPath, of: Value.self)
+    }
+
+    /// A property that may be absent, of the value behind an optional.
+    public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Presence<Member>>) -> QueryTerm<Member?>
+    where Value == Wrapped? {
+        member(keyPath, of: Wrapped.self)
+    }
+
+    /// The entity that a relation leads to: in a query it is there whether it was loaded or not.
+    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, ToOne<Member>>) -> QueryTerm<Member?> {
+        member(keyPath, of: Value.self)
+    }
+
+    /// The entity that a relation leads to, of the value behind an optional.
+    public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, ToOne<Member>>) -> QueryTerm<Member?>
+    where Value == Wrapped? {
+        member(keyPath, of: Wrapped.self)
+    }
+
     /// A property by its wire name, or by a path of them: `$0["Address/City"]`.
     public subscript(_ path: String) -> QueryTerm<AnyEdm> {
         QueryTerm<AnyEdm>(appending(QueryPath.segments(of: path)))

@@ -49,7 +49,7 @@ extension EdmDate: CustomStringConvertible {
 extension EdmDate: Codable {
     /// Reads the date's text.
     public init(from decoder: any Decoder) throws {
-        self = try EdmText.read(from: decoder, by: { EdmDate($0) }, like: "a date such as 2026-11-21")
+        self = try EdmText.read(from: decoder, by: { EdmDate(payload: $0) }, like: "a date such as 2026-11-21")
     }
 
     /// Writes the date's text.

@@ -57,21 +57,14 @@ extension EdmDateTimeOffset: EdmConvertible {
 }
 
 extension EdmDateTimeOffset: Codable {
-    /// Reads the text.
+    /// Reads the text, also V2's `/Date(…)/`.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let value = EdmDateTimeOffset(text) else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "'\(text)' isn't a point in time such as 2026-11-21T07:59:59Z.")
-        }
-        self = value
+        self = try EdmText.read(from: decoder, by: { EdmDateTimeOffset(payload: $0) }, like: "a point in time such as 2026-11-21T07:59:59Z")
     }
 
     /// Writes the text.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
+        try EdmText.write(self, to: encoder)
     }
 }
 

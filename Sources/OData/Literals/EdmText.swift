@@ -17,4 +17,11 @@ enum EdmText {
         var container = encoder.singleValueContainer()
         try container.encode(value.description)
     }
+
+    /// The name of an enumeration's member; services that write numbers are understood, too.
+    static func memberName(from decoder: any Decoder) throws -> String {
+        let container = try decoder.singleValueContainer()
+        if let text = try? container.decode(String.self) { return text }
+        return String(try container.decode(Int64.self))
+    }
 }

@@ -58,7 +58,7 @@ extension EdmTimeOfDay: CustomStringConvertible {
 extension EdmTimeOfDay: Codable {
     /// Reads the time's text.
     public init(from decoder: any Decoder) throws {
-        self = try EdmText.read(from: decoder, by: { EdmTimeOfDay($0) }, like: "a time of day such as 07:59:59")
+        self = try EdmText.read(from: decoder, by: { EdmTimeOfDay(payload: $0) }, like: "a time of day such as 07:59:59")
     }
 
     /// Writes the time's text.

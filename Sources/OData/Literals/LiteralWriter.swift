@@ -87,10 +87,7 @@ struct LiteralWriter: Sendable {
         case .date(let value):
             prefixed("datetime", value.description + "T00:00:00", to: &text)
         case .timeOfDay(let value):
-            let time = Duration(
-                secondsComponent: Int64(value.hour * 3600 + value.minute * 60 + value.second),
-                attosecondsComponent: value.picosecond * 1_000_000)
-            prefixed("time", Self.duration(time), to: &text)
+            prefixed("time", Self.duration(value.duration), to: &text)
         case .duration(let value):
             prefixed("time", Self.duration(value), to: &text)
         case .binary(let value):

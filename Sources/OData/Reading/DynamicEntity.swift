@@ -1,7 +1,7 @@
 /// An entity whose type isn't declared in Swift: its properties by name, each present, null or absent.
 ///
-/// Properties keep the order they are given in. Decoders that don't keep the payload's order, as Foundation's doesn't, give them sorted
-/// by name, so that the same payload always gives the same value.
+/// Properties keep the order they are given in, which is the payload's where ``ODataDecoder`` reads it. Decoders that don't keep that order,
+/// as Foundation's doesn't, give them sorted by name, so that the same payload always gives the same value.
 public struct DynamicEntity: Sendable, Hashable {
     /// One property.
     public struct Property: Sendable, Hashable {
@@ -19,28 +19,55 @@ public struct DynamicEntity: Sendable, Hashable {
 
     /// All properties, no name twice.
     public private(set) var properties: [Property] = []
+    /// Where each property is, of an entity so large that searching for it would take longer.
     private var positions: [String: Int] = [:]
+
+    private static let searchedCount = 12
 
     /// An entity of properties; of those with the same name the last one counts.
     public init(_ properties: [Property] = []) {
+        self.properties.reserveCapacity(properties.count)
         for property in properties { self[property.name] = property.value }
+    }
+
+    /// Adds a property, if there is none of this name yet; whether there was none.
+    mutating func append(_ name: String, _ value: ODataValue) -> Bool {
+        guard position(of: name) == nil else { return false }
+        properties.append(Property(name, value))
+        index()
+        return true
+    }
+
+    private func position(of name: String) -> Int? {
+        positions.isEmpty ? properties.firstIndex { $0.name == name } : positions[name]
+    }
+
+    /// Keeps the positions in step with a property that was added.
+    private mutating func index() {
+        guard properties.count > Self.searchedCount else { return }
+        if positions.isEmpty {
+            for (position, property) in properties.enumerated() { positions[property.name] = position }
+        } else if let last = properties.last {
+            positions[last.name] = properties.count - 1
+        }
     }
 
     /// The value of a property: `nil` where it is absent, ``ODataValue/null`` where it is null. Setting `nil` removes it.
     public subscript(_ name: String) -> ODataValue? {
         get {
-            positions[name].map { properties[$0].value }
+            position(of: name).map { properties[$0].value }
         }
         set {
-            switch (positions[name], newValue) {
+            switch (position(of: name), newValue) {
             case (let position?, let value?):
                 properties[position].value = value
             case (nil, let value?):
-                positions[name] = properties.count
                 properties.append(Property(name, value))
+                index()
             case (let position?, nil):
                 properties.remove(at: position)
-                positions = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
+                positions = [:]
+                index()
             case (nil, nil):
                 break
             }
@@ -69,7 +96,11 @@ extension DynamicEntity: Codable {
 
     /// Reads all properties there are.
     public init(from decoder: any Decoder) throws {
-        try self.init(from: try decoder.container(keyedBy: PropertyKey.self))
+        if let payload = decoder as? PayloadDecoder {
+            self = try Self.read(payload)
+        } else {
+            try self.init(from: try decoder.container(keyedBy: PropertyKey.self))
+        }
     }
 
     init(from container: KeyedDecodingContainer<PropertyKey>) throws {
@@ -82,6 +113,18 @@ extension DynamicEntity: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: PropertyKey.self)
         for property in properties { try container.encode(property.value, forKey: PropertyKey(stringValue: property.name)) }
+    }
+}
+
+extension DynamicEntity {
+    /// Whether the properties are the same, in the same order.
+    public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
+        left.properties == right.properties
+    }
+
+    /// Hashes the properties.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(properties)
     }
 }
 

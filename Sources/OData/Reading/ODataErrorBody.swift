@@ -29,8 +29,38 @@ public struct ODataErrorBody: Error, Sendable, Hashable {
 extension ODataErrorBody {
     /// Reads a response's body; `nil` where it isn't an OData error in JSON, as with the HTML of a proxy.
     public init?(_ body: Data) {
-        guard let error = try? ODataJSON.decoder().decode(ODataErrorBody.self, from: body) else { return nil }
-        self = error
+        guard let object = try? PayloadScanner.value(of: body).object else { return nil }
+        self.init(in: object)
+    }
+
+    static let names = ["error", "odata.error", "@odata.error"]
+
+    /// The error among an object's members, if there is one.
+    init?(in object: DynamicEntity) {
+        for name in Self.names {
+            if let error = object[name]?.object.flatMap({ ODataErrorBody($0) }) {
+                self = error
+                return
+            }
+        }
+        return nil
+    }
+
+    /// The error that a service broke its answer off with: what it wrote before isn't JSON any more, and nothing follows the error.
+    init?(inStream body: Data) {
+        let end = body.suffix(65_536)
+        for name in Self.names {
+            guard let place = end.range(of: Data("\"\(name)\"".utf8), options: .backwards) else { continue }
+            var start = place.upperBound
+            while start < end.endIndex, [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(end[start]) { start += 1 }
+            guard let object = PayloadScanner.lastValue(in: body, from: start - body.startIndex)?.object, let error = ODataErrorBody(object)
+            else {
+                continue
+            }
+            self = error
+            return
+        }
+        return nil
     }
 
     private init?(_ error: DynamicEntity) {
@@ -49,6 +79,14 @@ extension ODataErrorBody {
         // The name's case differs between services.
         let inner = error.properties.first { $0.name.lowercased() == "innererror" }
         innerError = inner?.value
+        // SAP's V2 has further errors in there.
+        if details.isEmpty {
+            details = (inner?.value["errordetails"]?.array ?? []).compactMap(\.object).map { detail in
+                Detail(
+                    code: text(detail["code"]) ?? "", message: text(detail["message"]) ?? "",
+                    target: text(detail["target"] ?? detail["propertyref"]))
+            }
+        }
         let known = ["code", "message", "target", "details", inner?.name]
         others = DynamicEntity(error.properties.filter { !known.contains($0.name) })
     }
@@ -58,8 +96,7 @@ extension ODataErrorBody: Decodable {
     /// Reads the object around the error.
     public init(from decoder: any Decoder) throws {
         let body = try DynamicEntity(from: decoder)
-        let candidates = ["error", "odata.error", "@odata.error"].lazy.compactMap { body[$0]?.object }
-        guard let error = candidates.compactMap({ ODataErrorBody($0) }).first else {
+        guard let error = ODataErrorBody(in: body) else {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "There is no OData error in the body."))
         }

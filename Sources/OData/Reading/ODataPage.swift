@@ -10,6 +10,8 @@ public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
     public var deltaLink: String?
     /// The context URL as the service wrote it.
     public var context: String?
+    /// Annotations of the collection, by their qualified names without `@`.
+    public var annotations = DynamicEntity()
 
     /// A page.
     public init(
@@ -24,14 +26,68 @@ public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
 }
 
 extension ODataPage: Decodable {
-    private typealias Key = DynamicEntity.PropertyKey
-
-    /// Reads a page in the shape of 4.0 or of 4.01, whose control information may come without `odata.`.
+    /// Reads a page in the shape of 4.0 or of 4.01, whose control information may come without `odata.`, of V2 with `d` and `results` or
+    /// without, or of V3's light form.
     ///
     /// - Throws: ``ODataErrorBody`` where there is an error instead of a page or behind it, as a service says that fails midway.
     public init(from decoder: any Decoder) throws {
+        if let payload = decoder as? PayloadDecoder {
+            try self.init(payload)
+        } else {
+            try self.init(plain: decoder)
+        }
+    }
+
+    private init(_ root: PayloadDecoder) throws {
+        var payload = root
+        if let object = root.value.object, object["value"] == nil, object["results"] == nil, let data = object["d"] {
+            payload = root.child(data, PayloadKey("d"))
+        }
+        let object: DynamicEntity
+        let name: String
+        switch payload.value {
+        // The first version had the array itself in `d`.
+        case .array: (object, name) = (DynamicEntity(), "")
+        case .object(let found):
+            if let error = ODataErrorBody(in: found) { throw error }
+            (object, name) = (found, found["value"] == nil ? "results" : "value")
+        default: throw payload.mismatch([ODataValue].self, "a page of entities")
+        }
+        guard let values = payload.value.array ?? object[name]?.array else {
+            let names = object.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ")
+            throw payload.corrupted("No page of entities: there is neither an array 'value' nor 'results', but \(names).")
+        }
+        // A service that fails midway may still close the array behind its error.
+        if let last = values.last?.object, last.properties.count == 1, let error = ODataErrorBody(in: last) { throw error }
+        let place = name.isEmpty ? payload : payload.child(.null, PayloadKey(name))
+        entities = try values.enumerated().map { try place.child($1, PayloadKey(index: $0)).decode(Entity.self) }
+        try read(object, payload)
+    }
+
+    /// What stands beside the entities.
+    private mutating func read(_ object: DynamicEntity, _ payload: PayloadDecoder) throws {
+        let control = ControlInformation(entity: object)
+        // Services that were asked for IEEE754Compatible numbers write the count as a text; V2 always does.
+        if let number = control["count"] ?? object["__count"], !number.isNull {
+            guard let count = number.integer else { throw payload.corrupted("The page's count isn't a whole number.") }
+            self.count = count
+        }
+        if let link = control["nextLink"] ?? object["__next"], !link.isNull {
+            guard let text = NextLink.text(link) else { throw payload.corrupted("The page's next link isn't a text.") }
+            nextLink = text
+        }
+        deltaLink = (control["deltaLink"] ?? object["__delta"]).flatMap { NextLink.text($0) }
+        context = control["context"]?.string ?? object["odata.metadata"]?.string
+        for property in object.properties where property.name.hasPrefix("@") && ControlInformation.name(property.name) == nil {
+            annotations[String(property.name.dropFirst())] = property.value
+        }
+    }
+
+    /// V4's shapes from decoders other than ours.
+    private init(plain decoder: any Decoder) throws {
+        typealias Key = DynamicEntity.PropertyKey
         let container = try decoder.container(keyedBy: Key.self)
-        for name in ["error", "odata.error", "@odata.error"] where container.contains(Key(stringValue: name)) {
+        for name in ODataErrorBody.names where container.contains(Key(stringValue: name)) {
             if let error = try? ODataErrorBody(from: decoder) { throw error }
         }
         let value = Key(stringValue: "value")
@@ -40,20 +96,11 @@ extension ODataPage: Decodable {
             throw DecodingError.keyNotFound(
                 value, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "No page of entities: \(hint)."))
         }
-        func control<Value: Decodable>(_ type: Value.Type, _ name: String) throws -> Value? {
-            try container.decodeIfPresent(type, forKey: Key(stringValue: "@odata." + name))
-                ?? container.decodeIfPresent(type, forKey: Key(stringValue: "@" + name))
-        }
         entities = try container.decode([Entity].self, forKey: value)
-        // Services that were asked for IEEE754Compatible numbers write the count as a text.
-        let number = try control(ODataValue.self, "count")
-        count = number?.integer
-        if let number, !number.isNull, count == nil {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "The page's count isn't a whole number."))
+        var beside = DynamicEntity()
+        for key in container.allKeys where key.stringValue.hasPrefix("@") {
+            beside[key.stringValue] = try container.decode(ODataValue.self, forKey: key)
         }
-        nextLink = try control(String.self, "nextLink")
-        deltaLink = try control(String.self, "deltaLink")
-        context = try control(String.self, "context")
+        try read(beside, PayloadDecoder(.object(beside), settings: PayloadSettings()))
     }
 }

@@ -1,5 +1,4 @@
 public import Foundation
-import WebServiceClient
 
 /// Any value of a JSON payload, for what no Swift type was declared for.
 public enum ODataValue: Sendable, Hashable {
@@ -9,10 +8,8 @@ public enum ODataValue: Sendable, Hashable {
     case boolean(Bool)
     /// A whole number that fits.
     case integer(Int64)
-    /// Any other number, as exactly as `Decimal` holds it: 38 digits.
-    case decimal(Decimal)
-    /// A number too large or too small for `Decimal`.
-    case double(Double)
+    /// Any other number, by its digits.
+    case decimal(EdmDecimal)
     /// Text; dates, Guids and so on are texts in JSON.
     case string(String)
     /// A collection.
@@ -32,29 +29,25 @@ public enum ODataValue: Sendable, Hashable {
 
     /// The number, if it is whole and fits, or a text of such a number, which is how some services send `Int64`.
     public var integer: Int64? {
-        switch self {
-        case .integer(let value): value
-        case .string(let text): Int64(text)
-        default: nil
-        }
+        if case .integer(let value) = self { value } else { number?.integer() }
     }
 
-    /// The number, if it is one, or a text of a number, which is how some services send `Decimal`.
+    /// The number, if it is one that `Decimal` holds, or a text of such a number, which is how some services send `Decimal`.
     public var decimal: Decimal? {
-        switch self {
-        case .integer(let value): Decimal(value)
-        case .decimal(let value): value
-        case .string(let text): DecimalText.decimal(text)
-        default: nil
-        }
+        if case .integer(let value) = self { Decimal(value) } else { number?.decimal }
     }
 
-    /// The number as a `Double`, if it is one.
+    /// The number as the nearest `Double`, if it is one, or a text of one: also `INF`, `-INF` and `NaN`.
     public var double: Double? {
+        number?.double
+    }
+
+    /// The number by its digits, if it is one, or a text of one.
+    public var number: EdmDecimal? {
         switch self {
-        case .integer(let value): Double(value)
-        case .decimal(let value): Double(value.description)
-        case .double(let value): value
+        case .integer(let value): EdmDecimal(value)
+        case .decimal(let value): value
+        case .string(let text): EdmDecimal(text)
         default: nil
         }
     }
@@ -83,6 +76,10 @@ public enum ODataValue: Sendable, Hashable {
 extension ODataValue: Codable {
     /// Reads any value.
     public init(from decoder: any Decoder) throws {
+        if let payload = decoder as? PayloadDecoder {
+            self = payload.value
+            return
+        }
         if let object = try? decoder.container(keyedBy: DynamicEntity.PropertyKey.self) {
             self = .object(try DynamicEntity(from: object))
             return
@@ -103,9 +100,9 @@ extension ODataValue: Codable {
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode(Decimal.self), !value.isNaN {
-            self = .decimal(value)
+            self = .decimal(EdmDecimal(value))
         } else {
-            self = .double(try container.decode(Double.self))
+            self = .decimal(EdmDecimal(try container.decode(Double.self)))
         }
     }
 
@@ -117,7 +114,6 @@ extension ODataValue: Codable {
         case .boolean(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
         case .decimal(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
@@ -125,7 +121,9 @@ extension ODataValue: Codable {
     }
 }
 
-extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral {
+extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
     /// Text.
     public init(stringLiteral value: String) {
         self = .string(value)
@@ -144,5 +142,10 @@ extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
     /// A collection.
     public init(arrayLiteral elements: ODataValue...) {
         self = .array(elements)
+    }
+
+    /// An entity or complex value.
+    public init(dictionaryLiteral elements: (String, ODataValue)...) {
+        self = .object(DynamicEntity(elements.map { DynamicEntity.Property($0, $1) }))
     }
 }

@@ -110,6 +110,7 @@ final class ProbePass {
             record(made, at: path)
             return made
         }
+        if leavesRelationsEmpty, let relation = type as? any ProbeRelation.Type, let empty = relation.probeEmpty as? Value { return empty }
         guard depth < Self.depthLimit, indices.paths.count < Self.valueLimit else {
             throw ProbeRefusal(reason: "\(type) nests too deeply")
         }
@@ -197,10 +198,3 @@ final class ProbePass {
 struct ProbeRefusal: Error {
     let reason: String
 }
-
-/// Types that decode from nothing: null, or no elements.
-private protocol ProbeEmptiable {}
-extension Optional: ProbeEmptiable {}
-extension Array: ProbeEmptiable {}
-extension Set: ProbeEmptiable {}
-extension Dictionary: ProbeEmptiable {}

@@ -63,6 +63,16 @@ extension EntityRequest {
         EntityRequest<Target>(resource: resource.following(relation, of: Entity.self))
     }
 
+    /// The related entities that a relation leads to. The options begin anew.
+    public func navigate<Target>(_ relation: KeyPath<Entity, ToMany<Target>>) -> FetchRequest<Target> {
+        FetchRequest<Target>(resource: resource.following(relation, of: Entity.self))
+    }
+
+    /// The related entity that a relation leads to. The options begin anew.
+    public func navigate<Target>(_ relation: KeyPath<Entity, ToOne<Target>>) -> EntityRequest<Target> {
+        EntityRequest<Target>(resource: resource.following(relation, of: Entity.self))
+    }
+
     /// The entity seen as one of a derived type, by the type's qualified name. The options begin anew.
     public func cast<Derived>(to type: Derived.Type, named name: String) -> EntityRequest<Derived> {
         EntityRequest<Derived>(resource: resource.cast(to: name))

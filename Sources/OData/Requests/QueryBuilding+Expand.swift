@@ -32,6 +32,20 @@ extension QueryBuilding {
         expanding(relation, nested)
     }
 
+    /// With the related entities of a collection that knows whether it was loaded, and how it goes on.
+    public func expand<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
+    /// With the related entity of a relation that knows whether it was loaded.
+    public func expand<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, ToOne<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
+    ) -> Self {
+        expanding(relation, nested)
+    }
+
     /// With what a navigation property by its wire name leads to.
     public func expand(_ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }) -> Self {
         expanding(QueryPath(name), nested)

@@ -82,6 +82,7 @@ import Testing
         let people = FetchRequest<Person>().selectAll()
         #expect(try people.key(5).relativeURL() == "People(5)")
         #expect(try people.key("O'Neil/a?b%2F&").relativeURL() == "People('O''Neil%2Fa%3Fb%252F%26')")
+        #expect(try people.key(byAlias: "a/b").relativeURL() == "People(@key)?@key='a%2Fb'")
         #expect(try people.key(["OrderID": 1, "Name": "x,y"]).relativeURL() == "People(OrderID=1,Name='x%2Cy')")
         #expect(try people.key(Gender.male).relativeURL() == "People(Trippin.Gender'Male')")
         #expect(try people.key(1).expand(\.trips) { $0.selectAll() }.relativeURL() == "People(1)?$expand=Trips")

@@ -1,0 +1,128 @@
+public import Foundation
+
+/// Decodes OData's JSON: every version's shapes, every `Edm` type exactly.
+///
+///     let person = try ODataDecoder().decode(Person.self, from: data)
+///
+/// Numbers are read by their digits, from numbers or texts; `Date`, `Data`, `UUID`, `Decimal` and `Duration` as OData spells them, in V4 or V2.
+/// Where Foundation's types hold less than what is there, they are bounded: a `Date` to some fifteen digits, a `Decimal` to 38, beyond which it is an
+/// error; ``EdmDateTimeOffset`` and ``EdmDecimal`` hold all. V2's `d`, `results` and `__deferred` are looked through, and a root's `value`
+/// where an array or a primitive is wanted. Properties keep their order, and those that no type declares stay in ``ODataEntity`` or ``DynamicEntity``.
+///
+/// The JSON itself is read strictly: a name twice in one object, for one, is an error.
+public struct ODataDecoder: Sendable {
+    /// The types that ``Polymorphic`` values are decoded as.
+    public var types: TypeRegistry
+
+    /// A decoder.
+    public init(types: TypeRegistry = TypeRegistry()) {
+        self.types = types
+    }
+
+    /// A value of a payload.
+    ///
+    /// - Throws: `DecodingError`, or what the type's own decoding throws; ``ODataErrorBody`` where the service broke off with an error, or put
+    ///   one in place of the value.
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        try decode(type, from: data, at: [])
+    }
+
+    /// A value of a payload that was read before.
+    ///
+    /// - Throws: like ``decode(_:from:)``.
+    public func decode<Value: Decodable>(_ type: Value.Type, from root: ODataValue) throws -> Value {
+        try decode(type, root: root, at: [])
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
+        let root: ODataValue
+        do {
+            root = try PayloadScanner.value(of: data)
+        } catch {
+            // A service that fails midway can only break off, and says why at the end.
+            throw ODataErrorBody(inStream: data) ?? error
+        }
+        return try decode(type, root: root, at: path)
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
+        if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
+        let context = root.object.flatMap { ControlInformation(entity: $0)["context"] ?? $0["odata.metadata"] }
+        let settings = PayloadSettings(types: types, context: context?.string)
+        var payload = PayloadDecoder(root, settings: settings)
+        guard path.isEmpty else {
+            for name in path { payload = try payload.descending(to: name) }
+            return try payload.decode(type)
+        }
+        if !(type is any PayloadEnvelope.Type) { payload = PayloadRoot.inside(payload, for: type) }
+        return try payload.decode(type)
+    }
+}
+
+/// Types that read the whole payload with what is around their values.
+protocol PayloadEnvelope {}
+
+extension ODataValue: PayloadEnvelope {}
+extension ODataErrorBody: PayloadEnvelope {}
+extension ODataPage: PayloadEnvelope {}
+
+/// What stands around a payload's value.
+enum PayloadRoot {
+    /// An error in place of a value, or behind what was written before it happened.
+    static func error(in root: ODataValue) -> ODataErrorBody? {
+        guard case .object(let object) = root else { return nil }
+        guard let error = ODataErrorBody(in: object) else { return nil }
+        // A property of an entity may be called `error`; a page has none.
+        let others = object.properties.filter { !ODataErrorBody.names.contains($0.name) && ControlInformation.name($0.name) == nil }
+        return others.allSatisfy { $0.name == "value" && $0.value.array != nil } ? error : nil
+    }
+
+    /// The value inside V2's `d`, and inside the `value` or the one property that primitive values come in.
+    static func inside(_ payload: PayloadDecoder, for type: any Any.Type) -> PayloadDecoder {
+        var payload = payload
+        if let object = payload.value.object, object.properties.count == 1, let data = object["d"],
+            data.object ?? nil != nil || data.array != nil
+        {
+            payload = payload.child(data, PayloadKey("d"))
+        }
+        let wrapped = (type as? any OptionalPayload.Type)?.wrappedType ?? type
+        let isPrimitive = wrapped is any PayloadReadable.Type && wrapped != DynamicEntity.self && wrapped != ODataValue.self
+        if isPrimitive, let object = payload.value.object {
+            let named = object.properties.filter { ControlInformation.name($0.name) == nil && $0.name != "__metadata" }
+            if let value = object["value"] {
+                payload = payload.child(value, PayloadKey("value"))
+            } else if named.count == 1, let only = named.first {
+                payload = payload.child(only.value, PayloadKey(only.name))
+            }
+        }
+        return payload
+    }
+}
+
+/// Tells what an optional may hold.
+private protocol OptionalPayload {
+    static var wrappedType: any Any.Type { get }
+}
+
+extension Optional: OptionalPayload {
+    fileprivate static var wrappedType: any Any.Type { Wrapped.self }
+}
+
+extension PayloadDecoder {
+    fileprivate func descending(to name: String) throws -> PayloadDecoder {
+        switch value {
+        case .object(let object):
+            if let member = object[name] { return child(member, PayloadKey(name)) }
+            // V2's `d` needs no mention.
+            if let data = object["d"]?.object, object.properties.count == 1, let member = data[name] {
+                return child(member, PayloadKey(name))
+            }
+        case .array(let elements):
+            if let index = Int(name), elements.indices.contains(index) { return child(elements[index], PayloadKey(index: index)) }
+        default: break
+        }
+        let names = value.object?.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ") ?? value.kind
+        throw DecodingError.keyNotFound(
+            PayloadKey(name), .init(codingPath: codingPath, debugDescription: "The payload has no '\(name)' there, but \(names)."))
+    }
+}

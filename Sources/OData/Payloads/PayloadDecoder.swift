@@ -1,0 +1,172 @@
+/// Decodes from a payload's value, by OData's rules: numbers also from texts, V2's wrappings looked through, and what stands beside a
+/// property at hand for the types that want it.
+struct PayloadDecoder: Decoder {
+    let value: ODataValue
+    let place: PayloadPlace
+    /// The object that the value is a property of, and the property's name.
+    var parent: DynamicEntity?
+    var name: String?
+    /// Whether the property is there at all.
+    var isPresent = true
+    let settings: PayloadSettings
+
+    var codingPath: [any CodingKey] { place.path }
+    var userInfo: [CodingUserInfoKey: Any] { settings.userInfo }
+
+    init(_ value: ODataValue, at place: PayloadPlace = .top, settings: PayloadSettings) {
+        self.value = value
+        self.place = place
+        self.settings = settings
+    }
+
+    /// What the payload says about the property that the value is.
+    var control: ControlInformation {
+        ControlInformation(entity: parent ?? DynamicEntity(), property: name ?? "")
+    }
+
+    /// What V2 puts in place of relations that weren't expanded: where they are.
+    var deferredLink: String? {
+        value.object.flatMap(PayloadDecoder.deferredLink)
+    }
+
+    static func deferredLink(_ object: DynamicEntity) -> String? {
+        guard object.properties.count == 1, let deferred = object["__deferred"]?.object else { return nil }
+        return deferred["uri"]?.string ?? ""
+    }
+
+    func child(_ value: ODataValue, _ key: any CodingKey) -> PayloadDecoder {
+        PayloadDecoder(value, at: .key(key, in: place), settings: settings)
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
+        if let link = PayloadDecoder.deferredLink(object) { throw notLoaded(link) }
+        return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: self, object: object))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        let page = try collection()
+        if let link = page.nextLink {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: codingPath,
+                    debugDescription: "The collection goes on behind a next link, \(NextLink.shown(link)), which an array can't hold: "
+                        + "declare the property as ToMany."))
+        }
+        return PayloadUnkeyedContainer(decoder: self, elements: page.elements)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        PayloadSingleContainer(decoder: self)
+    }
+
+    /// A collection with what is said beside it (V4), or around it (V2).
+    func collection() throws -> (elements: [ODataValue], count: Int64?, nextLink: String?) {
+        switch value {
+        case .array(let elements):
+            guard parent != nil else { return (elements, nil, nil) }
+            return (elements, control["count"]?.integer, control["nextLink"]?.string)
+        case .object(let object):
+            if let link = PayloadDecoder.deferredLink(object) { throw notLoaded(link) }
+            if let elements = object["results"]?.array {
+                return (elements, object["__count"]?.integer, object["__next"].flatMap { NextLink.text($0) })
+            }
+            // A whole payload's collection, such as a function's.
+            if case .top = place, let elements = object["value"]?.array {
+                return (elements, nil, ControlInformation(entity: object)["nextLink"]?.string)
+            }
+            throw mismatch([ODataValue].self, "an array")
+        default:
+            throw mismatch([ODataValue].self, "an array")
+        }
+    }
+
+    /// The value as any type: as OData spells it where we know how, else by the type's own decoding.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let readable = type as? any PayloadReadable.Type, let value = try readable.read(self) as? Value { return value }
+        return try Value(from: self)
+    }
+
+    // MARK: Errors
+
+    func mismatch(_ type: any Any.Type, _ wanted: String) -> DecodingError {
+        let context = DecodingError.Context(codingPath: codingPath, debugDescription: "\(wanted) is needed, not \(value.kind).")
+        return value.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    func corrupted(_ text: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: codingPath, debugDescription: text))
+    }
+
+    private func notLoaded(_ link: String) -> DecodingError {
+        corrupted("The relation wasn't loaded: expand it, or declare the property as ToOne or ToMany.")
+    }
+}
+
+extension ODataValue {
+    /// What it is, for errors.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a Boolean"
+        case .integer, .decimal: "a number"
+        case .string: "a text"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// What a decoder brings along to all places in a payload.
+final class PayloadSettings: Sendable {
+    let types: TypeRegistry
+    /// The payload's own context URL, which relative links begin at.
+    let context: String?
+
+    init(types: TypeRegistry = TypeRegistry(), context: String? = nil) {
+        self.types = types
+        self.context = context
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+}
+
+/// Where in a payload a value is.
+indirect enum PayloadPlace: Sendable {
+    case top
+    case key(any CodingKey, in: PayloadPlace)
+
+    var path: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var place = self
+        while case .key(let key, let outer) = place {
+            path.append(key)
+            place = outer
+        }
+        return path.reversed()
+    }
+}
+
+/// A key by its text or its place in an array.
+struct PayloadKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(_ name: String) {
+        stringValue = name
+        intValue = nil
+    }
+
+    init(index: Int) {
+        stringValue = "\(index)"
+        intValue = index
+    }
+
+    init?(stringValue: String) {
+        self.init(stringValue)
+    }
+
+    init?(intValue: Int) {
+        self.init(index: intValue)
+    }
+}

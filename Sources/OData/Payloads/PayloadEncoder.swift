@@ -1,0 +1,146 @@
+/// Encodes into a payload's value, members in the order they are encoded.
+struct PayloadEncoder: Encoder {
+    /// What an encoder brings along to all places in a payload.
+    final class Settings: Sendable {
+        let format: PayloadFormat
+        let types: TypeRegistry
+        /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
+        let isDraft: Bool
+
+        init(_ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false) {
+            self.format = format
+            self.types = types
+            self.isDraft = isDraft
+        }
+    }
+
+    let node: PayloadNode
+    let place: PayloadPlace
+    let settings: Settings
+
+    var codingPath: [any CodingKey] { place.path }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    /// The payload of a value.
+    static func payload(of value: any Encodable, _ settings: Settings) throws -> ODataValue {
+        try node(of: value, settings).value
+    }
+
+    static func node(of value: any Encodable, _ settings: Settings) throws -> PayloadNode {
+        let encoder = PayloadEncoder(node: PayloadNode(), place: .top, settings: settings)
+        try encoder.encode(value)
+        return encoder.node
+    }
+
+    func child(_ node: PayloadNode, _ key: any CodingKey) -> PayloadEncoder {
+        PayloadEncoder(node: node, place: .key(key, in: place), settings: settings)
+    }
+
+    func encode(_ value: some Encodable) throws {
+        guard let writable = value as? any PayloadWritable else {
+            if let name = settings.types.derivedName(of: type(of: value)) { writeType(name) }
+            return try value.encode(to: self)
+        }
+        do {
+            node.content = .value(try writable.payload(settings.format))
+        } catch let refusal as PayloadRefusal {
+            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: refusal.description))
+        }
+    }
+
+    /// Says of what type the value is, for services that would take it for the declared one.
+    func writeType(_ name: String) {
+        node.beObject()
+        if settings.format.version == .v2 {
+            node.member("__metadata").content = .value(.object(["type": .string(name)]))
+        } else {
+            node.member(settings.format.controlName("type")).content = .value(.string(settings.format.typeReference(name)))
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.beObject()
+        return KeyedEncodingContainer(PayloadKeyedEncodingContainer<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.beArray()
+        return PayloadUnkeyedEncodingContainer(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        PayloadSingleEncodingContainer(encoder: self)
+    }
+}
+
+/// A value that is still being encoded.
+final class PayloadNode {
+    enum Content {
+        case value(ODataValue)
+        case object([(name: String, node: PayloadNode)])
+        case array([PayloadNode])
+    }
+
+    var content = Content.value(.object(DynamicEntity()))
+    /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
+    var isRelation = false
+
+    func beObject() {
+        takeApart()
+        if case .object = content { return }
+        content = .object([])
+    }
+
+    /// Makes an object that is one value one of members.
+    func takeApart() {
+        guard case .value(.object(let object)) = content else { return }
+        content = .object(object.properties.map { ($0.name, PayloadNode($0.value)) })
+    }
+
+    func beArray() {
+        if case .array = content { return }
+        content = .array([])
+    }
+
+    init() {}
+
+    init(_ value: ODataValue) {
+        content = .value(value)
+    }
+
+    /// The node of a member; one of the same name is replaced.
+    func member(_ name: String) -> PayloadNode {
+        let node = PayloadNode()
+        guard case .object(var members) = content else { return node }
+        // Not held twice while it grows.
+        content = .array([])
+        if let position = members.firstIndex(where: { $0.name == name }) {
+            members[position].node = node
+        } else {
+            members.append((name, node))
+        }
+        content = .object(members)
+        return node
+    }
+
+    func element() -> PayloadNode {
+        let node = PayloadNode()
+        guard case .array(var elements) = content else { return node }
+        content = .object([])
+        elements.append(node)
+        content = .array(elements)
+        return node
+    }
+
+    var count: Int {
+        if case .array(let elements) = content { elements.count } else { 0 }
+    }
+
+    var value: ODataValue {
+        switch content {
+        case .value(let value): value
+        case .object(let members): .object(DynamicEntity(members.map { DynamicEntity.Property($0.name, $0.node.value) }))
+        case .array(let elements): .array(elements.map(\.value))
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+
+/// A type whose values OData spells in its own way: written without a container.
+protocol PayloadWritable {
+    /// - Throws: ``PayloadRefusal`` where the format has no spelling for the value.
+    func payload(_ format: PayloadFormat) throws -> ODataValue
+}
+
+/// Why a value can't be written.
+struct PayloadRefusal: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension Int8: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+extension Int16: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+extension Int32: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+extension UInt8: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+extension UInt16: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+extension UInt32: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
+}
+
+/// What `Edm.Int32` can't hold must be an `Edm.Int64` or a decimal in the service's model; declare `Int64` to have all of them texts.
+extension Int: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue {
+        Int32(exactly: self) != nil ? .integer(Int64(self)) : Int64(self).payload(format)
+    }
+}
+
+extension Int64: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { format.hasTextNumbers ? .string(String(self)) : .integer(self) }
+}
+
+extension UInt: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue { try UInt64(self).payload(format) }
+}
+
+extension UInt64: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        if let value = Int(exactly: self) { return value.payload(format) }
+        return try EdmDecimal(self).payload(format)
+    }
+}
+
+extension Double: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { NumberText.payload(self, format) }
+}
+
+extension Float: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { NumberText.payload(self, format) }
+}
+
+extension NumberText {
+    /// V2 has texts for `Edm.Double` and `Edm.Single`; `INF`, `-INF` and `NaN` are texts everywhere.
+    fileprivate static func payload(_ value: some BinaryFloatingPoint & CustomStringConvertible, _ format: PayloadFormat) -> ODataValue {
+        let text = floating(value)
+        guard format.version != .v2, value.isFinite else { return .string(text) }
+        return .decimal(EdmDecimal(digits: text))
+    }
+}
+
+extension Bool: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .boolean(self) }
+}
+
+extension String: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(self) }
+}
+
+extension EdmDecimal: PayloadWritable {
+    /// Without an exponent, which services need not understand.
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        guard isFinite else {
+            guard format.version >= .v401 else {
+                throw PayloadRefusal(description: "\(self) is no Edm.Decimal before version 4.01.")
+            }
+            return .string(description)
+        }
+        guard let text = plainText else {
+            throw PayloadRefusal(description: "\(description.prefix(60)) has more than a thousand digits when written without an exponent.")
+        }
+        return format.hasTextNumbers ? .string(text) : .decimal(EdmDecimal(digits: text))
+    }
+}
+
+extension Decimal: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue { try EdmDecimal(self).payload(format) }
+}
+
+extension Date: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        guard format.version == .v2 else {
+            do {
+                return .string(try LiteralWriter.instant(self))
+            } catch {
+                throw PayloadRefusal(description: error.description)
+            }
+        }
+        let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
+        guard let whole = Int64(exactly: milliseconds) else {
+            throw PayloadRefusal(description: "The date is too far away for V2's milliseconds.")
+        }
+        return .string("/Date(\(whole))/")
+    }
+}
+
+extension EdmDateTimeOffset: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        guard format.version == .v2 else {
+            guard offset != nil else {
+                throw PayloadRefusal(description: "'\(self)' lacks the offset from UTC that every Edm.DateTimeOffset has; add 'Z'.")
+            }
+            return .string(description)
+        }
+        guard let text = V2DateText.text(self) else {
+            throw PayloadRefusal(
+                description: "'\(self)' doesn't fit into V2's whole milliseconds; cut it by truncated(toFractionDigits: 3).")
+        }
+        return .string(text)
+    }
+}
+
+extension EdmDate: PayloadWritable {
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        guard format.version == .v2, let midnight else { return .string(description) }
+        return try midnight.payload(format)
+    }
+}
+
+extension EdmTimeOfDay: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue {
+        .string(format.version == .v2 ? LiteralWriter.duration(duration) : description)
+    }
+}
+
+extension Duration: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(LiteralWriter.duration(self)) }
+}
+
+extension EdmDuration: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(description) }
+}
+
+extension Data: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue {
+        .string(format.version == .v2 ? base64EncodedString() : LiteralWriter.base64URL(self))
+    }
+}
+
+extension EdmBinary: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { data.payload(format) }
+}
+
+extension UUID: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(uuidString.lowercased()) }
+}
+
+extension URL: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(absoluteString) }
+}
+
+extension ODataValue: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { self }
+}
+
+extension DynamicEntity: PayloadWritable {
+    func payload(_ format: PayloadFormat) -> ODataValue { .object(self) }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// Writes a value as a JSON text (RFC 8259): compact, members in their order, numbers by their digits, slashes as they are.
+struct PayloadWriter {
+    private var bytes: [UInt8] = []
+
+    static func data(_ value: ODataValue) throws -> Data {
+        var writer = PayloadWriter()
+        try writer.write(value, depth: 0)
+        return Data(writer.bytes)
+    }
+
+    private mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func write(_ value: ODataValue, depth: Int) throws {
+        guard depth <= PayloadScanner.depthLimit else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: [], debugDescription: "The value nests more than \(PayloadScanner.depthLimit) levels deep."))
+        }
+        switch value {
+        case .null: append("null")
+        case .boolean(let value): append(value ? "true" : "false")
+        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        case .decimal(let value):
+            // What JSON has no number for is a text in OData.
+            if value.isFinite {
+                bytes.append(contentsOf: value.description.utf8)
+            } else {
+                write(value.description)
+            }
+        case .string(let value): write(value)
+        case .array(let elements):
+            append("[")
+            for (position, element) in elements.enumerated() {
+                if position > 0 { append(",") }
+                try write(element, depth: depth + 1)
+            }
+            append("]")
+        case .object(let object):
+            append("{")
+            for (position, property) in object.properties.enumerated() {
+                if position > 0 { append(",") }
+                write(property.name)
+                append(":")
+                try write(property.value, depth: depth + 1)
+            }
+            append("}")
+        }
+    }
+
+    private mutating func write(_ text: String) {
+        append("\"")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): append("\\\"")
+            case UInt8(ascii: "\\"): append("\\\\")
+            case 0x0A: append("\\n")
+            case 0x0D: append("\\r")
+            case 0x09: append("\\t")
+            case 0..<0x20: bytes.append(contentsOf: ("\\u00" + DigitText.hexadecimal(byte)).utf8)
+            default: bytes.append(byte)
+            }
+        }
+        append("\"")
+    }
+}

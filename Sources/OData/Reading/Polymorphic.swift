@@ -1,0 +1,88 @@
+/// A value whose type the payload names: an entity or complex value of a derived type.
+///
+///     let animals = try await client.fetch(FetchRequest<Polymorphic<any Animal>>(from: "Animals"))
+///
+/// The client's ``TypeRegistry`` says which Swift type stands for a name; for one that isn't registered it is the nearest base that is,
+/// else `Base` itself where that can be decoded. What the Swift type doesn't declare stays in ``undeclared``.
+public struct Polymorphic<Base: Sendable>: Sendable {
+    /// The value.
+    public let value: Base
+    /// The service's name of the type, where the payload says it.
+    public let typeName: String?
+    /// What the service says about the entity.
+    public let metadata: EntityMetadata
+    /// The properties that the Swift type doesn't declare, in the payload's order.
+    public let undeclared: DynamicEntity
+
+    /// A value to be written, of a type by its name; `nil` leaves it to the ``TypeRegistry``.
+    public init(_ value: Base, typeName: String? = nil) {
+        self.value = value
+        self.typeName = typeName
+        metadata = EntityMetadata()
+        undeclared = DynamicEntity()
+    }
+}
+
+extension Polymorphic: Decodable {
+    /// Reads the value as the type that its name stands for.
+    ///
+    /// - Throws: `DecodingError` where no Swift type is known for it, naming the type.
+    public init(from decoder: any Decoder) throws {
+        let types = (decoder as? PayloadDecoder)?.settings.types ?? TypeRegistry()
+        let entity = try DynamicEntity(from: decoder)
+        metadata = EntityMetadata(entity)
+        typeName = metadata.typeName
+        let container = try decoder.singleValueContainer()
+        let candidates: [any (Decodable & Sendable).Type]
+        if let nearest = typeName.flatMap({ types.nearest(to: $0) }) {
+            candidates = [nearest.type]
+        } else if let base = Base.self as? any (Decodable & Sendable).Type {
+            candidates = [base]
+        } else {
+            candidates = types.roots.map(\.type)
+        }
+        for type in candidates {
+            let decoded = try container.decode(type)
+            guard let value = decoded as? Base else { continue }
+            self.value = value
+            undeclared = entity.undeclared(by: Swift.type(of: decoded))
+            return
+        }
+        let name = typeName.map { "'\($0)'" } ?? "without a name"
+        throw DecodingError.dataCorruptedError(
+            in: container, debugDescription: "No Swift type that is a \(Base.self) is known for the type \(name): register one.")
+    }
+}
+
+extension Polymorphic: Encodable {
+    /// Writes the value with the name of its type, and the undeclared properties.
+    ///
+    /// - Throws: `EncodingError` where the value isn't `Encodable`.
+    public func encode(to encoder: any Encoder) throws {
+        guard let encodable = value as? any Encodable else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
+        }
+        if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: value)) {
+            payload.writeType(name)
+        }
+        try encodable.encode(to: encoder)
+        guard !undeclared.properties.isEmpty else { return }
+        var container = encoder.container(keyedBy: DynamicEntity.PropertyKey.self)
+        for property in undeclared.properties {
+            try container.encode(property.value, forKey: DynamicEntity.PropertyKey(stringValue: property.name))
+        }
+    }
+}
+
+extension DynamicEntity {
+    /// The properties that a Swift type doesn't decode; all where that isn't known for sure.
+    func undeclared(by type: any Any.Type) -> DynamicEntity {
+        let declared = PropertyCatalog.of(type).decodedNames ?? []
+        return DynamicEntity(
+            properties.filter { property in
+                !property.name.contains("@") && !property.name.hasPrefix("#") && property.name != "__metadata"
+                    && !property.name.hasPrefix("odata.") && !declared.contains(property.name)
+            })
+    }
+}

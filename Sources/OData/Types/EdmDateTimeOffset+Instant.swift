@@ -1,0 +1,108 @@
+public import Foundation
+import WebServiceClient
+
+// A point in time as an instant, and back.
+extension EdmDateTimeOffset {
+    /// An instant, to the microsecond, as a clock shows it that stands so many minutes to the east of UTC.
+    ///
+    /// `nil` where the offset is out of its range, or the instant isn't finite or some hundreds of millions of years away.
+    public init?(_ instant: Date, offset: Int = 0) {
+        let seconds = instant.timeIntervalSince1970
+        guard seconds.isFinite, abs(seconds) < 1e16 else { return nil }
+        var whole = seconds.rounded(.down)
+        var micros = ((seconds - whole) * 1_000_000).rounded()
+        if micros >= 1_000_000 {
+            whole += 1
+            micros = 0
+        }
+        self.init(secondsSince1970: Int64(whole), picosecond: Int64(micros) * 1_000_000, offset: offset)
+    }
+
+    /// So many seconds after the beginning of 1970 in UTC, as a clock shows it at an offset; without one, as a clock in UTC does.
+    init?(secondsSince1970 seconds: Int64, picosecond: Int64, offset: Int?) {
+        let (local, overflow) = seconds.addingReportingOverflow(Int64(offset ?? 0) * 60)
+        guard !overflow else { return nil }
+        let day = local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
+        guard abs(day) < 365_000_000_000 else { return nil }
+        let second = Int(local - day * 86_400)
+        let civil = CivilCalendar.date(ofDay: day)
+        guard let date = EdmDate(year: Int(civil.year), month: Int(civil.month), day: Int(civil.day)) else { return nil }
+        self.init(
+            date: date, hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: picosecond, offset: offset)
+    }
+
+    /// The seconds since the beginning of 1970 in UTC, without the fraction; a leap second counts as the next minute's first. Without an
+    /// offset the clock is taken to be in UTC.
+    public var secondsSince1970: Int64 {
+        let day = CivilCalendar.day(year: Int64(date.year), month: Int64(date.month), day: Int64(date.day))
+        return day * 86_400 + Int64(hour * 3600 + minute * 60 + second) - Int64(offset ?? 0) * 60
+    }
+
+    /// The instant, with the fifteen or so digits that a `Date` has.
+    public var instant: Date {
+        Date(timeIntervalSince1970: Double(secondsSince1970) + Double(picosecond) / 1e12)
+    }
+
+    /// The same without the digits of the second beyond so many, for properties whose `Precision` says so.
+    public func truncated(toFractionDigits digits: Int) -> EdmDateTimeOffset {
+        let unit = (max(0, digits)..<12).reduce(Int64(1)) { unit, _ in unit * 10 }
+        return EdmDateTimeOffset(
+            date: date, hour: hour, minute: minute, second: second, picosecond: picosecond - picosecond % unit, offset: offset) ?? self
+    }
+}
+
+extension EdmDateTimeOffset: Comparable {
+    /// Whether the left one is the earlier instant; of the same instant, the one with the smaller offset comes first.
+    public static func < (left: EdmDateTimeOffset, right: EdmDateTimeOffset) -> Bool {
+        (left.secondsSince1970, left.picosecond, left.offset ?? Int.min, left.second)
+            < (right.secondsSince1970, right.picosecond, right.offset ?? Int.min, right.second)
+    }
+}
+
+extension EdmDateTimeOffset {
+    /// The text of V4 or V2.
+    init?(payload text: String) {
+        guard let value = EdmDateTimeOffset(text) ?? V2DateText.value(text) else { return nil }
+        self = value
+    }
+}
+
+extension EdmDate {
+    /// The text of V4, or V2's midnight: V2 has no dates without a time.
+    init?(payload text: String) {
+        if let date = EdmDate(text) {
+            self = date
+            return
+        }
+        guard let time = EdmDateTimeOffset(payload: text), time.hour == 0, time.minute == 0, time.second == 0, time.picosecond == 0 else {
+            return nil
+        }
+        self = time.date
+    }
+
+    /// The date's midnight, by a clock without an offset.
+    var midnight: EdmDateTimeOffset? {
+        EdmDateTimeOffset(date: self, hour: 0, minute: 0, offset: nil)
+    }
+}
+
+extension EdmTimeOfDay {
+    /// The text of V4, or V2's duration since midnight: `PT13H20M`.
+    init?(payload text: String) {
+        if let time = EdmTimeOfDay(text) {
+            self = time
+            return
+        }
+        guard let duration = NumberText.duration(text) else { return nil }
+        let (seconds, attoseconds) = duration.components
+        guard (0..<86_400).contains(seconds), attoseconds >= 0, attoseconds % 1_000_000 == 0 else { return nil }
+        let second = Int(seconds)
+        self.init(hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: attoseconds / 1_000_000)
+    }
+
+    /// The time since midnight.
+    var duration: Duration {
+        Duration(
+            secondsComponent: Int64(hour * 3600 + minute * 60 + second), attosecondsComponent: picosecond * 1_000_000)
+    }
+}

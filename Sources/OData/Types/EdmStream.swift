@@ -1,0 +1,73 @@
+/// A stream property, or an entity's own media: where its bytes are and what they are (JSON Format, section 4.6.13 f.).
+///
+/// As a property it is filled from what stands beside it, `Photo@odata.mediaReadLink` and its like, or from V2's and V3's `__mediaresource`.
+/// The bytes themselves are fetched by the link. Nothing of it is written into an entity.
+public struct EdmStream: Sendable, Hashable {
+    /// Where the bytes are read, as the service wrote it.
+    public var readLink: String?
+    /// Where the bytes are written, as the service wrote it.
+    public var editLink: String?
+    /// What the bytes are, such as `image/jpeg`.
+    public var contentType: String?
+    /// The version of the bytes.
+    public var etag: String?
+
+    /// A stream.
+    public init(readLink: String? = nil, editLink: String? = nil, contentType: String? = nil, etag: String? = nil) {
+        self.readLink = readLink
+        self.editLink = editLink
+        self.contentType = contentType
+        self.etag = etag
+    }
+
+    /// Whether nothing is known of it: the service computes the links by its own convention, or there is no stream.
+    public var isEmpty: Bool {
+        self == EdmStream()
+    }
+
+    /// What control information says: that of a property, or of the entity itself.
+    init(_ control: ControlInformation) {
+        readLink = control["mediaReadLink"]?.string
+        editLink = control["mediaEditLink"]?.string
+        contentType = control["mediaContentType"]?.string
+        // 4.0 wrote it with a capital T in its first drafts, and services still do.
+        etag = control["mediaEtag"]?.string ?? control["mediaETag"]?.string
+    }
+
+    /// V2 and V3: `{"media_src": …, "edit_media": …, "content_type": …, "media_etag": …}`.
+    init(v2 object: DynamicEntity) {
+        readLink = object["media_src"]?.string
+        editLink = object["edit_media"]?.string
+        contentType = object["content_type"]?.string
+        etag = object["media_etag"]?.string
+    }
+}
+
+extension EdmStream: Decodable {
+    /// Reads the links beside the property; with other decoders than ``ODataDecoder`` they aren't to be had, and the stream is empty.
+    public init(from decoder: any Decoder) throws {
+        guard let payload = decoder as? PayloadDecoder else {
+            self.init()
+            return
+        }
+        if let object = payload.value.object?["__mediaresource"]?.object {
+            self.init(v2: object)
+        } else {
+            self.init(payload.control)
+        }
+    }
+}
+
+extension EdmStream: PropertySample {
+    /// A stream that differs for each number.
+    public static func propertySample(_ number: Int) -> EdmStream? {
+        EdmStream(readLink: "\(number)")
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A stream's links, which stand beside the property: the property itself is absent.
+    public func decode(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream {
+        try decodeWithNeighbours(type, forKey: key) ?? EdmStream()
+    }
+}

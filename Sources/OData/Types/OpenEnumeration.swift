@@ -1,0 +1,72 @@
+/// A member of an enumeration that may get new members: one that Swift knows, or another by its name or number, which is written back as
+/// it was read.
+///
+///     enum Colour: String, Codable, Sendable { case red = "Red", green = "Green" }
+///     let colour: OpenEnumeration<Colour>            // "Blue" is .unknown("Blue")
+public enum OpenEnumeration<Known: RawRepresentable<String> & Sendable>: Sendable {
+    /// A member that Swift knows.
+    case known(Known)
+    /// Any other by its name, or by its number where the service gave none.
+    case unknown(String)
+
+    /// The member of a name.
+    public init(_ name: String) {
+        self = Known(rawValue: name).map { .known($0) } ?? .unknown(name)
+    }
+
+    /// The member's name.
+    public var name: String {
+        switch self {
+        case .known(let member): member.rawValue
+        case .unknown(let name): name
+        }
+    }
+
+    /// The member, if Swift knows it.
+    public var known: Known? {
+        if case .known(let member) = self { member } else { nil }
+    }
+}
+
+extension OpenEnumeration: Hashable {
+    /// Whether the names are the same.
+    public static func == (left: OpenEnumeration, right: OpenEnumeration) -> Bool {
+        left.name == right.name
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+    }
+}
+
+extension OpenEnumeration: CustomStringConvertible {
+    /// The member's name.
+    public var description: String { name }
+}
+
+extension OpenEnumeration: QueryOperand where Known: EdmEnumeration {}
+
+extension OpenEnumeration: EdmConvertible where Known: EdmEnumeration {
+    /// The literal.
+    public var edmValue: EdmValue { .enumeration(type: Known.edmTypeName, member: name) }
+}
+
+extension OpenEnumeration: Codable {
+    /// Reads a member's name, or its number.
+    public init(from decoder: any Decoder) throws {
+        self.init(try EdmText.memberName(from: decoder))
+    }
+
+    /// Writes the name.
+    public func encode(to encoder: any Encoder) throws {
+        try EdmText.write(self, to: encoder)
+    }
+}
+
+extension OpenEnumeration: PropertySample {
+    /// A member that differs for each number.
+    public static func propertySample(_ number: Int) -> OpenEnumeration? {
+        .unknown("M\(number)")
+    }
+}

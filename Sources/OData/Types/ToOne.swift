@@ -1,0 +1,78 @@
+/// A relation to at most one entity: not loaded, null, or the entity.
+///
+/// A relation is loaded when the query expands it. That it isn't loaded says nothing about whether there is an entity, and it is never
+/// written: so an update doesn't cut a relation that was only not asked for.
+public indirect enum ToOne<Entity> {
+    /// The relation wasn't expanded; with the link to the entity as the service wrote it, where it did.
+    case notLoaded(link: String?)
+    /// There is no related entity.
+    case null
+    /// The related entity.
+    case value(Entity)
+
+    /// The related entity, if it was loaded and there is one.
+    public var value: Entity? {
+        if case .value(let value) = self { value } else { nil }
+    }
+
+    /// Whether the relation was expanded.
+    public var isLoaded: Bool {
+        if case .notLoaded = self { false } else { true }
+    }
+
+    /// The link to the entity of a relation that wasn't expanded, as the service wrote it.
+    public var link: String? {
+        if case .notLoaded(let link) = self { link } else { nil }
+    }
+}
+
+extension ToOne: Sendable where Entity: Sendable {}
+extension ToOne: Equatable where Entity: Equatable {}
+extension ToOne: Hashable where Entity: Hashable {}
+
+extension ToOne: Decodable where Entity: Decodable {
+    /// Reads the entity, null, V2's link in place of it, or the link beside it.
+    public init(from decoder: any Decoder) throws {
+        if let payload = decoder as? PayloadDecoder {
+            if let link = payload.deferredLink {
+                self = .notLoaded(link: link.isEmpty ? nil : link)
+                return
+            }
+            guard payload.isPresent else {
+                self = .notLoaded(link: payload.control["navigationLink"]?.string)
+                return
+            }
+            self = payload.value.isNull ? .null : .value(try payload.decode(Entity.self))
+            return
+        }
+        let isNull = try decoder.singleValueContainer().decodeNil()
+        self = isNull ? .null : .value(try Entity(from: decoder))
+    }
+}
+
+extension ToOne: Encodable where Entity: Encodable {
+    /// Writes the entity or null; what isn't loaded is null where it can't be left out, in an array.
+    public func encode(to encoder: any Encoder) throws {
+        (encoder as? PayloadEncoder)?.node.isRelation = true
+        var container = encoder.singleValueContainer()
+        if let value {
+            try container.encode(value)
+        } else {
+            try container.encodeNil()
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A relation, which is absent where it wasn't expanded.
+    public func decode<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity> {
+        try decodeWithNeighbours(type, forKey: key) ?? .notLoaded(link: nil)
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes a relation, unless it isn't loaded.
+    public mutating func encode<Entity: Encodable>(_ value: ToOne<Entity>, forKey key: Key) throws {
+        if value.isLoaded { try encodePlainly(value, forKey: key) }
+    }
+}

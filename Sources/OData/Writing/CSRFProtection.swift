@@ -1,0 +1,68 @@
+public import Foundation
+public import WebServiceClient
+
+/// The token that SAP's services want with every change, against cross-site request forgery.
+///
+///     client.configure { $0.interceptors = [CSRFProtection(fetchingFrom: serviceRoot)] }
+///
+/// The token is fetched when the first change needs it, once for however many calls wait, together with the cookies of the session that
+/// it belongs to. A change that is refused since the token has run out (403, `X-CSRF-Token: Required`) is sent once more with a new one.
+/// Calls that only read, and calls to other origins, pass as they are.
+public struct CSRFProtection: Interceptor {
+    private let url: URL
+    private let method: ServiceRequest.Method
+    private let session = CSRFSession()
+
+    /// A protection for the service at a URL.
+    ///
+    /// - Parameters:
+    ///   - url: what is asked for the token: the service root, with its trailing slash, since a redirect would lose it.
+    ///   - method: GET, or HEAD for services that answer it, as it is cheaper.
+    public init(fetchingFrom url: URL, method: ServiceRequest.Method = .get) {
+        self.url = url
+        self.method = method
+    }
+
+    /// Adds token and cookies to changes.
+    public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        guard !request.method.isSafe, !context.isForeign, request.origin == Origin(url) else { return try await next(request, context) }
+        let token = try await session.token { try await fetch(request, context, next) }
+        let response = try await next(token.added(to: request), context)
+        let demand = response.headers[CSRFToken.header]?.lowercased()
+        guard response.status == 403, demand == "required", request.body?.isReplayable ?? true else { return response }
+        response.body.cancel()
+        session.discard(token)
+        let fresh = try await session.token { try await fetch(request, context, next) }
+        return try await next(fresh.added(to: request), context)
+    }
+
+    private func fetch(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> CSRFToken {
+        var fetch = ServiceRequest(method: method, url: url, headers: request.headers, timeouts: request.timeouts)
+        for name in [HTTPFields.Name.contentType, .contentLength, "If-Match", "If-None-Match", "Prefer"] { fetch.headers[name] = nil }
+        fetch.headers[CSRFToken.header] = "Fetch"
+        fetch.deadline = request.deadline
+        fetch.trust = request.trust
+        fetch.identity = request.identity
+        let response = try await next(fetch, context)
+        response.body.cancel()
+        guard let value = response.headers[CSRFToken.header], value.lowercased() != "required", (200..<300).contains(response.status) else {
+            throw CSRFProtectionError(status: response.status)
+        }
+        let cookies = response.headers[values: .setCookie].compactMap { field in
+            field.split(separator: ";").first.map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        return CSRFToken(value: value, cookies: cookies.filter { $0.contains("=") })
+    }
+}
+
+/// The service gave no token where ``CSRFProtection`` asked for one.
+public struct CSRFProtectionError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The status of the service's answer.
+    public let status: Int
+
+    /// A sentence for people.
+    public var description: String {
+        "The service answered the request for a CSRF token with status \(status) and no token: check the URL it is fetched from, with its "
+            + "trailing slash, and the credentials."
+    }
+}

@@ -1,0 +1,101 @@
+import WebServiceClient
+
+// Entities are created, changed, replaced and deleted (Protocol, section 11.4).
+extension ODataClient {
+    /// Creates an entity in a collection, with what it holds of related entities (deep insert).
+    ///
+    /// - Parameters:
+    ///   - entity: the entity; relations that aren't loaded aren't written. Where the client's ``types`` know that its type derives from another,
+    ///     the name is written with it.
+    ///   - collection: the request for the collection that it becomes a member of.
+    ///   - binding: existing entities that it is related to.
+    ///   - preference: what the service is to answer with.
+    /// - Returns: the entity as the service has it, or only where it is.
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func create<Entity>(
+        _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
+        preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        var operation = WriteOperation(.post, collection.resource, aliasesOf: collection.options)
+        operation.body = try body(of: entity, binding, collection.resource)
+        operation.preference = preference
+        return try await write(operation, Entity.self)
+    }
+
+    /// Writes what a draft changed, by PATCH (MERGE in version 2), and nothing else. Where nothing changed nothing is sent.
+    ///
+    /// The entity must be there, in the draft's version if it has one: unless another condition is given, an update never creates (`If-Match`).
+    ///
+    /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataWriteError`` where a relation
+    ///   was changed as a value. `CancellationError` when the task was cancelled.
+    public func update<Entity>(
+        _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition? = nil,
+        preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        let changes = try payload(request.resource) { try draft.changes(payloadFormat) }
+        guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
+        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
+        operation.body = try payload(request.resource) { try bound(changes, draft.bindings) }
+        let usual: WriteCondition = draft.etag.map { .version($0) } ?? (printer.version == .v2 ? .none : .exists)
+        operation.condition = condition ?? usual
+        operation.preference = preference
+        return try await write(operation, Entity.self)
+    }
+
+    /// Writes these properties of an entity, by their wire names, by PATCH (MERGE in version 2).
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func update<Entity>(
+        _ request: EntityRequest<Entity>, setting properties: DynamicEntity, if condition: WriteCondition = .exists,
+        preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
+        operation.body = .object(properties)
+        operation.condition = condition
+        operation.preference = preference
+        return try await write(operation, Entity.self)
+    }
+
+    /// Replaces an entity as a whole, by PUT: properties that aren't written fall back to their defaults. An update is nearly always better.
+    ///
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
+    public func replace<Entity>(
+        _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .exists,
+        binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        var operation = WriteOperation(.put, request.resource, aliasesOf: request.options)
+        operation.body = try body(of: entity, binding, request.resource)
+        operation.condition = condition
+        operation.preference = preference
+        return try await write(operation, Entity.self)
+    }
+
+    /// Updates an entity, or creates it where it isn't there (Protocol, section 11.4.4).
+    ///
+    /// - Parameter condition: ``WriteCondition/none`` for either, ``WriteCondition/absent`` to create only, ``WriteCondition/exists`` to update only.
+    /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
+    public func upsert<Entity>(
+        _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .none,
+        binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
+    ) async throws -> WriteResult<Entity> {
+        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
+        operation.body = try body(of: entity, binding, request.resource)
+        operation.condition = condition
+        operation.preference = preference
+        return try await write(operation, Entity.self)
+    }
+
+    /// Deletes an entity.
+    ///
+    /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
+    public func delete<Entity>(_ request: EntityRequest<Entity>, if condition: WriteCondition = .none) async throws {
+        var operation = WriteOperation(.delete, request.resource, aliasesOf: request.options)
+        operation.condition = condition
+        try await send(operation)
+    }
+
+    /// Version 2 had its own method before PATCH was one.
+    private var updateMethod: ServiceRequest.Method {
+        printer.version == .v2 ? "MERGE" : .patch
+    }
+}

@@ -1,0 +1,18 @@
+/// Why a change can't be written.
+public enum ODataWriteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A draft's relation was changed as if it were a value.
+    case relationChanged(String)
+    /// The request has options that say something about what is read only.
+    case notAnEntity(String)
+
+    /// A sentence for people.
+    public var description: String {
+        switch self {
+        case .relationChanged(let name):
+            "The relation '\(name)' was changed as a value: bind existing entities with bind(_:to:), or use addReference, setReference and "
+                + "removeReference; create new ones by creating them in the relation."
+        case .notAnEntity(let type):
+            "\(type) isn't written as an object with properties."
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import OData
+
+@Suite struct ODataEncoderTests {
+    private func text(_ value: some Encodable, _ version: ODataVersion = .v4, compatible: Bool = false) throws -> String {
+        String(decoding: try ODataEncoder(.init(version: version, isIEEE754Compatible: compatible)).encode(value), as: UTF8.self)
+    }
+
+    private struct Order: Codable, Equatable {
+        var id: Int64 = 9_007_199_254_740_993
+        var count: Int32 = 3
+        var number = 7
+        var price = EdmDecimal("3.1991163E7") ?? 0
+        var tax = Decimal(string: "0.19") ?? 0
+        var weight = 1.5
+        var ratio: Float = 0.1
+        var placed = Date(timeIntervalSince1970: 1_354_511_783.5)
+        var exact = EdmDateTimeOffset("2026-11-21T07:59:59.123+01:00")
+        var day = EdmDate("2026-11-21")
+        var opens = EdmTimeOfDay("09:50:04")
+        var takes = EdmDuration("PT1H30M")
+        var key = UUID(uuidString: "01234567-89AB-CDEF-0123-456789ABCDEF")
+        var bytes = Data([0xFB, 0xFF, 1, 2])
+        var note: String?
+    }
+
+    @Test func `V4 has numbers without exponents, base64url and ISO 8601`() throws {
+        #expect(
+            try text(Order())
+                == #"{"id":9007199254740993,"count":3,"number":7,"price":31991163,"tax":0.19,"weight":1.5,"ratio":0.1,"placed":"2012-12-03T05:16:23.5Z","#
+                + #""exact":"2026-11-21T07:59:59.123+01:00","day":"2026-11-21","opens":"09:50:04","takes":"PT1H30M","key":"01234567-89ab-cdef-0123-456789abcdef","bytes":"-_8BAg"}"#
+        )
+    }
+
+    @Test func `texts for Int64 and Decimal only together with the media type that says so`() throws {
+        #expect(
+            try text(Order(), compatible: true).hasPrefix(
+                #"{"id":"9007199254740993","count":3,"number":7,"price":"31991163","tax":"0.19","weight":1.5"#))
+        #expect(PayloadFormat(isIEEE754Compatible: true).contentType == "application/json;odata.metadata=minimal;IEEE754Compatible=true")
+        #expect(!PayloadFormat().contentType.contains("IEEE754"))
+        #expect(PayloadFormat(version: .v401).contentType == "application/json;metadata=minimal")
+        #expect(PayloadFormat(version: .v2, isIEEE754Compatible: true).contentType == "application/json")
+    }
+
+    @Test func `V2 has texts for Int64, Decimal, Double and Single, its own dates and times, and base64`() throws {
+        #expect(
+            try text(Order(), .v2)
+                == #"{"id":"9007199254740993","count":3,"number":7,"price":"31991163","tax":"0.19","weight":"1.5","ratio":"0.1","placed":"/Date(1354511783500)/","#
+                + #""exact":"/Date(1795244399123+0060)/","day":"/Date(1795219200000)/","opens":"PT9H50M4S","takes":"PT1H30M","#
+                + #""key":"01234567-89ab-cdef-0123-456789abcdef","bytes":"+/8BAg=="}"#)
+    }
+
+    @Test func `what a version writes it reads back`() throws {
+        for version in ODataVersion.allCases {
+            for compatible in [false, true] {
+                let data = try ODataEncoder(.init(version: version, isIEEE754Compatible: compatible)).encode(Order())
+                #expect(try ODataDecoder().decode(Order.self, from: data) == Order(), "\(version)")
+            }
+        }
+    }
+
+    @Test func `values at their bounds come back in every version`() throws {
+        var generator = SeededGenerator(seed: 77)
+        struct Bounds: Codable, Equatable {
+            var a: Int64, b: UInt64, c: Int, d: Double, e: Float, f: EdmDecimal, g: EdmTimeOfDay, h: EdmDuration, i: Data
+        }
+        for _ in 0..<2_000 {
+            let value = Bounds(
+                a: .random(in: .min ... .max, using: &generator), b: .random(in: .min ... .max, using: &generator),
+                c: .random(in: .min ... .max, using: &generator), d: Double(bitPattern: generator.next()),
+                e: Float(bitPattern: UInt32(truncatingIfNeeded: generator.next())),
+                f: EdmDecimal(Double.random(in: -1e20...1e20, using: &generator)),
+                g: EdmTimeOfDay(
+                    hour: .random(in: 0...23, using: &generator), minute: .random(in: 0...59, using: &generator),
+                    second: .random(in: 0...59, using: &generator), picosecond: .random(in: 0..<1_000_000_000_000, using: &generator))
+                    ?? EdmTimeOfDay.midnight,
+                h: EdmDuration(
+                    Duration(
+                        secondsComponent: .random(in: -1_000_000_000_000...1_000_000_000_000, using: &generator), attosecondsComponent: 0)),
+                i: Data((0..<Int.random(in: 0...9, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }))
+            guard !value.d.isNaN, !value.e.isNaN else { continue }
+            for version in ODataVersion.allCases {
+                let data = try ODataEncoder(.init(version: version, isIEEE754Compatible: Bool.random(using: &generator))).encode(value)
+                #expect(try ODataDecoder().decode(Bounds.self, from: data) == value)
+            }
+        }
+    }
+
+    @Test func `INF is a text, for Single and Double in all versions and for Decimal from 4_01 on`() throws {
+        for version in ODataVersion.allCases {
+            #expect(try text([Double.infinity, -.infinity, .nan], version) == #"["INF","-INF","NaN"]"#)
+        }
+        #expect(try text([EdmDecimal("INF")], .v401) == #"["INF"]"#)
+        #expect(throws: EncodingError.self) { try text([EdmDecimal("INF")], .v4) }
+        #expect(throws: EncodingError.self) { try text([Decimal.nan]) }
+    }
+
+    @Test func `what a version can't say is an error that names the way out`() throws {
+        let fine = try #require(EdmDateTimeOffset("2026-11-21T07:59:59.1234Z"))
+        let error = #expect(throws: EncodingError.self) { try text([fine], .v2) }
+        #expect("\(String(describing: error))".contains("truncated(toFractionDigits: 3)"))
+        #expect(try text([fine.truncated(toFractionDigits: 3)], .v2) == #"["/Date(1795247999123)/"]"#)
+        let local = try #require(EdmDateTimeOffset("2026-11-21T07:59:59"))
+        #expect(throws: EncodingError.self) { try text([local]) }
+        #expect(try text([local], .v2) == #"["/Date(1795247999000)/"]"#)
+        #expect(throws: EncodingError.self) { try text([Date(timeIntervalSince1970: 1e300)], .v2) }
+        #expect(throws: EncodingError.self) { try text([Date(timeIntervalSince1970: 1e300)]) }
+        #expect(throws: EncodingError.self) { try text([EdmDecimal("1e5000")]) }
+    }
+
+    @Test func `Int goes as a number where Int32 holds it, else as Int64`() throws {
+        #expect(try text([5, 5_000_000_000], .v2) == #"[5,"5000000000"]"#)
+        #expect(try text([5, 5_000_000_000]) == "[5,5000000000]")
+        #expect(try text([UInt64.max]) == "[18446744073709551615]")
+        #expect(try text([UInt64.max], .v2) == #"["18446744073709551615"]"#)
+    }
+
+    @Test func `control information is spelled as the version does`() {
+        let (old, new) = (PayloadFormat(version: .v4), PayloadFormat(version: .v401))
+        #expect(old.controlName("type") == "@odata.type" && new.controlName("type") == "@type")
+        #expect(old.typeReference("Sales.Person") == "#Sales.Person" && new.typeReference("Sales.Person") == "#Sales.Person")
+        #expect(old.typeReference("Int64") == "#Int64" && new.typeReference("Int64") == "Int64")
+    }
+}
+
+extension EdmTimeOfDay {
+    fileprivate static let midnight = EdmTimeOfDay(payload: "PT0S") ?? EdmTimeOfDay.propertySample(0).unsafelyUnwrapped
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+@testable import OData
+
+@Suite struct PolymorphicTests {
+    protocol Animal: Sendable { var Name: String { get } }
+    struct Dog: Animal, Decodable { let Name: String, Barks: Bool }
+    struct Cat: Animal, Decodable { let Name: String }
+    class Person: Decodable, @unchecked Sendable { var Name = "" }
+    final class Employee: Person, @unchecked Sendable {
+        var Salary = 0
+        private enum Key: CodingKey { case Salary }
+        required init(from decoder: any Decoder) throws {
+            Salary = try decoder.container(keyedBy: Key.self).decode(Int.self, forKey: .Salary)
+            try super.init(from: decoder)
+        }
+    }
+
+    private var types: TypeRegistry {
+        var types = TypeRegistry()
+        types.register(Dog.self, as: "Zoo.Dog")
+        types.register(Cat.self, as: "Zoo.Cat")
+        types.register("Zoo.Poodle", derivedFrom: "Zoo.ShowDog")
+        types.register("Zoo.ShowDog", derivedFrom: "Zoo.Dog")
+        types.register("Zoo.Loop", derivedFrom: "Zoo.Pool")
+        types.register("Zoo.Pool", derivedFrom: "Zoo.Loop")
+        types.register(Employee.self, as: "HR.Employee", derivedFrom: "HR.Person")
+        return types
+    }
+
+    private func decode<Base>(_ json: String, as type: Base.Type) throws -> [Polymorphic<Base>] {
+        try ODataDecoder(types: types).decode(ODataPage<Polymorphic<Base>>.self, from: Data(json.utf8)).entities
+    }
+
+    @Test func `entities are decoded as the type that they name, in V4 and V2`() throws {
+        let four =
+            ##"{"value":[{"@odata.type":"#Zoo.Dog","Name":"Rex","Barks":true},{"@type":"http://h/$metadata#Zoo.Cat","Name":"Tom"}]}"##
+        let two =
+            #"{"d":{"results":[{"__metadata":{"type":"Zoo.Dog"},"Name":"Rex","Barks":true},{"__metadata":{"type":"Zoo.Cat"},"Name":"Tom"}]}}"#
+        for json in [four, two] {
+            let animals = try decode(json, as: (any Animal).self)
+            #expect(animals[0].value is Dog && animals[1].value is Cat && animals.map(\.value.Name) == ["Rex", "Tom"])
+            #expect(animals[1].typeName == "Zoo.Cat" && animals[1].undeclared.properties.isEmpty)
+        }
+    }
+
+    @Test func `an unknown type falls to the nearest known base, and nothing of it is lost`() throws {
+        let dogs = try decode(##"{"value":[{"@odata.type":"#Zoo.Poodle","Name":"Rex","Barks":true,"Cut":"lion"}]}"##, as: (any Animal).self)
+        #expect(dogs[0].value is Dog && dogs[0].typeName == "Zoo.Poodle" && dogs[0].undeclared == ["Cut": "lion"])
+        let people = try decode(
+            ##"{"value":[{"@odata.type":"#HR.Employee","Name":"A","Salary":5},{"@odata.type":"#HR.Robot","Name":"B","Serial":1},{"Name":"C"}]}"##,
+            as: Person.self)
+        #expect((people[0].value as? Employee)?.Salary == 5 && people.map(\.value.Name) == ["A", "B", "C"])
+        #expect(people[1].undeclared["Serial"] == 1)
+    }
+
+    @Test func `a type that nothing is known of is an error that names it`() {
+        for json in [
+            ##"{"value":[{"@odata.type":"#Zoo.Loop","Name":"x"}]}"##,
+            ##"{"value":[{"@odata.type":"#HR.Employee","Name":"x","Salary":1}]}"##,
+        ] {
+            let error = #expect(throws: (any Error).self) { try decode(json, as: (any Equatable & Sendable).self) }
+            #expect(error != nil)
+        }
+    }
+
+    @Test func `complex values are polymorphic as well`() throws {
+        struct Thing: Decodable, Sendable { let Pet: Polymorphic<any Animal> }
+        let json = ##"{"Pet":{"@odata.type":"#Zoo.Dog","Name":"Rex","Barks":false}}"##
+        #expect(try ODataDecoder(types: types).decode(Thing.self, from: Data(json.utf8)).Pet.value is Dog)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import OData
+
+@Suite struct EnumerationTests {
+    enum Colour: String, EdmEnumeration { case red = "Red", green = "Green"; static let edmTypeName = "Sales.Colour" }
+
+    @Test func `unknown members survive reading and writing`() throws {
+        let json = Data(#"["Red","Blue","8"]"#.utf8)
+        for values in [
+            try ODataDecoder().decode([OpenEnumeration<Colour>].self, from: json),
+            try JSONDecoder().decode([OpenEnumeration<Colour>].self, from: json),
+        ] {
+            #expect(values == [.known(.red), .unknown("Blue"), .unknown("8")])
+            #expect(try ODataEncoder().encode(values) == json)
+        }
+        #expect(try ODataDecoder().decode([OpenEnumeration<Colour>].self, from: Data("[8]".utf8)) == [.unknown("8")])
+        #expect(OpenEnumeration<Colour>("Green").known == .green)
+    }
+
+    @Test func `flags keep their order and what Swift doesn't know`() throws {
+        var flags = try ODataDecoder().decode([EdmFlags<Colour>].self, from: Data(#"["Green, Blue,Red"]"#.utf8))[0]
+        #expect(flags.members == [.known(.green), .unknown("Blue"), .known(.red)] && flags.contains(.red))
+        flags.remove(.red)
+        flags.insert(.green)
+        #expect(try ODataEncoder().encode([flags]) == Data(#"["Green,Blue"]"#.utf8))
+        #expect(EdmFlags<Colour>("").members.isEmpty)
+        #expect(EdmFlags<Colour>(.red, .green).description == "Red,Green")
+    }
+
+    @Test func `they have literals`() throws {
+        #expect(OpenEnumeration<Colour>.unknown("Blue").edmValue == .enumeration(type: "Sales.Colour", member: "Blue"))
+        #expect(EdmFlags<Colour>(.red, .green).edmValue == .enumeration(type: "Sales.Colour", member: "Red,Green"))
+    }
+}
