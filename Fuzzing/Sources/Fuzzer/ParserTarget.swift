@@ -135,7 +135,7 @@ enum ParserTarget: String, CaseIterable {
         case .redaction:
             let masked = LogRedaction.standard.masked(text)
             check(masked.utf8.count <= text.utf8.count * 8 + 8, "\(text.debugDescription) grows too much")
-            _ = LogRedaction.standard.masked(["text": .string(text), "data": .data(data)] as LogMetadata)
+            _ = LogRedaction.standard.masked(["text": text, "data": data] as LogMetadata)
         case .spoolSegment:
             _ = SpoolSegment(data)
             // A checksum keeps what is random from the payload's reader.
