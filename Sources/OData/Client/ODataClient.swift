@@ -27,7 +27,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     /// The headers, the JSON and the errors of OData 4; a subclass for services of version 2 says `.odata(.v2)`.
     open override class var defaults: EndpointDefaults { .odata() }
 
-    /// What happens to next links that lead to another origin than the service's. Default: they are refused.
+    /// What happens to links of answers, next links and relations', that lead to another origin than the service's. Default: they are refused.
     public var foreignLinks: ForeignLinkPolicy {
         get { settings.withLock { $0.foreignLinks } }
         set { settings.withLock { $0.foreignLinks = newValue } }

@@ -1,5 +1,5 @@
 import Foundation
-public import WebServiceClient
+import WebServiceClient
 
 /// What one operation is called in errors, logs and metrics: its resource without the keys, so that there are few of them.
 struct ODataOperation: Sendable {
@@ -81,61 +81,11 @@ extension ODataClient {
         return call
     }
 
-    /// Sends a call and gives the value; an error that the service put into a success is the error's body.
-    func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
-        do {
-            let response: ServiceResponse<Value> = try await call.response()
-            // A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
-            guard let text = response.report?.trailers["OData-Error"] else { return response }
-            let body = ODataErrorBody(Data(text.utf8))
-            var error = self.error(
-                operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
-                cause: body)
-            error.errorBody = body
-            throw error
-        } catch var error as ServiceError {
-            if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
-            throw error
-        }
-    }
-
-    /// What a call gives; `nil` where the service says that there is none.
-    func ifPresent<Value>(_ fetch: () async throws -> Value) async throws -> Value? {
-        do {
-            return try await fetch()
-        } catch let error as ServiceError {
-            if error.kind == .emptyBody, error.status == 204 { return nil }
-            guard error.stage == .status, error.status == 404, let response = error.response else { throw error }
-            let type = response.headers[.contentType].flatMap { MediaType($0) }
-            if type?.essence == "text/html" { throw error }
-            return nil
-        }
-    }
-
     /// An error of an operation outside of its exchange.
     func error(
         _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil
     ) -> ServiceError {
         let identity = CallIdentity(client: String(describing: type(of: self)), key: operation.route, route: operation.route)
         return ServiceError(call: identity, stage: stage, kind: kind, message: message, cause: cause)
-    }
-}
-
-extension EndpointDefaults {
-    static func headers(of version: ODataVersion) -> [(String, String)] {
-        switch version {
-        case .v2: [("Accept", "application/json"), ("DataServiceVersion", "2.0"), ("MaxDataServiceVersion", "2.0")]
-        case .v4, .v401: [("Accept", "application/json;odata.metadata=minimal"), ("OData-MaxVersion", version.rawValue)]
-        }
-    }
-
-    /// The headers, the JSON and the errors of a version of OData, for the declared endpoints of an ``ODataClient``'s subclass.
-    ///
-    /// - Parameter types: the types that ``Polymorphic`` values are decoded as.
-    public static func odata(_ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry()) -> EndpointDefaults {
-        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types)
-        var headers = HTTPFields()
-        for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
-        return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: serializer)
     }
 }

@@ -3,7 +3,8 @@
 ///     let animals = try await client.fetch(FetchRequest<Polymorphic<any Animal>>(from: "Animals"))
 ///
 /// The client's ``TypeRegistry`` says which Swift type stands for a name; for one that isn't registered it is the nearest base that is,
-/// else `Base` itself where that can be decoded. What the Swift type doesn't declare stays in ``undeclared``.
+/// else `Base` itself where that can be decoded, or the one registered type without a base that fits. Other decoders than ``ODataDecoder`` know
+/// no registry. What the Swift type doesn't declare stays in ``undeclared``.
 public struct Polymorphic<Base: Sendable>: Sendable {
     /// The value.
     public let value: Base
@@ -33,24 +34,31 @@ extension Polymorphic: Decodable {
         metadata = EntityMetadata(entity)
         typeName = metadata.typeName
         let container = try decoder.singleValueContainer()
-        let candidates: [any (Decodable & Sendable).Type]
+        let found: any (Decodable & Sendable)
         if let nearest = typeName.flatMap({ types.nearest(to: $0) }) {
-            candidates = [nearest.type]
+            found = try container.decode(nearest.type)
         } else if let base = Base.self as? any (Decodable & Sendable).Type {
-            candidates = [base]
+            found = try container.decode(base)
         } else {
-            candidates = types.roots.map(\.type)
+            // A protocol names no type. Where one root alone fits, it is the declared type.
+            var fitting: [any (Decodable & Sendable)] = []
+            for root in types.roots {
+                if let value = try? container.decode(root.type), value is Base { fitting.append(value) }
+            }
+            guard fitting.count == 1, let only = fitting.first else { throw Self.unknown(typeName, container) }
+            found = only
         }
-        for type in candidates {
-            let decoded = try container.decode(type)
-            guard let value = decoded as? Base else { continue }
-            self.value = value
-            undeclared = entity.undeclared(by: Swift.type(of: decoded))
-            return
-        }
-        let name = typeName.map { "'\($0)'" } ?? "without a name"
-        throw DecodingError.dataCorruptedError(
-            in: container, debugDescription: "No Swift type that is a \(Base.self) is known for the type \(name): register one.")
+        guard let value = found as? Base else { throw Self.unknown(typeName, container) }
+        self.value = value
+        undeclared = entity.undeclared(by: Swift.type(of: found))
+    }
+
+    private static func unknown(_ typeName: String?, _ container: any SingleValueDecodingContainer) -> DecodingError {
+        let name = typeName.map { "'\($0)'" } ?? "that isn't named"
+        return DecodingError.dataCorruptedError(
+            in: container,
+            debugDescription:
+                "No Swift type that is a \(Base.self) is known for the type \(name): register one, or what the type derives from.")
     }
 }
 

@@ -65,6 +65,16 @@ import Testing
         }
     }
 
+    @Test func `without a name it is the one root that fits, and an error where several do`() throws {
+        var one = TypeRegistry()
+        one.register(Cat.self, as: "Zoo.Cat")
+        one.register(Employee.self, as: "HR.Employee")
+        let json = Data(#"{"value":[{"Name":"Tom","Barks":false,"Salary":1}]}"#.utf8)
+        let found = try ODataDecoder(types: one).decode(ODataPage<Polymorphic<any Animal>>.self, from: json).entities
+        #expect(found.first?.value is Cat)
+        #expect(throws: DecodingError.self) { try ODataDecoder(types: types).decode(ODataPage<Polymorphic<any Animal>>.self, from: json) }
+    }
+
     @Test func `complex values are polymorphic as well`() throws {
         struct Thing: Decodable, Sendable { let Pet: Polymorphic<any Animal> }
         let json = ##"{"Pet":{"@odata.type":"#Zoo.Dog","Name":"Rex","Barks":false}}"##

@@ -148,6 +148,24 @@ import WebServiceTesting
         #expect(header(.contentType)?.hasSuffix(";IEEE754Compatible=true") == true)
     }
 
+    @Test func `a real server gets methods, heads and bodies as they are meant`() async throws {
+        let server = try LoopbackServer { routes in routes.fallback { _ in .status(204).with("ETag", "\"2\"") } }
+        let root = server.url.absoluteString + "/svc"
+        for (version, method) in [(ODataVersion.v4, "PATCH"), (.v2, "MERGE")] {
+            let client = ODataClient(serviceRoot: root)
+            client.printer = QueryPrinter(version: version)
+            var draft = EntityDraft(of: Person(Name: "A"), etag: "\"1\"")
+            draft.Name = "O'Neil & Söhne"
+            #expect(try await client.update(ada, with: draft).etag == "\"2\"")
+            let request = try #require(server.requests.last)
+            #expect(request.method == method && request.target == "/svc/People('a%2Fd''a')")
+            #expect(request.fields["If-Match"] == "\"1\"" && request.fields["Content-Type"]?.hasPrefix("application/json") == true)
+            #expect(String(decoding: request.body, as: UTF8.self) == #"{"Name":"O'Neil & Söhne"}"#)
+            try await client.delete(ada)
+            #expect(server.requests.last?.method == "DELETE" && server.requests.last?.body.isEmpty == true)
+        }
+    }
+
     // MARK: Properties and references
 
     @Test func `single properties and raw values`() async throws {

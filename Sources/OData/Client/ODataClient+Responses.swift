@@ -1,0 +1,36 @@
+import Foundation
+import WebServiceClient
+
+// What every call of a client has in common when its answer is there.
+extension ODataClient {
+    /// Sends a call and gives the value; an error that the service put into a success is the error's body.
+    func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
+        do {
+            let response: ServiceResponse<Value> = try await call.response()
+            // A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
+            guard let text = response.report?.trailers["OData-Error"] else { return response }
+            let body = ODataErrorBody(Data(text.utf8))
+            var error = self.error(
+                operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
+                cause: body)
+            error.errorBody = body
+            throw error
+        } catch var error as ServiceError {
+            if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
+            throw error
+        }
+    }
+
+    /// What a call gives; `nil` where the service says that there is none.
+    func ifPresent<Value>(_ fetch: () async throws -> Value) async throws -> Value? {
+        do {
+            return try await fetch()
+        } catch let error as ServiceError {
+            if error.kind == .emptyBody, error.status == 204 { return nil }
+            guard error.stage == .status, error.status == 404, let response = error.response else { throw error }
+            let type = response.headers[.contentType].flatMap { MediaType($0) }
+            if type?.essence == "text/html" { throw error }
+            return nil
+        }
+    }
+}
