@@ -64,11 +64,11 @@ import WebServiceClient
 
     @Test(arguments: ["write", "open", "fstat", "rename"]) func `what a failing disk costs is counted and told`(call: String) async {
         let disk = MemoryDisk()
-        let sink = sink(disk, FileRotation(bytes: 40, files: 500))
+        let sink = sink(disk, FileRotation(bytes: 40, files: 70))
         var written = 0
-        for number in 100..<400 {
-            if number == 200 { disk.faults.withLock { $0 = { name, _ in name == call ? 28 : nil } } }
-            if number == 300 { disk.faults.withLock { $0 = { _, _ in nil } } }
+        for number in 100..<220 {
+            if number == 140 { disk.faults.withLock { $0 = { name, _ in name == call ? 28 : nil } } }
+            if number == 180 { disk.faults.withLock { $0 = { _, _ in nil } } }
             sink.write(.sample(1, .info, "line \(number)"))
             if number % 3 == 0 { _ = await sink.flush(within: .seconds(60)) }
             written += 1

@@ -5,6 +5,10 @@ import WebServiceClient
 
 /// The process or the power ends at every call that changes the disk, one after the other.
 @Suite(.serialized) struct SpoolCrashTests {
+    /// How many scripted runs are killed at each of their calls; a run has some hundred.
+    private static let seeds: ClosedRange<UInt64> =
+        1...max(1, ProcessInfo.processInfo.environment["CRASH_RUNS"].flatMap { UInt64($0) } ?? 3)
+
     /// What a run knew when it ended.
     private struct Outcome {
         /// Written and synced, as the spool said.
@@ -65,7 +69,7 @@ import WebServiceClient
         if !powerFailed { #expect(twice.isSubset(of: outcome.lastBatch), "\(note): twice \(twice.sorted())") }
     }
 
-    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    @Test(arguments: seeds)
     func `killed at any call, no synced record is lost and at most a batch comes twice`(seed: UInt64) async throws {
         let whole = MemoryDisk()
         var outcome = Outcome()
@@ -80,7 +84,7 @@ import WebServiceClient
         }
     }
 
-    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    @Test(arguments: seeds)
     func `when the power fails at any call, no synced record is lost`(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let whole = MemoryDisk()

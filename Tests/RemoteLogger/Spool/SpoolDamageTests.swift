@@ -62,7 +62,7 @@ import WebServiceClient
         }
     }
 
-    @Test(arguments: 1...120 as ClosedRange<UInt64>)
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
     func `any damage, however wide, costs what it hits`(seed: UInt64) async throws {
         let sample = try await Self.sample(seed: seed % 7, count: 8)
         let texts = Self.texts(sample.records)

@@ -223,9 +223,10 @@ import Testing
 
     @Test func `Bounds hold`() async throws {
         let small = JSONStreamBounds(element: 100_000, surroundings: 1000, total: 1_000_000)
-        func failure(_ pieces: Pieces) async -> JSONSyntaxError? {
+        let tiny = JSONStreamBounds(element: 1000, surroundings: 1000, total: 20_000)
+        func failure(_ pieces: Pieces, _ bounds: JSONStreamBounds? = nil) async -> JSONSyntaxError? {
             do {
-                _ = try await read(pieces, of: JSONAnything.self, around: Around.self, small)
+                _ = try await read(pieces, of: JSONAnything.self, around: Around.self, bounds ?? small)
                 return nil
             } catch DecodingError.dataCorrupted(let context) {
                 return context.underlyingError as? JSONSyntaxError
@@ -242,8 +243,8 @@ import Testing
         #expect(await failure(Pieces([Data("{\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(await failure(Pieces([Data("{\"value\":[],\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(
-            await failure(Pieces(Data(("{\"value\":[" + String(repeating: "1,", count: 600_000)).utf8), size: 1000))?.message.contains(
-                "The payload") == true)
+            await failure(Pieces(Data(("{\"value\":[" + String(repeating: "1,", count: 15_000)).utf8), size: 1000), tiny)?.message.contains("The payload")
+                == true)
         let deep = Data(("{\"value\":[" + String(repeating: "[", count: 10_000)).utf8)
         let whole = deep + Data(repeating: UInt8(ascii: "]"), count: 10_001) + Data("}".utf8)
         #expect(await failure(Pieces(whole, size: 64))?.kind == .depth)
