@@ -9,8 +9,9 @@ extension JSONDocument {
 
     /// The same for a name as it stands in the text.
     @inline(__always) func findRaw(_ name: String, inObjectAt node: Int) -> Int? {
-        var name = name
-        return name.withUTF8 { find($0, inObjectAt: node) }
+        // Strings of Swift are contiguous; those that come from elsewhere are made so.
+        if let index = name.utf8.withContiguousStorageIfAvailable({ find($0, inObjectAt: node) ?? -1 }) { return index < 0 ? nil : index }
+        return Array(name.utf8).withUnsafeBufferPointer { find($0, inObjectAt: node) }
     }
 
     /// The names of an object as keys see them, each once.

@@ -49,9 +49,9 @@ struct JSONStorage {
     init() {
         capacity = 1 << 10
         tapeCapacity = 1 << 8
-        bytes = .allocate(capacity: capacity + JSONBytes.padding)
+        bytes = JSONMemory.allocate(UInt8.self, count: capacity + JSONBytes.padding)
         bytes.initialize(repeating: 0, count: JSONBytes.padding)
-        tape = .allocate(capacity: tapeCapacity)
+        tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
         names = .allocate(capacity: JSONBytes.padding)
         names.initialize(repeating: 0, count: JSONBytes.padding)
         frames = .allocate(capacity: JSONReader.greatestDepth + 2)
@@ -67,14 +67,14 @@ struct JSONStorage {
     mutating func end() {
         generation &+= 1
         if capacity > Self.smallText {
-            bytes.deallocate()
+            JSONMemory.deallocate(bytes)
             capacity = Self.smallText
-            bytes = .allocate(capacity: capacity + JSONBytes.padding)
+            bytes = JSONMemory.allocate(UInt8.self, count: capacity + JSONBytes.padding)
         }
         if tapeCapacity > Self.smallTape {
-            tape.deallocate()
+            JSONMemory.deallocate(tape)
             tapeCapacity = Self.smallTape
-            tape = .allocate(capacity: tapeCapacity)
+            tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
         }
         if namesCapacity > Self.smallText {
             names.deallocate()
@@ -124,9 +124,9 @@ struct JSONStorage {
         guard count + number > capacity else { return }
         // What is filled once is taken as large as it is; what grows does so by half.
         let larger = count == 0 ? number : max(count + number, capacity + capacity / 2)
-        let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + JSONBytes.padding)
+        let fresh = JSONMemory.allocate(UInt8.self, count: larger + JSONBytes.padding)
         fresh.update(from: bytes, count: count)
-        bytes.deallocate()
+        JSONMemory.deallocate(bytes)
         bytes = fresh
         capacity = larger
     }
@@ -145,9 +145,9 @@ struct JSONStorage {
     /// Makes room for more words.
     @inline(never) mutating func growTape(keeping count: Int) {
         let larger = max(tapeCapacity * 2, self.count / 12)
-        let fresh = UnsafeMutablePointer<UInt64>.allocate(capacity: larger)
+        let fresh = JSONMemory.allocate(UInt64.self, count: larger)
         fresh.update(from: tape, count: count)
-        tape.deallocate()
+        JSONMemory.deallocate(tape)
         tape = fresh
         tapeCapacity = larger
     }

@@ -1,0 +1,24 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+// Readers of JSON side by side: `Benchmarks/json`. A package of its own, which fetches nothing.
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "web-service-client-json-benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [.package(name: "web-service-client", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "json-comparison",
+            dependencies: [.product(name: "WebServiceClient", package: "web-service-client")],
+            path: "Sources/Comparison", swiftSettings: settings)
+    ]
+)

@@ -1,0 +1,99 @@
+import Foundation
+import WebServiceClient
+
+/// A page of entities, as an OData service sends it, with ten simple values each: texts with escapes and beyond ASCII, numbers, dates, null.
+struct Page: Decodable, Equatable {
+    var count: Int
+    var value: [Product]
+    var nextLink: String?
+
+    enum CodingKeys: String, CodingKey { case count = "@odata.count", value, nextLink = "@odata.nextLink" }
+}
+
+struct Product: Decodable, Equatable, Sendable {
+    var id: Int
+    var name: String
+    var description: String
+    var price: Double
+    var rating: Int
+    var isDiscontinued: Bool
+    var releaseDate: String
+    var category: String?
+    var address: Address
+
+    enum CodingKeys: String, CodingKey {
+        case id = "ID", name = "Name", description = "Description", price = "Price", rating = "Rating", isDiscontinued = "Discontinued"
+        case releaseDate = "ReleaseDate", category = "Category", address = "Address"
+    }
+}
+
+struct Address: Decodable, Equatable, Sendable {
+    var street: String
+    var city: String
+
+    enum CodingKeys: String, CodingKey { case street = "Street", city = "City" }
+}
+
+/// The same types, which read themselves.
+struct DirectPage: JSONReadable {
+    var count: Int
+    var value: [DirectProduct]
+    var nextLink: String?
+
+    init(from json: borrowing JSONCursor) throws {
+        count = try json.read("@odata.count")
+        value = try json.read("value")
+        nextLink = try json.readIfPresent("@odata.nextLink")
+    }
+}
+
+struct DirectProduct: JSONReadable, Sendable {
+    var id: Int
+    var name: String
+    var description: String
+    var price: Double
+    var rating: Int
+    var isDiscontinued: Bool
+    var releaseDate: String
+    var category: String?
+    var address: DirectAddress
+
+    init(from json: borrowing JSONCursor) throws {
+        id = try json.read("ID")
+        name = try json.read("Name")
+        description = try json.read("Description")
+        price = try json.read("Price")
+        rating = try json.read("Rating")
+        isDiscontinued = try json.read("Discontinued")
+        releaseDate = try json.read("ReleaseDate")
+        category = try json.readIfPresent("Category")
+        address = try json.read("Address")
+    }
+}
+
+struct DirectAddress: JSONReadable, Sendable {
+    var street: String
+    var city: String
+
+    init(from json: borrowing JSONCursor) throws {
+        street = try json.read("Street")
+        city = try json.read("City")
+    }
+}
+
+extension Page {
+    /// A page with so many entities: 29 MB with 100,000.
+    static func text(entities count: Int) -> Data {
+        let cities = ["Köln", "Berlin", "São Paulo", "New York", "Łódź"]
+        var text = #"{"@odata.context":"https://example.com/odata/$metadata#Products","@odata.count":\#(count),"value":["#
+        for index in 0..<count {
+            let category = index % 2 == 0 ? "null" : "\"Category \(index % 13)\""
+            text += (index == 0 ? "" : ",") + #"{"ID":\#(index),"Name":"Product number \#(index) — \#(cities[index % 5])","#
+            text += #""Description":"A \"fine\" thing, sold in boxes of \#(index % 97).\nHandle with care, please.","#
+            text += #""Price":\#(Double(index % 10_000) / 100 + 0.25),"Rating":\#(index % 5),"Discontinued":\#(index % 3 == 0),"#
+            text += #""ReleaseDate":"2012-12-\#(10 + index % 20)T07:16:23Z","Category":\#(category),"#
+            text += #""Address":{"Street":"\#(index % 300) Main Street","City":"\#(cities[index / 5 % 5])"}}"#
+        }
+        return Data((text + #"],"@odata.nextLink":"Products?$skiptoken=\#(count)"}"#).utf8)
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import WebServiceClient
+
+// json-comparison write FILE ENTITIES          writes a page
+// json-comparison memory FILE                  how resident memory grows while the elements of a page are read in pieces
+// json-comparison [ROUNDS] [ENTITIES...]       readers side by side
+
+func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
+
+/// The greatest resident memory so far, in kB.
+func peakMemory() -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
+    return Int(line.filter(\.isNumber)) ?? 0
+}
+
+func measureMemory(_ file: URL) async throws {
+    let chunks = Chunks(file: file, size: 1 << 16)
+    for name in ["Decodable", "JSONReadable"] {
+        // Resident memory as it is now is where the peak begins again.
+        try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+        let before = peakMemory()
+        var count = 0
+        if name == "Decodable" {
+            for try await _ in JSONReader().elements(of: Product.self, in: chunks, at: ["value"]) { count += 1 }
+        } else {
+            for try await _ in JSONReader().readElements(of: DirectProduct.self, in: chunks, at: ["value"]) { count += 1 }
+        }
+        print("\(name): \(count) elements, peak of memory \(peakMemory() - before) kB above the beginning")
+    }
+}
+
+func compare(rounds: Int, entities: Int) async throws {
+    let text = Page.text(entities: entities)
+    let (decoder, reader) = (JSONDecoder(), JSONReader())
+    guard try decoder.decode(Page.self, from: text) == reader.decode(Page.self, from: text) else { return print("the readers differ") }
+    let isLarge = entities >= 10_000
+    var contenders: [Rounds.Contender] = [
+        .init(name: "JSONDecoder") { _ = try decoder.decode(Page.self, from: text) },
+        .init(name: "JSONReader, Decodable") { _ = try reader.decode(Page.self, from: text) },
+        .init(name: "JSONReader, JSONReadable") { _ = try reader.read(DirectPage.self, from: text) },
+        .init(name: "JSONSerialization") { _ = try JSONSerialization.jsonObject(with: text) },
+    ]
+    if isLarge {
+        let file = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString).json")
+        try text.write(to: file)
+        let chunks = Chunks(file: file, size: 1 << 16)
+        contenders += [
+            .init(name: "in pieces, Decodable") {
+                for try await _ in reader.elements(of: Product.self, in: chunks, at: ["value"]) {}
+            },
+            .init(name: "in pieces, JSONReadable") {
+                for try await _ in reader.readElements(of: DirectProduct.self, in: chunks, at: ["value"]) {}
+            },
+        ]
+    }
+    let medians = try await Rounds(count: rounds, repetitions: max(1, 20_000 / entities)).medians(of: contenders)
+    print("\n\(entities) entities, \(text.count) bytes\n")
+    print("| reader | ms | MB/s | × JSONDecoder |\n|---|--:|--:|--:|")
+    for (contender, (time, ratio)) in zip(contenders, medians) {
+        print(
+            "| \(contender.name) | \(number(time, isLarge ? 1 : 4)) | \(number(Double(text.count) / time / 1000, 0)) | \(number(ratio, 2)) |"
+        )
+    }
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+switch arguments.first {
+case "write":
+    guard arguments.count == 3, let entities = Int(CommandLine.arguments[3]) else { exit(64) }
+    try Page.text(entities: entities).write(to: URL(filePath: CommandLine.arguments[2]))
+case "memory":
+    guard arguments.count == 2 else { exit(64) }
+    try await measureMemory(URL(filePath: CommandLine.arguments[2]))
+default:
+    let numbers = arguments.compactMap { Int($0) }
+    let sizes = numbers.count > 1 ? Array(numbers.dropFirst()) : [1, 20, 200, 100_000]
+    for entities in sizes { try await compare(rounds: max(numbers.first ?? 9, 1), entities: max(entities, 1)) }
+}
