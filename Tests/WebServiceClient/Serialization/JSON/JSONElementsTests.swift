@@ -243,7 +243,8 @@ import Testing
         #expect(await failure(Pieces([Data("{\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(await failure(Pieces([Data("{\"value\":[],\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(
-            await failure(Pieces(Data(("{\"value\":[" + String(repeating: "1,", count: 15_000)).utf8), size: 1000), tiny)?.message.contains("The payload")
+            await failure(Pieces(Data(("{\"value\":[" + String(repeating: "1,", count: 15_000)).utf8), size: 1000), tiny)?.message.contains(
+                "The payload")
                 == true)
         let deep = Data(("{\"value\":[" + String(repeating: "[", count: 10_000)).utf8)
         let whole = deep + Data(repeating: UInt8(ascii: "]"), count: 10_001) + Data("}".utf8)
