@@ -7,7 +7,7 @@ import WebServiceClient
 @Suite(.serialized) struct SpoolCrashTests {
     /// How many scripted runs are killed at each of their calls; a run has some hundred.
     private static let seeds: ClosedRange<UInt64> =
-        1...max(1, ProcessInfo.processInfo.environment["CRASH_RUNS"].flatMap { UInt64($0) } ?? 3)
+        1...max(1, ProcessInfo.processInfo.environment["CRASH_RUNS"].flatMap { UInt64($0) } ?? 2)
 
     /// What a run knew when it ended.
     private struct Outcome {
