@@ -7,7 +7,7 @@ enum EdmText {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let value = make(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' isn't \(example).")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text.prefix(60))' isn't \(example).")
         }
         return value
     }

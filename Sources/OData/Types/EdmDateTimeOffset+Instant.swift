@@ -20,6 +20,7 @@ extension EdmDateTimeOffset {
 
     /// So many seconds after the beginning of 1970 in UTC, as a clock shows it at an offset; without one, as a clock in UTC does.
     init?(secondsSince1970 seconds: Int64, picosecond: Int64, offset: Int?) {
+        guard (offset ?? 0).magnitude < 24 * 60 else { return nil }
         let (local, overflow) = seconds.addingReportingOverflow(Int64(offset ?? 0) * 60)
         guard !overflow else { return nil }
         let day = local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
@@ -45,7 +46,7 @@ extension EdmDateTimeOffset {
 
     /// The same without the digits of the second beyond so many, for properties whose `Precision` says so.
     public func truncated(toFractionDigits digits: Int) -> EdmDateTimeOffset {
-        let unit = (max(0, digits)..<12).reduce(Int64(1)) { unit, _ in unit * 10 }
+        let unit = (min(max(0, digits), 12)..<12).reduce(Int64(1)) { unit, _ in unit * 10 }
         return EdmDateTimeOffset(
             date: date, hour: hour, minute: minute, second: second, picosecond: picosecond - picosecond % unit, offset: offset) ?? self
     }

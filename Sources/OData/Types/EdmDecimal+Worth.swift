@@ -39,11 +39,11 @@ extension EdmDecimal {
             self.point = digits.isEmpty ? 0 : point
         }
 
-        var isBounded: Bool { abs(point) <= 1_000_000_000 }
+        var isBounded: Bool { point.magnitude <= 1_000_000_000 }
 
         func plainText(upTo limit: Int) -> String? {
             guard !digits.isEmpty else { return "0" }
-            guard digits.count <= limit, abs(point) <= limit else { return nil }
+            guard digits.count <= limit, point.magnitude <= limit else { return nil }
             let text = String(decoding: digits, as: UTF8.self)
             let sign = isNegative ? "-" : ""
             if point <= 0 { return sign + "0." + String(repeating: "0", count: -point) + text }

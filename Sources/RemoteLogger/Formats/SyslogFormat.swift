@@ -44,7 +44,7 @@ public struct SyslogFormat: LogFormat {
         self.application = Self.field(application, 48)
         process = String(ProcessInfo.processInfo.processIdentifier)
         self.enterprise = enterprise
-        self.maximumMessageBytes = max(480, maximumMessageBytes)
+        self.maximumMessageBytes = min(max(480, maximumMessageBytes), 64 << 20)
     }
 
     /// A frame for each record.

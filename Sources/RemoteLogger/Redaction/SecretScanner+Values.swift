@@ -41,7 +41,8 @@ extension SecretScanner {
 
     private func name(before separator: Int) -> Name? {
         var end = separator
-        let limit = max(0, separator - 8)
+        // Blanks may align what is printed in columns.
+        let limit = max(0, separator - Self.reach)
         var quote: UInt8?
         while end > limit,
             bytes[end - 1].isBlank || bytes[end - 1].isQuote || bytes[end - 1] == UInt8(ascii: "]")

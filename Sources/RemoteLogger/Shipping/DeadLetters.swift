@@ -79,7 +79,7 @@ public final class DeadLetters: Sendable {
         var pieces: [[UInt8]] = [[]]
         var counts = [0]
         do throws(SpoolFault) {
-            var size = (try? files.with(path, .read) { file throws(SpoolFault) in try files.size(file) }) ?? 0
+            var size = try sizeOfFile()
             var room = max(0, half - size)
             for line in short {
                 if line.count > room {
@@ -106,11 +106,27 @@ public final class DeadLetters: Sendable {
         return written
     }
 
+    /// Only a file that isn't there is empty: one that can't be asked now would be overwritten else.
+    private func sizeOfFile() throws(SpoolFault) -> Int {
+        do throws(SpoolFault) {
+            return try files.with(path, .read) { file throws(SpoolFault) in try files.size(file) }
+        } catch {
+            guard error.isMissing else { throw error }
+            return 0
+        }
+    }
+
     private func append(_ bytes: [UInt8], at size: Int) throws(SpoolFault) {
         guard !bytes.isEmpty else { return }
         try files.with(path, size == 0 ? .create : .update) { file throws(SpoolFault) in
-            try files.writeAll(file, size, bytes)
-            try files.sync(file)
+            do throws(SpoolFault) {
+                try files.writeAll(file, size, bytes)
+                try files.sync(file)
+            } catch {
+                // Half a line would spoil the next one, too.
+                try? files.truncate(file, size)
+                throw error
+            }
         }
     }
 }

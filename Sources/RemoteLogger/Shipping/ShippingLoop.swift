@@ -130,7 +130,8 @@ struct ShippingLoop {
             return await isolate(
                 piece, of: &batch, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
         }
-        noteAnswer()
+        // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
+        if verdicts.contains(where: { if case .retry = $0 { false } else { true } }) { noteAnswer() }
         var refused: [String: [Int]] = [:]
         var again: [Int] = []
         for (place, verdict) in zip(piece, verdicts) {

@@ -48,6 +48,7 @@ import Testing
         #expect(value[0].description == text)
         #expect(try ODataEncoder().encode(value) == Data(#"["\#(text)"]"#.utf8))
         #expect(value[0].truncated(toFractionDigits: 3).description == "2026-11-21T07:59:59.123-08:30")
+        #expect(value[0].truncated(toFractionDigits: .max) == value[0] && value[0].truncated(toFractionDigits: .min).picosecond == 0)
         #expect(value[0].truncated(toFractionDigits: 0).description == "2026-11-21T07:59:59-08:30")
         #expect(EdmDateTimeOffset("2026-11-21T07:59:59.1234567890123Z") == nil)
     }

@@ -44,6 +44,7 @@ import WebServiceClient
         ("password%253Dhunter22", "password%253D<masked>"),
         ("{\"q\":\"\\u0070assword=hunter22\"}", "{\"q\":\"\\u0070assword=<masked>\"}"),
         ("API key: s3cr3tvalue", "API key: <masked>"),
+        ("Password          : hunter22", "Password          : <masked>"),
         ("passphrase: correct horse battery", "passphrase: <masked>"),
         ("card 4111 1111 1111 1111 paid", "card <masked> paid"),
         ("on 01 4111-1111-1111-1111.", "on 01 <masked>."),

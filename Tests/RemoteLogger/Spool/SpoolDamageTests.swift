@@ -155,7 +155,7 @@ import WebServiceClient
         var generator = SeededGenerator(seed: UInt64(number))
         let harness = try SpoolHarness { $0.diskBytes = 64 << 10 }
         let levels = try #require(harness.spool.store(for: "warnings", minimumLevel: .warning))
-        for sequence in 1...30 as ClosedRange<UInt64> {
+        for sequence in 1...60 as ClosedRange<UInt64> {
             let record = LogRecord.sample(sequence, LogLevel.allCases[Int(sequence) % 7], String(repeating: "x", count: 100))
             harness.append([record])
             if record.level >= .warning { _ = levels.append(record, now: 0) }

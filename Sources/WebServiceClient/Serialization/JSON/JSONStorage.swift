@@ -115,6 +115,8 @@ struct JSONStorage {
     /// Drops the first bytes.
     mutating func removeFirst(_ number: Int) {
         guard number > 0 else { return }
+        // Who still holds a place in the text must not read what is there now.
+        generation &+= 1
         bytes.update(from: bytes + number, count: count - number)
         count -= number
         pad()

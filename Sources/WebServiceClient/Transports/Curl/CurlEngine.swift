@@ -17,6 +17,7 @@ final class CurlEngine: Sendable {
         var isClosed = false
         var isAsleep = false
         var isStarted = false
+        var hasEnded = false
     }
 
     /// libcurl's set of transfers. Other threads only ever wake it, which libcurl allows.
@@ -62,6 +63,8 @@ final class CurlEngine: Sendable {
     func post(_ command: Command) -> Bool {
         let (isTaken, wakes, starts) = mailbox.withLock { box -> (Bool, Bool, Bool) in
             if case .start = command, box.isClosed { return (false, false, false) }
+            // Nobody would take it out again, and it would keep the engine.
+            if box.hasEnded { return (true, false, false) }
             box.commands.append(command)
             let wakes = box.isAsleep
             let starts = !box.isStarted
@@ -102,6 +105,14 @@ final class CurlEngine: Sendable {
             if !box.commands.isEmpty { swap(&box.commands, &commands) }
             box.isAsleep = sleepsIfNone && commands.isEmpty
             return box.isClosed
+        }
+    }
+
+    /// Ends the mailbox, if nothing is in it: the loop is about to go.
+    func end() -> Bool {
+        mailbox.withLock { box in
+            box.hasEnded = box.commands.isEmpty
+            return box.hasEnded
         }
     }
 

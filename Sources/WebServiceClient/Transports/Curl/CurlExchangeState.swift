@@ -78,6 +78,7 @@ struct CurlExchangeState {
     /// The engine is done. Bytes that wait are still read, before an error.
     mutating func finish(_ error: (any Error)?) {
         if end == nil { end = error.map(End.failed) ?? .received }
+        isPaused = false
     }
 
     /// Ends the exchange from the caller's side, also one that was received and is still being read.
@@ -87,6 +88,7 @@ struct CurlExchangeState {
         if case .failed = end { return (Effects(), false) }
         let isRunning = end == nil
         end = .failed(error)
+        isPaused = false
         var effects = Effects()
         if !keepingBytes {
             abandonment = error

@@ -50,7 +50,7 @@ final class CurlLoop {
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
             guard commands.isEmpty, isIdle else { continue }
-            if isClosed, active.isEmpty, queue.isEmpty { break }
+            if isClosed, active.isEmpty, queue.isEmpty, engine.end() { break }
             csl_multi_poll(multi, waker, Int32(clamping: sleep()))
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
