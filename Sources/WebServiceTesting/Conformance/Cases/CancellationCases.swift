@@ -74,7 +74,7 @@ enum CancellationCases {
         let script = LoopbackResponse.script { wire in
             while let bytes = try wire.read() {
                 received.withLock { $0 += bytes.count }
-                try wire.pause(for: .milliseconds(1))
+                try wire.pause(for: .milliseconds(20))
             }
         }
         try await answering(reading: .headOnly, { _ in script }) { server in
