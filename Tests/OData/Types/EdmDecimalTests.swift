@@ -14,8 +14,10 @@ import Testing
         #expect(value.decimal == Decimal(string: text))
     }
 
-    @Test(arguments: ["", "-", "+", ".5", "5.", "1e", "1e+", "0x1", "1 ", " 1", "١", "Infinity", "nan", "1e99999999999", "0.5e-9223372036854775808",
-        "0.05e-9223372036854775807", "1e9223372036854775807", "--1", "1.2.3"])
+    @Test(arguments: [
+        "", "-", "+", ".5", "5.", "1e", "1e+", "0x1", "1 ", " 1", "١", "Infinity", "nan", "1e99999999999", "0.5e-9223372036854775808",
+        "0.05e-9223372036854775807", "1e9223372036854775807", "--1", "1.2.3",
+    ])
     func `other texts are no decimals`(text: String) {
         #expect(EdmDecimal(text) == nil)
     }
