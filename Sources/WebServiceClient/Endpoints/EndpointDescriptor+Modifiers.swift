@@ -111,8 +111,10 @@ extension EndpointDescriptor {
 
     // MARK: The way there
 
-    /// Names what is kept of the call's response, by a template: `"orders/%%0%%"`. Caches find and drop responses by it, one by one or by
-    /// prefix; interceptors read it from the call's context. A call whose template has a `nil` argument has no identifier.
+    /// Names what is kept of the call's response, by a template: `"orders/%%0%%"`. An interceptor of yours that keeps responses reads it
+    /// from the call's context. A call whose template has a `nil` argument has no identifier.
+    ///
+    /// Arguments stand in it as they are: with `"%%0%%/%%1%%"`, `a/b` and `c` have the identifier of `a` and `b/c`.
     public func cacheIdentifier(_ template: String) -> EndpointDescriptor {
         with { $0.cacheIdentifier = template }
     }

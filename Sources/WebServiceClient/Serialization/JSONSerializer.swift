@@ -8,7 +8,7 @@ public import Foundation
 ///         decoder.nonConformingFloatDecodingStrategy = .convertFromString(positiveInfinity: "INF", negativeInfinity: "-INF", nan: "NaN")
 ///     }
 ///
-/// It writes compact UTF-8 with slashes as they are. It reads any charset that the header names or a byte order mark tells, and any
+/// It writes compact UTF-8, with slashes as they are and dates as ``JSONDates`` says, unless an encoder of yours is given. It reads any charset that the header names or a byte order mark tells, and any
 /// value at the top: an object, an array, a number, a string, null. What `JSONDecoder` lets pass, such as a comma at the end or a name
 /// that an object has twice, is an error; ``init(contentType:encoder:decoder:)`` reads by a `JSONDecoder` nevertheless.
 public struct JSONSerializer: SerializationDelegate {
@@ -60,7 +60,8 @@ public struct JSONSerializer: SerializationDelegate {
 
     /// A serializer that reads by a reader of yours.
     ///
-    /// - Parameter encoder: it may not be changed any more.
+    /// - Parameter encoder: it may not be changed any more. Without one, Foundation's writes with its own defaults: dates as seconds since
+    ///   2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), reader: JSONReader) {
         self.contentType = contentType
         self.encoder = encoder
@@ -68,6 +69,7 @@ public struct JSONSerializer: SerializationDelegate {
     }
 
     /// A serializer that reads by a decoder of yours, with what it lets pass, and as slowly. Neither object may be changed any more.
+    /// Without an encoder, Foundation's writes with its own defaults: dates as seconds since 2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder) {
         self.contentType = contentType
         self.encoder = encoder

@@ -11,7 +11,7 @@ import Musl
 ///
 /// The standard library hides how its instants look, so that each copy and comparison of one asks the runtime; an exchange makes some
 /// dozens of them.
-package struct MonotonicInstant: Sendable, Hashable, Comparable {
+struct MonotonicInstant: Sendable, Hashable, Comparable {
     /// Nanoseconds since some moment, the same for all of the process.
     private let nanoseconds: Int64
 
@@ -25,7 +25,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 
     /// This moment.
-    package static var now: MonotonicInstant {
+    static var now: MonotonicInstant {
         var time = timespec()
         #if canImport(Darwin)
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -36,22 +36,29 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
     }
 
     /// The instant that is so much later; at most a hundred years, on both sides.
-    package func advanced(by duration: Duration) -> MonotonicInstant {
+    func advanced(by duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = max(duration.bounded, .zero - Duration.longest).components
         // A hundred years before or after any time of a running system fit into the number.
         return MonotonicInstant(nanoseconds: nanoseconds &+ (seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
     }
 
     /// How long it is until another instant; negative when that one is earlier.
-    package func duration(to other: MonotonicInstant) -> Duration {
+    func duration(to other: MonotonicInstant) -> Duration {
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }
 
-    package static func - (left: MonotonicInstant, right: MonotonicInstant) -> Duration {
+    /// Sleeps until this instant has come.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before.
+    func sleep() async throws {
+        try await Task.sleep(for: Self.now.duration(to: self), clock: .continuous)
+    }
+
+    static func - (left: MonotonicInstant, right: MonotonicInstant) -> Duration {
         right.duration(to: left)
     }
 
-    package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
+    static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 }

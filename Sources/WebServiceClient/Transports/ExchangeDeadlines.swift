@@ -15,10 +15,10 @@ struct ExchangeDeadlines: Sendable {
     /// The deadlines of a request whose attempt starts now.
     init(_ request: ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
-        connecting = request.timeouts.connect.map { start.advanced(by: max($0.bounded, .zero)) }
-        waiting = request.timeouts.firstByte.map { start.advanced(by: max($0.bounded, .zero)) }
-        idle = request.timeouts.idle.map { max($0.bounded, .zero) }
-        total = request.deadline.map(MonotonicInstant.init) ?? request.timeouts.total.map { start.advanced(by: max($0.bounded, .zero)) }
+        connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
+        waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
+        idle = request.timeouts.idle.map(Self.bounded)
+        total = request.deadline.map(MonotonicInstant.init) ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
 
     /// Whether there is anything to watch.
@@ -58,6 +58,9 @@ struct ExchangeDeadlines: Sendable {
                 code, "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total.")
         }
     }
+
+    /// A time that any clock can add, and none that has passed before it begins.
+    private static func bounded(_ duration: Duration) -> Duration { max(duration.bounded, .zero) }
 
     private func sooner(_ instant: MonotonicInstant?, _ code: TransportError.Code) -> Due? {
         guard let instant else { return total.map { Due(instant: $0, code: .timedOutTotal) } }

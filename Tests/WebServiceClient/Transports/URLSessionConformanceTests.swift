@@ -3,7 +3,7 @@ import WebServiceClient
 import WebServiceTesting
 
 /// What URLSession keeps of what a transport owes, and what is known not to hold.
-@Suite(.serialized) struct URLSessionConformanceTests {
+@Suite struct URLSessionConformanceTests {
     private static let suite = TransportConformance(knownGaps: knownGaps, fatalGaps: fatalGaps, limit: .seconds(300)) {
         URLSessionTransport()
     }
@@ -46,7 +46,7 @@ import WebServiceTesting
     private static let fatalGaps: [String: String] = [:]
     #endif
 
-    @Test(arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
+    @Test(.atOnce(4), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
         try await Self.suite.check(item)
     }
 }

@@ -54,7 +54,7 @@ final class AsyncHTTPClientUpload: Sendable {
             }
             if let due {
                 group.addTask {
-                    try await Task.sleep(for: MonotonicInstant.now.duration(to: due.instant), clock: .continuous)
+                    try await due.instant.sleep()
                     throw deadlines.error(due.code, host: host)
                 }
             }

@@ -21,8 +21,7 @@ extension CurlExchange {
                 .unreadableResponse, "The response from \(request.host) declares a length that is none, or two that differ: \(length).")
             return false
         case .head(let head):
-            state.withLock { $0.deliver(head) }
-            transfer.loop?.headArrived(self)
+            deliver(head)
             return true
         }
     }
@@ -32,7 +31,8 @@ extension CurlExchange {
     /// - Returns: whether they were taken; else libcurl is to wait with them.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let isTaken = state.withLock { state in
-            guard state.end == nil else { return true }
+            // Nobody wants more: the loop will be told to drop it, and more reading would only make that late.
+            guard state.end == nil else { return false }
             guard state.waiting == 0 || state.waiting + bytes.count <= Self.fullAt else {
                 state.isPaused = true
                 return false
@@ -64,8 +64,8 @@ extension CurlExchange {
         return transfer.isConnected ? deadlines.dueWhileWaiting : deadlines.dueWhileConnecting
     }
 
-    /// A proxy has answered instead of opening a tunnel: that is the response, without its body.
-    func deliverTunnel(_ head: CurlHead) {
+    /// The head of the response is there; where a proxy has answered instead of opening a tunnel, that answer's, which has no body.
+    func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head) }
         transfer.loop?.headArrived(self)
     }

@@ -23,7 +23,7 @@ extension CurlExchange {
                 meter?.passed(piece)
                 return piece
             },
-            cancel: { self.drop() })
+            cancel: { self.drop(isDecoded: decoded != nil) })
         let report = ExchangeReport(
             informational: head.parsedInformational(), metrics: { self.state.withLock { $0.metrics }.value },
             trailers: {

@@ -103,8 +103,10 @@ extension CurlExchange {
     }
 
     /// The body was dropped or cancelled by its reader: nothing to do for one that was read to its end, as most are.
-    func drop() {
-        guard !state.withLock({ $0.isConsumed }) else { return }
+    ///
+    /// - Parameter isDecoded: whether bytes that have been read from here may still last for more of the body.
+    func drop(isDecoded: Bool) {
+        guard isDecoded || !state.withLock({ $0.isConsumed }) else { return }
         abandon(TransportError(.other, "The body of the response from \(request.host) was cancelled by its reader."))
     }
 

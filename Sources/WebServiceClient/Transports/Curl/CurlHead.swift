@@ -68,9 +68,7 @@ struct CurlHead: Sendable {
     private static func parse(_ bytes: [UInt8]) -> (Int, String?, HTTPFields) {
         let end = bytes.firstIndex(of: 10) ?? bytes.endIndex
         let line = bytes[..<end]
-        let version = line.firstIndex(of: 32).map { space in
-            line.count > 8 && line[..<space].elementsEqual("HTTP/1.1".utf8) ? "HTTP/1.1" : String(decoding: line[..<space], as: UTF8.self)
-        }
+        let version = line.firstIndex(of: 32).map { String(decoding: line[..<$0], as: UTF8.self) }
         return (status(ofLine: line), version, fields(bytes[end...]))
     }
 

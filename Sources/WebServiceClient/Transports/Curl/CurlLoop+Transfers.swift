@@ -113,7 +113,7 @@ extension CurlLoop {
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         if exchange.transfer.fault == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
-            exchange.deliverTunnel(head)
+            exchange.deliver(head)
             exchange.finish(nil, metrics: metrics(of: exchange, handle, isComplete: true))
         } else {
             let error = exchange.transfer.fault ?? CurlFault.error(result, of: exchange, handle)

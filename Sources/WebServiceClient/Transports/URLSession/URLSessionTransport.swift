@@ -146,7 +146,7 @@ extension URLSessionTransport {
         return try await withThrowingTaskGroup(of: UploadSource.self) { group in
             group.addTask { try await UploadSource.prepare(body, folder: folder) }
             group.addTask {
-                try await Task.sleep(for: MonotonicInstant.now.duration(to: due.instant), clock: .continuous)
+                try await due.instant.sleep()
                 throw deadlines.error(due.code, host: outgoing.host)
             }
             defer { group.cancelAll() }

@@ -135,6 +135,19 @@ struct CurlDecodingTests {
         try await server.waitForOpenConnections(atMost: 0)
     }
 
+    @Test func `what has come whole is cancelled too, while it still lasts for more`() async throws {
+        let server = try server(Self.bomb.prefix(CodedSample.zeros.count * 20), "gzip")
+        let transport = try transport()
+        let response = try await transport.send(ServiceRequest(url: server.url))
+        var iterator = response.body.makeAsyncIterator()
+        _ = try await iterator.next()
+        // By the time of the second response, the first has come whole.
+        _ = try await transport.send(ServiceRequest(url: server.url))
+        response.body.cancel()
+        let error = await #expect(throws: TransportError.self) { try await iterator.next() }
+        #expect(error?.message.contains("cancelled by its reader") == true)
+    }
+
     @Test func `a cancelled task reads no further, though what came would give much more`() async throws {
         let server = try server(Self.bomb.prefix(CodedSample.zeros.count * 400), "gzip")
         let transport = try transport()
