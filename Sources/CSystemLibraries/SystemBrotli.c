@@ -3,7 +3,6 @@
 #include "DynamicLibrary.h"
 
 #include <pthread.h>
-#include <string.h>
 
 // What the library's step says, and the errors that mean "no memory", which stand in a row.
 enum { brotli_error = 0, brotli_success = 1, brotli_needs_input = 2, brotli_needs_output = 3 };

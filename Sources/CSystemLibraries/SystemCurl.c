@@ -76,7 +76,10 @@ struct socket_address {
     struct sockaddr address;
 };
 
-enum { wait_for_input = 1, global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1, age_with_authorities = 6, oldest = 0x074400 };
+enum {
+    wait_for_input = 1, global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1,
+    age_with_authorities = 6, oldest = 0x074400
+};
 
 static struct {
     int (*global_init)(long);
@@ -128,23 +131,33 @@ static void stop_at_exit(void) {
 }
 
 static bool find_curl(void *library) {
-    return csl_library_find(library, "curl_global_init", &curl.global_init) && csl_library_find(library, "curl_version_info", &curl.version_info)
-        && csl_library_find(library, "curl_easy_init", &curl.easy_init) && csl_library_find(library, "curl_easy_cleanup", &curl.easy_cleanup)
-        && csl_library_find(library, "curl_easy_reset", &curl.easy_reset) && csl_library_find(library, "curl_easy_setopt", &curl.easy_setopt)
-        && csl_library_find(library, "curl_easy_getinfo", &curl.easy_getinfo) && csl_library_find(library, "curl_easy_pause", &curl.easy_pause)
-        && csl_library_find(library, "curl_easy_strerror", &curl.easy_strerror) && csl_library_find(library, "curl_multi_init", &curl.multi_init)
-        && csl_library_find(library, "curl_multi_cleanup", &curl.multi_cleanup) && csl_library_find(library, "curl_multi_setopt", &curl.multi_setopt)
+    return csl_library_find(library, "curl_global_init", &curl.global_init)
+        && csl_library_find(library, "curl_version_info", &curl.version_info)
+        && csl_library_find(library, "curl_easy_init", &curl.easy_init)
+        && csl_library_find(library, "curl_easy_cleanup", &curl.easy_cleanup)
+        && csl_library_find(library, "curl_easy_reset", &curl.easy_reset)
+        && csl_library_find(library, "curl_easy_setopt", &curl.easy_setopt)
+        && csl_library_find(library, "curl_easy_getinfo", &curl.easy_getinfo)
+        && csl_library_find(library, "curl_easy_pause", &curl.easy_pause)
+        && csl_library_find(library, "curl_easy_strerror", &curl.easy_strerror)
+        && csl_library_find(library, "curl_multi_init", &curl.multi_init)
+        && csl_library_find(library, "curl_multi_cleanup", &curl.multi_cleanup)
+        && csl_library_find(library, "curl_multi_setopt", &curl.multi_setopt)
         && csl_library_find(library, "curl_multi_add_handle", &curl.multi_add_handle)
         && csl_library_find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
-        && csl_library_find(library, "curl_multi_perform", &curl.multi_perform) && csl_library_find(library, "curl_multi_poll", &curl.multi_poll)
-        && csl_library_find(library, "curl_multi_wakeup", &curl.multi_wakeup) && csl_library_find(library, "curl_multi_info_read", &curl.multi_info_read)
+        && csl_library_find(library, "curl_multi_perform", &curl.multi_perform)
+        && csl_library_find(library, "curl_multi_poll", &curl.multi_poll)
+        && csl_library_find(library, "curl_multi_wakeup", &curl.multi_wakeup)
+        && csl_library_find(library, "curl_multi_info_read", &curl.multi_info_read)
         && csl_library_find(library, "curl_multi_strerror", &curl.multi_strerror);
 }
 
 static void find_openssl(void *library) {
     bool all = csl_library_find(library, "SSL_get0_verified_chain", &openssl.verified_chain)
-        && csl_library_find(library, "OPENSSL_sk_num", &openssl.stack_count) && csl_library_find(library, "OPENSSL_sk_value", &openssl.stack_value)
-        && csl_library_find(library, "i2d_X509", &openssl.certificate_bytes) && csl_library_find(library, "SSL_get_version", &openssl.version);
+        && csl_library_find(library, "OPENSSL_sk_num", &openssl.stack_count)
+        && csl_library_find(library, "OPENSSL_sk_value", &openssl.stack_value)
+        && csl_library_find(library, "i2d_X509", &openssl.certificate_bytes)
+        && csl_library_find(library, "SSL_get_version", &openssl.version);
     if (!all) memset(&openssl, 0, sizeof openssl);
 }
 
@@ -358,16 +371,24 @@ int csl_multi_poll(csl_multi *multi, int waker, int milliseconds) {
     if (waker < 0) return curl.multi_poll(multi, NULL, 0, milliseconds, NULL);
     struct wait_descriptor extra = {waker, wait_for_input, 0};
     int result = curl.multi_poll(multi, &extra, 1, milliseconds, NULL);
-    uint64_t count;
-    if (extra.happened && read(waker, &count, sizeof count) < 0) return result;
+    if (extra.happened) {
+        // Reading sets the event back; whether it was one wake or many is all the same.
+        uint64_t count;
+        ssize_t ignored = read(waker, &count, sizeof count);
+        (void)ignored;
+    }
     return result;
 }
 
 void csl_multi_wakeup(csl_multi *multi, int waker) {
-    uint64_t one = 1;
+    if (waker < 0) {
+        curl.multi_wakeup(multi);
+        return;
+    }
     // It can fail only where the event is set already, some 10^19 times.
-    if (waker < 0) curl.multi_wakeup(multi);
-    else if (write(waker, &one, sizeof one) < 0) return;
+    uint64_t one = 1;
+    ssize_t ignored = write(waker, &one, sizeof one);
+    (void)ignored;
 }
 
 const char *csl_multi_error_text(int code) { return curl.multi_strerror(code); }

@@ -62,7 +62,8 @@ static void open_library(void) {
     if (!csl_library_find(library, "zlibVersion", &zlib.version)) return;
     zlib.available = csl_library_find(library, "deflateInit2_", &zlib.init) && csl_library_find(library, "deflate", &zlib.deflate)
         && csl_library_find(library, "deflateEnd", &zlib.end);
-    zlib.inflates = csl_library_find(library, "inflateInit2_", &zlib.inflate_init) && csl_library_find(library, "inflateReset2", &zlib.inflate_reset)
+    zlib.inflates = csl_library_find(library, "inflateInit2_", &zlib.inflate_init)
+        && csl_library_find(library, "inflateReset2", &zlib.inflate_reset)
         && csl_library_find(library, "inflate", &zlib.inflate) && csl_library_find(library, "inflateEnd", &zlib.inflate_end);
 }
 

@@ -3,7 +3,6 @@
 #include "DynamicLibrary.h"
 
 #include <pthread.h>
-#include <string.h>
 
 // libzstd's own types, spelled by us.
 
@@ -42,7 +41,8 @@ static void open_library(void) {
 #endif
     void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) return;
-    zstd.available = csl_library_find(library, "ZSTD_createDStream", &zstd.create) && csl_library_find(library, "ZSTD_freeDStream", &zstd.destroy)
+    zstd.available = csl_library_find(library, "ZSTD_createDStream", &zstd.create)
+        && csl_library_find(library, "ZSTD_freeDStream", &zstd.destroy)
         && csl_library_find(library, "ZSTD_DCtx_setParameter", &zstd.set_parameter)
         && csl_library_find(library, "ZSTD_decompressStream", &zstd.step) && csl_library_find(library, "ZSTD_isError", &zstd.is_error)
         && csl_library_find(library, "ZSTD_getErrorCode", &zstd.error_code);

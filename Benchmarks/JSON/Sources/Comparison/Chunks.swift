@@ -6,15 +6,23 @@ struct Chunks: AsyncSequence, Sendable {
     let size: Int
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        let handle: FileHandle
+        let file: URL
         let size: Int
+        private var open: FileHandle?
+
+        init(_ chunks: Chunks) {
+            (file, size) = (chunks.file, chunks.size)
+        }
+
         mutating func next() async throws -> Data? {
+            let handle = try open ?? FileHandle(forReadingFrom: file)
+            open = handle
             guard let piece = try handle.read(upToCount: size), !piece.isEmpty else { return nil }
             return piece
         }
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(handle: (try? FileHandle(forReadingFrom: file)) ?? .nullDevice, size: size)
+        AsyncIterator(self)
     }
 }

@@ -10,31 +10,7 @@ struct Page: Decodable, Equatable {
     enum CodingKeys: String, CodingKey { case count = "@odata.count", value, nextLink = "@odata.nextLink" }
 }
 
-struct Product: Decodable, Equatable, Sendable {
-    var id: Int
-    var name: String
-    var description: String
-    var price: Double
-    var rating: Int
-    var isDiscontinued: Bool
-    var releaseDate: String
-    var category: String?
-    var address: Address
-
-    enum CodingKeys: String, CodingKey {
-        case id = "ID", name = "Name", description = "Description", price = "Price", rating = "Rating", isDiscontinued = "Discontinued"
-        case releaseDate = "ReleaseDate", category = "Category", address = "Address"
-    }
-}
-
-struct Address: Decodable, Equatable, Sendable {
-    var street: String
-    var city: String
-
-    enum CodingKeys: String, CodingKey { case street = "Street", city = "City" }
-}
-
-/// The same types, which read themselves.
+/// The same, which reads itself.
 struct DirectPage: JSONReadable {
     var count: Int
     var value: [DirectProduct]
@@ -44,40 +20,6 @@ struct DirectPage: JSONReadable {
         count = try json.read("@odata.count")
         value = try json.read("value")
         nextLink = try json.readIfPresent("@odata.nextLink")
-    }
-}
-
-struct DirectProduct: JSONReadable, Sendable {
-    var id: Int
-    var name: String
-    var description: String
-    var price: Double
-    var rating: Int
-    var isDiscontinued: Bool
-    var releaseDate: String
-    var category: String?
-    var address: DirectAddress
-
-    init(from json: borrowing JSONCursor) throws {
-        id = try json.read("ID")
-        name = try json.read("Name")
-        description = try json.read("Description")
-        price = try json.read("Price")
-        rating = try json.read("Rating")
-        isDiscontinued = try json.read("Discontinued")
-        releaseDate = try json.read("ReleaseDate")
-        category = try json.readIfPresent("Category")
-        address = try json.read("Address")
-    }
-}
-
-struct DirectAddress: JSONReadable, Sendable {
-    var street: String
-    var city: String
-
-    init(from json: borrowing JSONCursor) throws {
-        street = try json.read("Street")
-        city = try json.read("City")
     }
 }
 

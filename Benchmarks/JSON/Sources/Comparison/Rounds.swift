@@ -25,6 +25,8 @@ struct Rounds {
     }
 
     private func median(_ values: [Double]) -> Double {
-        values.isEmpty ? .nan : values.sorted()[values.count / 2]
+        guard !values.isEmpty else { return .nan }
+        let sorted = values.sorted()
+        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 }

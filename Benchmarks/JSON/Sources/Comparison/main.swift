@@ -1,9 +1,17 @@
 import Foundation
 import WebServiceClient
 
-// json-comparison write FILE ENTITIES          writes a page
-// json-comparison memory FILE                  how resident memory grows while the elements of a page are read in pieces
-// json-comparison [ROUNDS] [ENTITIES...]       readers side by side
+let usage = """
+    json-comparison write FILE ENTITIES          writes a page
+    json-comparison memory FILE                  how resident memory grows while the elements of a page are read in pieces
+    json-comparison [ROUNDS] [ENTITIES...]       readers side by side
+
+    """
+
+func refuse() -> Never {
+    FileHandle.standardError.write(Data(usage.utf8))
+    exit(64)
+}
 
 func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 
@@ -35,6 +43,8 @@ func compare(rounds: Int, entities: Int) async throws {
     let (decoder, reader) = (JSONDecoder(), JSONReader())
     guard try decoder.decode(Page.self, from: text) == reader.decode(Page.self, from: text) else { return print("the readers differ") }
     let isLarge = entities >= 10_000
+    let file = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: file) }
     var contenders: [Rounds.Contender] = [
         .init(name: "JSONDecoder") { _ = try decoder.decode(Page.self, from: text) },
         .init(name: "JSONReader, Decodable") { _ = try reader.decode(Page.self, from: text) },
@@ -42,7 +52,6 @@ func compare(rounds: Int, entities: Int) async throws {
         .init(name: "JSONSerialization") { _ = try JSONSerialization.jsonObject(with: text) },
     ]
     if isLarge {
-        let file = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString).json")
         try text.write(to: file)
         let chunks = Chunks(file: file, size: 1 << 16)
         contenders += [
@@ -67,13 +76,14 @@ func compare(rounds: Int, entities: Int) async throws {
 let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "write":
-    guard arguments.count == 3, let entities = Int(CommandLine.arguments[3]) else { exit(64) }
+    guard arguments.count == 3, let entities = Int(CommandLine.arguments[3]) else { refuse() }
     try Page.text(entities: entities).write(to: URL(filePath: CommandLine.arguments[2]))
 case "memory":
-    guard arguments.count == 2 else { exit(64) }
+    guard arguments.count == 2 else { refuse() }
     try await measureMemory(URL(filePath: CommandLine.arguments[2]))
 default:
     let numbers = arguments.compactMap { Int($0) }
+    guard numbers.count == arguments.count else { refuse() }
     let sizes = numbers.count > 1 ? Array(numbers.dropFirst()) : [1, 20, 200, 100_000]
     for entities in sizes { try await compare(rounds: max(numbers.first ?? 9, 1), entities: max(entities, 1)) }
 }
