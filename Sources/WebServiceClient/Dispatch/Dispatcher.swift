@@ -5,7 +5,7 @@ struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
     let options: CallOptions
-    private let started = ContinuousClock.now
+    private let started = MonotonicInstant.now
 
     init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
         self.state = state
@@ -50,7 +50,7 @@ struct Dispatcher: Sendable {
         }
         let response = reader.exchange.response
         return ServiceResponse(
-            value: value, status: response.status, headers: response.headers, url: response.url, duration: ContinuousClock.now - started,
+            value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
     }
 
@@ -68,7 +68,7 @@ struct Dispatcher: Sendable {
         let response = exchange.response
         return ServiceResponse(
             value: body, status: response.status, headers: response.headers, url: response.url,
-            duration: ContinuousClock.now - started, httpVersion: response.httpVersion, report: response.report)
+            duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
@@ -132,7 +132,7 @@ struct Dispatcher: Sendable {
     func send(_ bound: BoundRequest) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
-        if let total = request.timeouts.total { request.deadline = started.advanced(by: total.bounded) }
+        if let total = request.timeouts.total { request.end = started.advanced(by: total) }
         var context = CallContext(
             identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
             cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics)

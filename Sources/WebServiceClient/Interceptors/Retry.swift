@@ -27,14 +27,14 @@ struct Retry: Interceptor {
             do {
                 let response = try await send(request, context, next)
                 guard policy.statuses.contains(response.status), context.attempt < policy.attempts,
-                    let wait = wait(after: response, attempt: context.attempt, policy: policy, deadline: request.deadline)
+                    let wait = wait(after: response, attempt: context.attempt, policy: policy, end: request.end)
                 else { return response }
                 response.body.cancel()
                 delay = wait
                 reason = "status \(response.status)"
             } catch let error as TransportError {
                 guard policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,
-                    let wait = allowed(backoff(policy, context.attempt), until: request.deadline)
+                    let wait = allowed(backoff(policy, context.attempt), until: request.end)
                 else { throw error }
                 delay = wait
                 reason = error.code.rawValue
@@ -63,15 +63,14 @@ struct Retry: Interceptor {
         }
     }
 
-    private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, deadline: ContinuousClock.Instant?) -> Duration?
-    {
+    private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, end: MonotonicInstant?) -> Duration? {
         var delay = backoff(policy, attempt)
         if let asked = response.headers[.retryAfter].flatMap(RetryAfter.init) {
             let wait = asked.delay(limit: .seconds(24 * 3600))
             guard wait <= policy.longestWait else { return nil }
             delay = max(delay, wait)
         }
-        return allowed(delay, until: deadline)
+        return allowed(delay, until: end)
     }
 
     private func backoff(_ policy: RetryPolicy, _ attempt: Int) -> Duration {
@@ -79,8 +78,8 @@ struct Retry: Interceptor {
         return policy.backoff.delay(afterFailures: attempt, using: &generator)
     }
 
-    private func allowed(_ delay: Duration, until deadline: ContinuousClock.Instant?) -> Duration? {
-        guard let deadline else { return delay }
-        return ContinuousClock.now.advanced(by: delay.bounded) < deadline ? delay : nil
+    private func allowed(_ delay: Duration, until end: MonotonicInstant?) -> Duration? {
+        guard let end else { return delay }
+        return MonotonicInstant.now.advanced(by: delay) < end ? delay : nil
     }
 }

@@ -13,7 +13,13 @@ public struct ServiceRequest: Sendable {
     /// The deadlines of this request.
     public var timeouts: ServiceTimeouts
     /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
-    public var deadline: ContinuousClock.Instant?
+    public var deadline: ContinuousClock.Instant? {
+        get { end?.continuous }
+        set { end = newValue.map(MonotonicInstant.init) }
+    }
+    /// The same as a plain number: with an instant of the standard library's inside, whose layout is its secret, each copy of a request, and
+    /// of all that holds one, would ask the runtime.
+    var end: MonotonicInstant?
     /// Whom to trust, and who to be; `nil` leaves it to the transport.
     public var trust: TrustPolicy?
     /// Told of the body's way to the server, in order, on an executor of the transport's choice.

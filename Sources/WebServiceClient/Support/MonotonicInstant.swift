@@ -19,9 +19,19 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
+    /// One moment on both clocks: an instant that goes there and back is the same.
+    private static let reference = (own: MonotonicInstant.now, continuous: ContinuousClock.now)
+
     /// The instant at which an instant of the standard library's clock comes.
     init(_ instant: ContinuousClock.Instant) {
-        self = Self.now.advanced(by: ContinuousClock.now.duration(to: instant))
+        let reference = Self.reference
+        self = reference.own.advanced(by: reference.continuous.duration(to: instant))
+    }
+
+    /// This instant on the standard library's clock.
+    var continuous: ContinuousClock.Instant {
+        let reference = Self.reference
+        return reference.continuous.advanced(by: reference.own.duration(to: self))
     }
 
     /// This moment.

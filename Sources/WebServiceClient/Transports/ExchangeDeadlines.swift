@@ -18,7 +18,7 @@ struct ExchangeDeadlines: Sendable {
         connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
         waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
         idle = request.timeouts.idle.map(Self.bounded)
-        total = request.deadline.map(MonotonicInstant.init) ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
+        total = request.end ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
 
     /// Whether there is anything to watch.

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import WebServiceClient
@@ -28,5 +29,14 @@ import Testing
         let after = ContinuousClock.now.duration(to: instant)
         // Between the four readings some time may pass.
         #expect(left <= before + .milliseconds(1) && left >= after - (before - after) - .milliseconds(1))
+    }
+
+    @Test(arguments: [Duration.zero, .nanoseconds(1), .seconds(60), .seconds(-3), .seconds(86_400 * 365)])
+    func `An instant that goes there and back is the same`(distance: Duration) {
+        let instant = ContinuousClock.now.advanced(by: distance)
+        #expect(MonotonicInstant(instant).continuous == instant)
+        var request = ServiceRequest(url: URL(filePath: "/"))
+        request.deadline = instant
+        #expect(request.deadline == instant)
     }
 }
