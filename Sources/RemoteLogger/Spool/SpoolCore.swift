@@ -139,8 +139,6 @@ final class SpoolCore: Sendable {
     }
 
     func report(_ level: Diagnostics.Event.Level, _ message: String) {
-        OwnWork.$isShipping.withValue(true) {
-            settings.diagnostics.report(Diagnostics.Event(level, message, call: OwnWork.identity))
-        }
+        settings.diagnostics.reportOwnWork(level, message)
     }
 }
