@@ -140,7 +140,7 @@ public struct ElasticsearchFormat: LogFormat {
         default:
             let error = result["error"] as? [String: Any]
             let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
-            return .rejected(reason: String(parts.joined(separator: ": ").prefix(300)))
+            return .rejected(reason: ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300))
         }
     }
 }

@@ -17,8 +17,9 @@ extension SecretScanner {
             awaitsValue = false
         }
         let content =
-            isHidden && SecretNames.isLine(bytes[name.range]) && !bytes[start].isQuote
-            ? line(from: start, quote: name.openQuote) : valueContent(from: start, isParameter: name.isParameter)
+            blockScalar(behind: separator, of: name.range)
+            ?? (isHidden && SecretNames.isLine(bytes[name.range]) && !bytes[start].isQuote
+                ? line(from: start, quote: name.openQuote) : valueContent(from: start, isParameter: name.isParameter))
         guard !content.isEmpty, !isInnocent(content) else { return separator + 1 }
         found.append(content)
         return content.upperBound
