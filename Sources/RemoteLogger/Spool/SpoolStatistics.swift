@@ -20,4 +20,6 @@ public struct SpoolStatistics: Sendable, Hashable {
     public var memoryBytes: Int
     /// The directory that this process uses; `nil` until there is one. A second process on the same directory has another one.
     public var directory: String?
+    /// The directories of processes that have ended, whose records are shipped, too; the other counts are without them.
+    public var leftovers: [String] = []
 }
