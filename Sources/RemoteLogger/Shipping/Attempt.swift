@@ -4,4 +4,13 @@ enum Attempt: Sendable {
     case verdict(DeliveryVerdict, status: Int?, retryAfter: Duration?)
     /// There is none: nobody knows whether the records arrived.
     case failure(String)
+
+    /// Whether the receiver has answered, and not that it is too busy, or that the settings are wrong.
+    var isAnswer: Bool {
+        switch self {
+        case .failure, .verdict(.retry, _, _), .verdict(.pause, _, _): false
+        case .verdict(.each(let verdicts), _, _): !verdicts.contains(.retry)
+        case .verdict: true
+        }
+    }
 }

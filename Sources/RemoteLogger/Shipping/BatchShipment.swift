@@ -1,15 +1,18 @@
 /// Sends a batch, in pieces if need be, until each of its records is delivered or dropped.
-struct BatchShipment {
+struct BatchShipment: Sendable {
+    /// The batch's place in the order.
+    private let number: UInt64
     private let core: ShippingCore
-    private let pace: ReceiverPace
+    private let window: ShippingWindow
     private let reporter: ShippingReporter
     private var batch: PendingBatch
     /// How many more halves may be sent to find records that are refused.
     private var isolations: Int
 
-    init(of records: [StoredRecord], core: ShippingCore, pace: ReceiverPace, reporter: ShippingReporter) {
+    init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
+        self.number = number
         self.core = core
-        self.pace = pace
+        self.window = window
         self.reporter = reporter
         batch = PendingBatch(records)
         // Two halves for each step down to a bad record, and that for two of them.
@@ -22,9 +25,9 @@ struct BatchShipment {
         var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
         while let piece = pieces.popLast(), !core.isClosed {
             pieces += await send(piece).reversed()
-            core.settle(batch.takeSettled())
+            window.settle(number, batch.takeSettled(), isDone: false)
         }
-        core.settle(batch.takeSettled())
+        window.settle(number, batch.takeSettled(), isDone: true)
     }
 
     /// Sends a piece of the batch until it is settled, delivered or dropped.
@@ -40,15 +43,17 @@ struct BatchShipment {
             return await splitOrDrop(piece, reason, message)
         }
         var isRepeat = false
-        while await pace.turn() {
+        while let turn = await core.pace.begin(number) {
             core.countRequest(isRepeat: isRepeat)
             isRepeat = true
-            switch await core.sender.attempt(payload) {
+            let attempt = await core.sender.attempt(payload)
+            core.pace.end(turn, isAnswered: attempt.isAnswer)
+            switch attempt {
             case .failure(let message):
-                pace.rest(because: message, atLeast: nil)
+                noteFailure(of: turn, message, retryAfter: nil)
             case .verdict(let verdict, let status, let retryAfter):
                 if let status { core.note(status: status) }
-                if let rest = await settle(piece, verdict, status: status, retryAfter: retryAfter) { return rest }
+                if let rest = await settle(piece, verdict, of: turn, status: status, retryAfter: retryAfter) { return rest }
             }
         }
         return []
@@ -59,35 +64,43 @@ struct BatchShipment {
     /// Does what a verdict says.
     ///
     /// - Returns: what is to be sent in other pieces; `nil` if the same bytes are to be sent again.
-    private mutating func settle(_ piece: [Int], _ verdict: DeliveryVerdict, status: Int?, retryAfter: Duration?) async -> [[Int]]? {
+    private mutating func settle(
+        _ piece: [Int], _ verdict: DeliveryVerdict, of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
+    ) async -> [[Int]]? {
         switch verdict {
         case .retry:
-            pace.rest(because: Self.text(of: status), atLeast: retryAfter)
+            noteFailure(of: turn, Self.text(of: status), retryAfter: retryAfter)
             return nil
         case .pause(let reason):
-            pace.pause(status: status, reason: reason, atLeast: retryAfter)
+            if let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) {
+                reporter.notePause(status: status, reason: reason, next: wait)
+            }
             return nil
         case .accepted(let ticket):
-            guard await isAcknowledged(ticket) else { return nil }
-            pace.noteAnswer()
+            guard await isAcknowledged(ticket) else {
+                noteFailure(of: turn, "it took a batch and didn't acknowledge it", retryAfter: nil)
+                return nil
+            }
+            noteAnswer(to: turn)
             batch.note(.delivered, for: piece)
         case .split:
             return await splitOrDrop(piece, .oversize, "The receiver answers \(Self.text(of: status)): it is too large for it.")
         case .isolate(let reason):
+            noteAnswer(to: turn)
             return await isolate(piece, status: status, reason: reason)
         case .each(let verdicts):
-            return await settle(piece, verdicts, status: status, retryAfter: retryAfter)
+            return await settle(piece, verdicts, of: turn, status: status, retryAfter: retryAfter)
         case .partiallyRejected(let count, let reason):
-            pace.noteAnswer()
+            noteAnswer(to: turn)
             reporter.noteRejection(of: count, status: status, reason: reason)
             // Which they are isn't known; the count is.
             batch.note(.delivered, for: piece)
             batch.note(.dropped(.rejected), for: piece.prefix(max(0, count)))
         case .reject(let reason):
-            pace.noteAnswer()
+            noteAnswer(to: turn)
             await reject(piece, status: status, reason: reason)
         case .delivered(let remark):
-            pace.noteAnswer()
+            noteAnswer(to: turn)
             if let remark { reporter.noteRemark(remark) }
             batch.note(.delivered, for: piece)
         }
@@ -97,8 +110,11 @@ struct BatchShipment {
     /// Settles a piece record by record.
     ///
     /// - Returns: those that are to be sent again.
-    private mutating func settle(_ piece: [Int], _ verdicts: [RecordVerdict], status: Int?, retryAfter: Duration?) async -> [[Int]] {
+    private mutating func settle(
+        _ piece: [Int], _ verdicts: [RecordVerdict], of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
+    ) async -> [[Int]] {
         guard verdicts.count == piece.count else {
+            noteAnswer(to: turn)
             return await isolate(piece, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
         }
         var refused: [String: [Int]] = [:]
@@ -111,16 +127,15 @@ struct BatchShipment {
             }
         }
         // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
-        if again.count < piece.count { pace.noteAnswer() }
+        if again.count < piece.count { noteAnswer(to: turn) }
         for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
-        pace.rest(because: "\(again.count) of \(piece.count) records later", atLeast: retryAfter)
+        noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
         return [again]
     }
 
     /// Asks for the halves of a piece in which some record is refused, or drops it.
     private mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
-        pace.noteAnswer()
         guard piece.count > 1, isolations > 1 else {
             await reject(piece, status: status, reason: reason)
             return []
@@ -161,19 +176,27 @@ struct BatchShipment {
         batch.note(.dropped(reason), for: places)
     }
 
-    /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over.
+    /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over. Others are sent meanwhile.
     private func isAcknowledged(_ ticket: String) async -> Bool {
         guard let format = core.format as? any AcknowledgingLogFormat else { return true }
+        window.setUnacknowledged(number, true)
+        defer { window.setUnacknowledged(number, false) }
         let clock = core.settings.clock
         let start = clock.uptime
-        while await pace.wait(for: format.acknowledgementInterval) {
+        while await core.pace.sleep(number, for: format.acknowledgementInterval) {
             if await core.sender.isAcknowledged(ticket) { return true }
-            guard clock.uptime &- start < format.acknowledgementTimeout.wholeNanoseconds else {
-                pace.rest(because: "it took a batch and didn't acknowledge it", atLeast: nil)
-                return false
-            }
+            guard clock.uptime &- start < format.acknowledgementTimeout.wholeNanoseconds else { return false }
         }
         return false
+    }
+
+    private func noteAnswer(to turn: ReceiverPace.Turn) {
+        if core.pace.noteAnswer(to: turn) { reporter.noteAnswer() }
+    }
+
+    private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) {
+        guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return }
+        reporter.noteFailure(message, next: wait)
     }
 
     private static func text(of status: Int?) -> String {

@@ -29,9 +29,6 @@ extension ShippingCore {
 
     var isClosed: Bool { ledger.withLock { $0.isClosed } }
 
-    /// How often somebody asked to flush.
-    var flushes: UInt64 { ledger.withLock { $0.flushes } }
-
     /// The losses so far, and how they come about.
     var losses: (total: UInt64, text: String) {
         let dropped = ledger.withLock { $0.counts.dropped }
@@ -59,16 +56,11 @@ extension ShippingCore {
         ledger.withLock { ledger in
             ledger.counts.requests += 1
             if isRepeat { ledger.counts.repeats += 1 }
-            ledger.nextAttempt = nil
         }
     }
 
     func note(status: Int) {
         ledger.withLock { $0.counts.lastStatus = status }
-    }
-
-    func note(nextAttempt: UInt64) {
-        ledger.withLock { $0.nextAttempt = nextAttempt }
     }
 
     /// Settles records by what became of them. Nothing happens after the close, which has settled them.

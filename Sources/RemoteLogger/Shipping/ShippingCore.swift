@@ -8,6 +8,7 @@ final class ShippingCore: Sendable {
     let settings: ShippingSettings
     let store: any RecordStore
     let alarm = Alarm()
+    let pace: ReceiverPace
 
     let ledger = Locked(ShippingLedger())
     private let task = Locked<Task<Void, Never>?>(nil)
@@ -17,14 +18,14 @@ final class ShippingCore: Sendable {
         self.sender = sender
         self.settings = settings
         self.store = store
+        pace = ReceiverPace(settings: settings)
     }
 
     /// Starts the loop, which holds the core until it is closed.
     func start() {
         let loop = Task.detached(priority: .utility) { [self] in
             await OwnWork.$isShipping.withValue(true) {
-                var loop = ShippingLoop(core: self)
-                await loop.run()
+                await ShippingLoop(core: self).run()
             }
         }
         task.withLock { $0 = loop }
@@ -66,6 +67,7 @@ final class ShippingCore: Sendable {
 
     func flush(within limit: Duration) async -> Bool {
         let ticket = ledger.withLock { $0.beginFlush(first: store.load.first) }
+        pace.noteFlush()
         alarm.ring()
         let timer = Task {
             try await settings.clock.sleep(for: limit)
@@ -116,6 +118,7 @@ final class ShippingCore: Sendable {
             return lost
         }
         task.withLock { $0 }?.cancel()
+        pace.close()
         alarm.ring()
         sender.close()
         if lost > 0 { report(.warning, "\(lost) log records were not delivered before the shutdown.") }
@@ -133,7 +136,8 @@ final class ShippingCore: Sendable {
             counts.bufferedBytes = load.bytes
             counts.oldestAge = load.firstUnread == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstUnreadSince)))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
-            counts.nextAttempt = ledger.nextAttempt.map { .nanoseconds(Int64(clamping: $0 > now ? $0 - now : 0)) }
+            counts.nextAttempt = pace.nextAttempt(at: now)
+            counts.concurrency = pace.limit
             return counts
         }
     }

@@ -1,35 +1,43 @@
-/// Reads batches from a store, and sends one after the other, in order.
+/// Reads batches from a store, in order, and sends as many at once as the receiver's pace allows: one unless set.
 struct ShippingLoop {
     private let core: ShippingCore
-    private let pace: ReceiverPace
     private let reporter: ShippingReporter
-    private var cursor: RecordPosition = 0
+    private let window: ShippingWindow
 
     init(core: ShippingCore) {
         self.core = core
         reporter = ShippingReporter(core: core)
-        pace = ReceiverPace(core: core, reporter: reporter)
+        window = ShippingWindow(core: core)
     }
 
-    mutating func run() async {
-        while !Task.isCancelled {
-            reporter.reportLosses()
-            switch core.nextStep {
-            case .end: return
-            case .wait(let duration): await core.alarm.wait(for: duration, clock: core.settings.clock)
-            case .send: await sendBatch()
+    func run() async {
+        let clock = core.settings.clock
+        await withDiscardingTaskGroup { group in
+            var cursor: RecordPosition = 0
+            var number: UInt64 = 0
+            while !Task.isCancelled {
+                reporter.reportLosses()
+                switch core.nextStep {
+                case .end: return
+                case .wait(let duration): await core.alarm.wait(for: duration, clock: clock)
+                case .send where !window.hasRoom: await window.change.wait(for: nil, clock: clock)
+                case .send:
+                    let records = await core.store.read(after: cursor, limits: core.settings.batch)
+                    guard let last = records.last else {
+                        // A store that has records and gives none is at fault; don't spin.
+                        await core.alarm.wait(for: core.settings.batch.interval, clock: clock)
+                        continue
+                    }
+                    cursor = last.position
+                    number += 1
+                    window.append(number)
+                    let shipment = BatchShipment(number, of: records, core: core, window: window, reporter: reporter)
+                    group.addTask {
+                        var shipment = shipment
+                        await shipment.run()
+                    }
+                }
             }
         }
-    }
-
-    private mutating func sendBatch() async {
-        let records = await core.store.read(after: cursor, limits: core.settings.batch)
-        guard let last = records.last else {
-            // A store that has records and gives none is at fault; don't spin.
-            return await core.alarm.wait(for: core.settings.batch.interval, clock: core.settings.clock)
-        }
-        cursor = last.position
-        var shipment = BatchShipment(of: records, core: core, pace: pace, reporter: reporter)
-        await shipment.run()
     }
 }
