@@ -69,8 +69,7 @@ public struct DatadogFormat: LogFormat {
             text.optional(",\"logger.name\":", record.label.isEmpty ? nil : record.label)
             text.optional(",\"error.message\":", record.error)
             text.raw(",\"log.record.uid\":\"")
-            text.hexadecimal(record.id.high)
-            text.hexadecimal(record.id.low)
+            text.hexadecimal(record.id.high, record.id.low)
             text.raw("\",\"log.record.sequence\":")
             text.integer(record.sequence)
             text.raw(",\"log.record.time\":\"")
@@ -91,7 +90,5 @@ public struct DatadogFormat: LogFormat {
     }
 
     /// Judges by the status alone.
-    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        NDJSONFormat().judge(answer)
-    }
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { answer.usualVerdict }
 }

@@ -50,34 +50,20 @@ public struct ElasticsearchFormat: LogFormat {
                 text.byte(",")
             }
             text.raw("\"_id\":\"")
-            text.hexadecimal(record.id.high)
-            text.hexadecimal(record.id.low)
+            text.hexadecimal(record.id.high, record.id.low)
             text.raw("\"}}\n{\"@timestamp\":\"")
             TimestampText.write(nanoseconds: record.time, into: &text)
             text.raw("\",\"message\":")
             text.string(record.message)
             writeLog(of: record, into: &text)
             text.raw(",\"event\":{\"id\":\"")
-            text.hexadecimal(record.id.high)
-            text.hexadecimal(record.id.low)
+            text.hexadecimal(record.id.high, record.id.low)
             text.raw("\",\"sequence\":")
             text.integer(record.sequence)
             text.byte("}")
-            if let trace = record.trace {
-                text.raw(",\"trace\":{\"id\":")
-                text.string(trace.traceID)
-                text.byte("}")
-                if let span = trace.spanID {
-                    text.raw(",\"span\":{\"id\":")
-                    text.string(span)
-                    text.byte("}")
-                }
-            }
-            if let error = record.error {
-                text.raw(",\"error\":{\"message\":")
-                text.string(error)
-                text.byte("}")
-            }
+            text.optional(",\"trace\":{\"id\":", record.trace?.traceID, "}")
+            text.optional(",\"span\":{\"id\":", record.trace?.spanID, "}")
+            text.optional(",\"error\":{\"message\":", record.error, "}")
             if !record.metadata.isEmpty {
                 text.raw(",\"metadata\":")
                 text.members(Self.finite(record.metadata))
@@ -98,10 +84,7 @@ public struct ElasticsearchFormat: LogFormat {
     private func writeLog(of record: LogRecord, into text: inout JSONText) {
         text.raw(",\"log\":{\"level\":")
         text.string(record.level.description)
-        if !record.label.isEmpty {
-            text.raw(",\"logger\":")
-            text.string(record.label)
-        }
+        text.optional(",\"logger\":", record.label.isEmpty ? nil : record.label)
         if let source = record.source {
             text.raw(",\"origin\":{\"file\":{\"name\":")
             text.string(source.file)
@@ -132,13 +115,7 @@ public struct ElasticsearchFormat: LogFormat {
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         switch answer.status {
         case 200..<300: Self.success(answer)
-        case 413: .split
-        case 400: .isolate(reason: answer.excerpt)
-        case 408, 429: .retry
-        case 501: .reject(reason: answer.excerpt)
-        case 500..<600: .retry
-        case _ where answer.asksForOtherSettings: .pause(reason: answer.excerpt)
-        default: .reject(reason: answer.excerpt)
+        default: answer.usualVerdict
         }
     }
 
@@ -163,7 +140,7 @@ public struct ElasticsearchFormat: LogFormat {
         default:
             let error = result["error"] as? [String: Any]
             let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
-            return .rejected(reason: String(parts.joined(separator: ": ").prefix(300)))
+            return .rejected(reason: ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300))
         }
     }
 }

@@ -53,8 +53,7 @@ public struct GELFFormat: LogFormat {
         text.raw(",\"level\":")
         text.integer(Int64(SyslogSeverity.number(of: record.level)))
         text.raw(",\"_record_id\":\"")
-        text.hexadecimal(record.id.high)
-        text.hexadecimal(record.id.low)
+        text.hexadecimal(record.id.high, record.id.low)
         text.raw("\",\"_sequence\":")
         text.integer(record.sequence)
         text.raw(",\"_level_name\":")
@@ -82,7 +81,6 @@ public struct GELFFormat: LogFormat {
 
     /// Judges by the status alone.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        if answer.status == 404 || answer.status == 405 { return .pause(reason: answer.excerpt) }
-        return NDJSONFormat().judge(answer)
+        answer.status == 404 || answer.status == 405 ? .pause(reason: answer.excerpt) : answer.usualVerdict
     }
 }

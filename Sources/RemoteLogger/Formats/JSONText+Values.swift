@@ -39,4 +39,14 @@ extension JSONText {
         dropComma()
         byte("}")
     }
+
+    /// A key with its comma and a text, if there is a text.
+    ///
+    /// - Parameter end: what closes objects that the key has opened.
+    mutating func optional(_ key: StaticString, _ text: String?, _ end: StaticString = "") {
+        guard let text else { return }
+        raw(key)
+        string(text)
+        raw(end)
+    }
 }

@@ -111,6 +111,12 @@ struct JSONText: Sendable {
         }
     }
 
+    /// The 32 hexadecimal digits of an id of 128 bits, without quotes.
+    mutating func hexadecimal(_ high: UInt64, _ low: UInt64) {
+        hexadecimal(high)
+        hexadecimal(low)
+    }
+
     /// The two hexadecimal digits of a byte, without quotes.
     mutating func hexadecimal(byte value: UInt8) {
         bytes.append(Self.hexDigit(value >> 4))

@@ -78,8 +78,7 @@ public struct LokiFormat: LogFormat {
         let line = FlatMetadata.prefix(of: record.message, bytes: maximumLineBytes)
         text.string(String(line))
         text.raw(",{\"record_id\":\"")
-        text.hexadecimal(record.id.high)
-        text.hexadecimal(record.id.low)
+        text.hexadecimal(record.id.high, record.id.low)
         text.raw("\",\"sequence\":\"")
         text.integer(record.sequence)
         text.byte("\"")
@@ -121,14 +120,8 @@ public struct LokiFormat: LogFormat {
     /// Judges by the status, and after a 400 by what Loki says of it.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         switch answer.status {
-        case 200..<300: .delivered()
         case 400: Self.refusal(answer)
-        case 413: .split
-        case 408, 429: .retry
-        case 501: .reject(reason: answer.excerpt)
-        case 500..<600: .retry
-        case _ where answer.asksForOtherSettings: .pause(reason: answer.excerpt)
-        default: .reject(reason: answer.excerpt)
+        default: answer.usualVerdict
         }
     }
 

@@ -9,8 +9,7 @@ public import Foundation
 /// all their digits, dates are RFC 3339, bytes are Base64, NaN and the infinities are strings.
 ///
 /// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 and 422
-/// look for the record in question; 401, 403, 407 and redirects pause;
-/// the rest is final.
+/// look for the record in question; 401, 403, 407 and redirects pause; the rest is final.
 public struct NDJSONFormat: LogFormat {
     /// `application/x-ndjson` unless set.
     public var contentType = "application/x-ndjson"
@@ -33,16 +32,7 @@ public struct NDJSONFormat: LogFormat {
 
     /// Judges by the status alone.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        switch answer.status {
-        case 200..<300: .delivered()
-        case 413: .split
-        case 408, 429: .retry
-        case 400, 422: .isolate(reason: answer.excerpt)
-        case 501: .reject(reason: answer.excerpt)
-        case 500..<600: .retry
-        case _ where answer.asksForOtherSettings: .pause(reason: answer.excerpt)
-        default: .reject(reason: answer.excerpt)
-        }
+        answer.status == 422 ? .isolate(reason: answer.excerpt) : answer.usualVerdict
     }
 
     /// Writes a record as an object.
@@ -51,23 +41,16 @@ public struct NDJSONFormat: LogFormat {
         TimestampText.write(nanoseconds: record.time, into: &text)
         text.raw("\",\"level\":")
         text.string(record.level.description)
-        if !record.label.isEmpty {
-            text.raw(",\"label\":")
-            text.string(record.label)
-        }
+        text.optional(",\"label\":", record.label.isEmpty ? nil : record.label)
         text.raw(",\"message\":")
         text.string(record.message)
         if !record.metadata.isEmpty {
             text.raw(",\"metadata\":")
             text.members(record.metadata)
         }
-        if let error = record.error {
-            text.raw(",\"error\":")
-            text.string(error)
-        }
+        text.optional(",\"error\":", record.error)
         text.raw(",\"id\":\"")
-        text.hexadecimal(record.id.high)
-        text.hexadecimal(record.id.low)
+        text.hexadecimal(record.id.high, record.id.low)
         text.raw("\",\"sequence\":")
         text.integer(record.sequence)
         if let trace = record.trace { write(trace, into: &text) }
@@ -84,8 +67,7 @@ public struct NDJSONFormat: LogFormat {
 
     private static func write(_ trace: TraceContext, into text: inout JSONText) {
         text.raw(",\"trace\":\"")
-        text.hexadecimal(trace.traceHigh)
-        text.hexadecimal(trace.traceLow)
+        text.hexadecimal(trace.traceHigh, trace.traceLow)
         text.byte("\"")
         guard let span = trace.span else { return }
         text.raw(",\"span\":\"")

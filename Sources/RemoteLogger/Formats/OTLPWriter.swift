@@ -4,11 +4,6 @@ struct OTLPWriter {
     let format: OTLPFormat
     var text = JSONText()
 
-    /// The keys of what the record itself says. The user's metadata can't use them: an attribute key stands in a record once.
-    private static let ownKeys: Set<String> = [
-        "log.record.uid", "log.record.sequence", "code.file.path", "code.function.name", "code.line.number", "exception.message",
-    ]
-
     mutating func writeRequest(_ records: [LogRecord]) {
         text.raw("{\"resourceLogs\":[{\"resource\":{\"attributes\":[")
         for pair in format.resource { writeAttribute(pair) }
@@ -89,8 +84,7 @@ struct OTLPWriter {
             text.integer(UInt64(trace.flags))
         }
         text.raw(",\"traceId\":\"")
-        text.hexadecimal(trace.traceHigh)
-        text.hexadecimal(trace.traceLow)
+        text.hexadecimal(trace.traceHigh, trace.traceLow)
         text.byte("\"")
         guard let span = trace.span else { return }
         text.raw(",\"spanId\":\"")
@@ -108,104 +102,5 @@ struct OTLPWriter {
         case .error: 17
         case .critical: min(24, max(17, format.criticalSeverity))
         }
-    }
-
-    /// Writes the attributes and says how many had to be left out.
-    private mutating func writeAttributes(of record: LogRecord) -> Int {
-        var left = 0
-        var room = format.maximumAttributes - 2
-        text.raw("{\"key\":\"log.record.uid\",\"value\":{\"stringValue\":\"")
-        text.hexadecimal(record.id.high)
-        text.hexadecimal(record.id.low)
-        text.raw("\"}},{\"key\":\"log.record.sequence\",\"value\":{\"intValue\":\"")
-        text.integer(record.sequence)
-        text.raw("\"}},")
-        if let error = record.error {
-            text.raw("{\"key\":\"exception.message\",\"value\":{\"stringValue\":")
-            text.string(error)
-            text.raw("}},")
-            room -= 1
-        }
-        if let source = record.source {
-            text.raw("{\"key\":\"code.file.path\",\"value\":{\"stringValue\":")
-            text.string(source.file)
-            text.raw("}},{\"key\":\"code.function.name\",\"value\":{\"stringValue\":")
-            text.string(source.function)
-            text.raw("}},{\"key\":\"code.line.number\",\"value\":{\"intValue\":\"")
-            text.integer(UInt64(source.line))
-            text.raw("\"}},")
-            room -= 3
-        }
-        for pair in record.metadata {
-            guard room > 0, !Self.ownKeys.contains(pair.key) else {
-                left += 1
-                continue
-            }
-            writeAttribute(pair)
-            room -= 1
-        }
-        text.dropComma()
-        return left
-    }
-
-    /// Writes a key with its value, and a comma.
-    private mutating func writeAttribute(_ pair: LogMetadata.Pair, depth: Int = 0) {
-        text.raw("{\"key\":")
-        text.string(pair.key)
-        text.raw(",\"value\":")
-        write(pair.value, depth: depth)
-        text.raw("},")
-    }
-
-    private mutating func write(_ value: LogValue, depth: Int) {
-        text.byte("{")
-        switch value {
-        case .null: break
-        case .string(let value):
-            text.raw("\"stringValue\":")
-            text.string(value)
-        case .int(let value):
-            text.raw("\"intValue\":\"")
-            text.integer(value)
-            text.byte("\"")
-        case .double(let value):
-            text.raw("\"doubleValue\":")
-            text.double(value)
-        case .bool(let value):
-            text.raw("\"boolValue\":")
-            text.bool(value)
-        case .data(let value):
-            text.raw("\"bytesValue\":")
-            text.base64(value)
-        case .date(let value):
-            text.raw("\"stringValue\":\"")
-            TimestampText.write(value, into: &text)
-            text.byte("\"")
-        case .array, .dictionary:
-            writeContainer(value, depth: depth)
-        }
-        text.byte("}")
-    }
-
-    private mutating func writeContainer(_ value: LogValue, depth: Int) {
-        guard depth < LogValue.maximumDepth else {
-            text.raw("\"stringValue\":")
-            return text.string(LogValue.tooDeep)
-        }
-        switch value {
-        case .array(let values):
-            text.raw("\"arrayValue\":{\"values\":[")
-            for value in values {
-                write(value, depth: depth + 1)
-                text.byte(",")
-            }
-        case .dictionary(let values):
-            text.raw("\"kvlistValue\":{\"values\":[")
-            for pair in values { writeAttribute(pair, depth: depth + 1) }
-        default:
-            return
-        }
-        text.dropComma()
-        text.raw("]}")
     }
 }

@@ -29,8 +29,28 @@ public struct ReceiverAnswer: Sendable {
         status == 401 || status == 403 || status == 407 || (300..<400).contains(status)
     }
 
-    /// The beginning of the body on one line, for messages.
+    /// The beginning of the body on one line, for messages, with what looks like a secret masked: receivers repeat what they were sent.
     public var excerpt: String {
-        String(decoding: body.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: " ")
+        Self.excerpt(of: String(decoding: body.prefix(4_096), as: UTF8.self), characters: 200)
+    }
+
+    /// The masks come first: half a secret, or one without its line breaks, isn't known for one.
+    static func excerpt(of text: String, characters: Int) -> String {
+        LogRedaction.standard.masked(text).prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// What most receivers mean by a status: 2xx is delivered; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the
+    /// record in question; 401, 403, 407 and redirects pause; the rest is final.
+    public var usualVerdict: DeliveryVerdict {
+        switch status {
+        case 200..<300: .delivered()
+        case 413: .split
+        case 400: .isolate(reason: excerpt)
+        case 408, 429: .retry
+        case 501: .reject(reason: excerpt)
+        case 500..<600: .retry
+        case _ where asksForOtherSettings: .pause(reason: excerpt)
+        default: .reject(reason: excerpt)
+        }
     }
 }

@@ -125,12 +125,3 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         return acks[ticket] as? Bool ?? false
     }
 }
-
-extension JSONText {
-    /// A member with its comma, if there is a value.
-    mutating func optional(_ key: StaticString, _ value: String?) {
-        guard let value else { return }
-        raw(key)
-        string(value)
-    }
-}

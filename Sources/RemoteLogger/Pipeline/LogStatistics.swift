@@ -22,6 +22,8 @@ public struct LogStatistics: Sendable, Hashable {
     public var lastStatus: Int?
     /// How long it is until the next attempt, when the last one has failed.
     public var nextAttempt: Duration?
+    /// How many requests may be on their way at once at present: see ``ShippingSettings/maximumRequestsInFlight``.
+    public var concurrency = 1
     /// The receiver's clock less the one here, by the `Date` of its last answer, to the second; `nil` if it hasn't told.
     public var receiverClockOffset: Duration?
 

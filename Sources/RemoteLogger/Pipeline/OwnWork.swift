@@ -1,13 +1,5 @@
 import WebServiceClient
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Tells the logger's own work from the program's, so that it never logs itself.
 ///
 /// There are two marks, since one alone is lost when work changes threads: the task that ships carries ``isShipping``, which its
@@ -20,24 +12,11 @@ enum OwnWork {
     static let identity = CallIdentity(client: "RemoteLogger", key: "ship", route: "")
 }
 
-/// Marks the current thread while sinks are being written to, to tell when one of them logs.
-struct SinkMark {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
-
-    /// Any address will do; this one is never read through.
-    private static var set: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 1) }
-
-    /// Marks the thread; `nil` when it is marked already.
-    init?() {
-        guard pthread_getspecific(Self.key) == nil else { return nil }
-        pthread_setspecific(Self.key, Self.set)
-    }
-
-    func remove() {
-        pthread_setspecific(Self.key, nil)
+extension Diagnostics {
+    /// Says something of the logger's own work, without a secret.
+    func reportOwnWork(_ level: Event.Level, _ message: String) {
+        OwnWork.$isShipping.withValue(true) {
+            report(Event(level, message, call: OwnWork.identity))
+        }
     }
 }

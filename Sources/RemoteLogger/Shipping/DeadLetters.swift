@@ -74,50 +74,46 @@ public final class DeadLetters: Sendable {
     /// - Returns: how many lines are on disk.
     private func write(_ lines: [[UInt8]]) -> Int {
         let half = maximumBytes / 2
-        let short = lines.filter { $0.count <= half }
         var written = 0
-        var pieces: [[UInt8]] = [[]]
-        var counts = [0]
         do throws(SpoolFault) {
-            var size = try sizeOfFile()
-            var room = max(0, half - size)
-            for line in short {
-                if line.count > room {
-                    pieces.append([])
-                    counts.append(0)
-                    room = half
+            var (size, piece) = try end()
+            var count = 0
+            for line in lines where line.count <= half {
+                if size + piece.count + line.count > half {
+                    if count > 0 { try append(piece, at: size) }
+                    written += count
+                    if size + count > 0 { try files.rename(path, path + ".1") }
+                    (size, piece, count) = (0, [], 0)
                 }
-                pieces[pieces.count - 1] += line
-                counts[counts.count - 1] += 1
-                room -= line.count
+                piece += line
+                count += 1
             }
-            for (index, piece) in pieces.enumerated() where index > 0 || !piece.isEmpty {
-                if index > 0, size > 0 {
-                    try files.rename(path, path + ".1")
-                    size = 0
-                }
-                try append(piece, at: size)
-                size += piece.count
-                written += counts[index]
-            }
+            if count > 0 { try append(piece, at: size) }
+            written += count
         } catch {
             // What isn't there is counted as lost.
         }
         return written
     }
 
+    /// The file's size, and what has to stand before the next line: the end of one that was torn when a process ended.
+    ///
     /// Only a file that isn't there is empty: one that can't be asked now would be overwritten else.
-    private func sizeOfFile() throws(SpoolFault) -> Int {
+    private func end() throws(SpoolFault) -> (size: Int, gap: [UInt8]) {
         do throws(SpoolFault) {
-            return try files.with(path, .read) { file throws(SpoolFault) in try files.size(file) }
+            return try files.with(path, .read) { file throws(SpoolFault) in
+                let size = try files.size(file)
+                let last = try files.readAll(file, max(0, size - 1)..<size)
+                let newline = UInt8(ascii: "\n")
+                return (size, last.isEmpty || last == [newline] ? [] : [newline])
+            }
         } catch {
             guard error.isMissing else { throw error }
-            return 0
+            return (0, [])
         }
     }
 
     private func append(_ bytes: [UInt8], at size: Int) throws(SpoolFault) {
-        guard !bytes.isEmpty else { return }
         try files.with(path, size == 0 ? .create : .update) { file throws(SpoolFault) in
             do throws(SpoolFault) {
                 try files.writeAll(file, size, bytes)

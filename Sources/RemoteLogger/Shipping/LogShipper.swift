@@ -1,8 +1,8 @@
 public import Foundation
 public import WebServiceClient
 
-/// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time, and repeats it until the receiver has
-/// acknowledged it.
+/// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time unless more are
+/// allowed, and repeats it until the receiver has acknowledged it.
 ///
 ///     let shipper = try LogShipper(to: URL(string: "http://localhost:4318/v1/logs")!, format: OTLPFormat()) {
 ///         $0.headers["X-Scope-OrgID"] = "shop"

@@ -56,21 +56,9 @@ extension MemoryStore {
         }
 
         mutating func read(after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
-            var batch: [StoredRecord] = []
-            var bytes = 0
-            for item in buffer.pinned where item.position > cursor {
-                guard batch.isEmpty || batch.count < limits.records && bytes + item.size <= limits.bytes else { return batch }
-                batch.append(StoredRecord(position: item.position, record: item.record))
-                bytes += item.size
-            }
-            while let next = buffer.oldestUnpinned {
-                guard batch.isEmpty || batch.count < limits.records && bytes + next.size <= limits.bytes else { break }
-                guard let item = buffer.pinNext() else { break }
-                guard item.position > cursor else { continue }
-                batch.append(StoredRecord(position: item.position, record: item.record))
-                bytes += item.size
-            }
-            return batch
+            var batch = RecordBatch(cursor: cursor, limits: limits)
+            buffer.read(into: &batch)
+            return batch.records
         }
 
         mutating func acknowledge(through position: RecordPosition) {

@@ -20,9 +20,7 @@ struct ShippingLedger: Sendable {
     /// Records up to here are sent without waiting for more.
     private(set) var flushThrough: RecordPosition = 0
     /// How often somebody asked to flush.
-    private(set) var flushes: UInt64 = 0
-    /// When the next attempt is made, on the monotonic clock, after one has failed.
-    var nextAttempt: UInt64?
+    private var flushes: UInt64 = 0
 
     /// The losses that the receiver was told of.
     private var toldLosses: [DropReason: UInt64] = [:]

@@ -1,21 +1,35 @@
 import WebServiceClient
 
 /// Tells the diagnostics what happens to the shipping: each trouble when it begins and when it has ended, not every attempt.
-struct ShippingReporter {
+final class ShippingReporter: Sendable {
+    private struct State: Sendable {
+        var isFailing = false
+        var isPaused = false
+        var saidThatCompressionLacks = false
+        var saidRemark: String?
+        var saidRejections: Set<Int?> = []
+        var lossesReported: UInt64 = 0
+        var nextLossReport: UInt64 = 0
+    }
+
     private let core: ShippingCore
-    private var isFailing = false
-    private var isPaused = false
-    private var saidThatCompressionLacks = false
-    private var saidRemark: String?
-    private var saidRejections: Set<Int?> = []
-    private var lossesReported: UInt64 = 0
-    private var nextLossReport: UInt64 = 0
+    private let state = Locked(State())
 
     /// The time between two reports of losses.
     private static let minute: UInt64 = 60 * 1_000_000_000
 
     init(core: ShippingCore) {
         self.core = core
+    }
+
+    /// Changes a part of the state.
+    ///
+    /// - Returns: whether it was another one before.
+    private func change<Value: Equatable & Sendable>(_ part: any WritableKeyPath<State, Value> & Sendable, to value: Value) -> Bool {
+        state.withLock { state in
+            defer { state[keyPath: part] = value }
+            return state[keyPath: part] != value
+        }
     }
 
     /// What a receiver says may repeat a secret that it was sent.
@@ -27,16 +41,14 @@ struct ShippingReporter {
         status.map(String.init) ?? "unknown"
     }
 
-    mutating func noteFailure(_ message: String, next: Duration) {
-        guard !isFailing else { return }
-        isFailing = true
+    func noteFailure(_ message: String, next: Duration) {
+        guard change(\.isFailing, to: true) else { return }
         core.report(
             .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next).")
     }
 
-    mutating func notePause(status: Int?, reason: String, next: Duration) {
-        guard !isPaused else { return }
-        isPaused = true
+    func notePause(status: Int?, reason: String, next: Duration) {
+        guard change(\.isPaused, to: true) else { return }
         let said = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
         core.report(
             .warning,
@@ -44,43 +56,44 @@ struct ShippingReporter {
                 + "the next attempt is in \(next).")
     }
 
-    mutating func noteAnswer() {
-        if isFailing || isPaused { core.report(.notice, "\(receiver) takes log records again.") }
-        isFailing = false
-        isPaused = false
+    func noteAnswer() {
+        let (wasFailing, wasPaused) = (change(\.isFailing, to: false), change(\.isPaused, to: false))
+        if wasFailing || wasPaused { core.report(.notice, "\(receiver) takes log records again.") }
     }
 
-    mutating func noteCompression(of payload: Payload) {
-        guard payload.lacksCompressor, !saidThatCompressionLacks else { return }
-        saidThatCompressionLacks = true
+    func noteCompression(of payload: Payload) {
+        guard payload.lacksCompressor, change(\.saidThatCompressionLacks, to: true) else { return }
         core.report(.notice, "There is no zlib (libz.so.1) on this system: log records are sent without compression.")
     }
 
     /// Tells the first refusal of each status; ``reportLosses()`` goes on counting them.
-    mutating func noteRejection(of count: Int, status: Int?, reason: String) {
-        guard saidRejections.insert(status).inserted else { return }
+    func noteRejection(of count: Int, status: Int?, reason: String) {
+        guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }
         let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
         core.report(.warning, "\(receiver) has refused \(count) log records for good (status \(Self.text(of: status)))\(said)")
     }
 
-    mutating func noteDrop(_ reason: DropReason, _ message: String) {
+    func noteDrop(_ reason: DropReason, _ message: String) {
         core.report(.warning, "A log record was dropped (\(reason)). \(quoted(message))")
     }
 
-    mutating func noteRemark(_ remark: String) {
-        guard remark != saidRemark else { return }
-        saidRemark = remark
+    func noteRemark(_ remark: String) {
+        guard change(\.saidRemark, to: remark) else { return }
         core.report(.notice, "\(receiver) says: \"\(quoted(remark))\"")
     }
 
     /// Tells how many records were lost in all, at once when it begins and then once a minute.
-    mutating func reportLosses() {
+    func reportLosses() {
         let now = core.settings.clock.uptime
-        guard now >= nextLossReport else { return }
+        guard now >= state.withLock({ $0.nextLossReport }) else { return }
         let lost = core.losses
-        guard lost.total > lossesReported else { return }
-        lossesReported = lost.total
-        nextLossReport = now &+ Self.minute
+        let isNews = state.withLock { state in
+            guard lost.total > state.lossesReported else { return false }
+            state.lossesReported = lost.total
+            state.nextLossReport = now &+ Self.minute
+            return true
+        }
+        guard isNews else { return }
         core.report(.warning, "\(lost.total) log records were dropped so far: \(lost.text).")
         core.writeLossReport()
     }

@@ -31,6 +31,13 @@ public struct ShippingSettings: Sendable {
     public var compression = Compression.gzip(level: 1)
     /// The waits after failures, which go on until the receiver answers. Default from 1 to 30 seconds, doubling, with full jitter.
     public var backoff = Backoff(base: .seconds(1), cap: .seconds(30))
+    /// The most requests that are on their way at once. Default 1: records arrive in the order in which they were logged. With more they may
+    /// arrive in another one, and after `kill -9` as many batches may be sent again. How many it really are adapts itself to the receiver: one at
+    /// first, one more after as many answers as there may be requests, half as many after a failure (``LogStatistics/concurrency``).
+    public var maximumRequestsInFlight = 1
+    /// The most batches that a receiver has taken and not acknowledged yet, where it does so later (``AcknowledgingLogFormat``); meanwhile others
+    /// are sent. Default 8. One that isn't acknowledged in time is sent again, behind those that came later.
+    public var maximumUnacknowledgedBatches = 8
     /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour.
     public var longestRetryAfter = Duration.seconds(3_600)
     /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.

@@ -16,8 +16,6 @@ struct Segment: Sendable {
     var dropped: Set<RecordPosition> = []
     /// How often the file was replaced by a shorter one.
     var generation = 0
-    /// How many read it at present: it isn't replaced meanwhile.
-    var readers = 0
 
     /// An empty one.
     init(name: SegmentName, salt: UInt64) {

@@ -6,12 +6,14 @@ public import Foundation
 ///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) { $0.spool = spool }
 ///
 /// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes
-/// may be given one directory: each uses a subdirectory that it locks.
+/// may be given one directory: each uses a subdirectory that it locks, and ships what is in those of processes that have ended.
 ///
 /// A spool never throws and keeps no caller waiting. While the disk fails, whatever the reason, records wait in memory within
 /// ``SpoolSettings/memory``, are delivered from there, and go to disk once it works again. See <doc:Durability>.
 public final class Spool: Sendable {
     let core: SpoolCore
+    /// The directories of processes that had ended when this one began.
+    let leftovers: [SpoolCore]
 
     /// A spool in a directory, which is made if need be. What an earlier run has left there is read through before this returns.
     ///
@@ -25,14 +27,27 @@ public final class Spool: Sendable {
     package init(root: String, settings: SpoolSettings, files: SpoolFileSystem) {
         core = SpoolCore(root: root, settings: settings, files: files)
         core.start()
+        leftovers = SpoolDirectory.leftovers(below: root, files: files).compactMap { directory in
+            let core = SpoolCore(root: root, settings: settings, files: files, leftover: directory)
+            core.start()
+            if core.statistics.directory != nil { return core }
+            // It can't be used now: the next run may.
+            core.close()
+            return nil
+        }
     }
 
     deinit {
         core.close()
+        for leftover in leftovers { leftover.close() }
     }
 
     /// How the spool is.
-    public var statistics: SpoolStatistics { core.statistics }
+    public var statistics: SpoolStatistics {
+        var statistics = core.statistics
+        statistics.leftovers = leftovers.compactMap(\.statistics.directory)
+        return statistics
+    }
 
     /// Writes what is in memory, and waits until it is synced.
     ///
@@ -43,6 +58,8 @@ public final class Spool: Sendable {
 
     /// The store of a destination; `nil` when it is in use already.
     package func store(for destination: String, minimumLevel: LogLevel) -> SpoolDestination? {
-        core.register(destination, minimumLevel: minimumLevel) ? SpoolDestination(name: destination, spool: self) : nil
+        guard core.register(destination, minimumLevel: minimumLevel) else { return nil }
+        for leftover in leftovers { _ = leftover.register(destination, minimumLevel: minimumLevel) }
+        return SpoolDestination(name: destination, spool: self)
     }
 }

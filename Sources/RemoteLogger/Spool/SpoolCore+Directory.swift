@@ -5,7 +5,8 @@ extension SpoolCore {
     func openDirectory(_ writer: inout SpoolWriter) {
         let isLate = state.withLock { $0.last > 0 }
         do throws(SpoolFault) {
-            let directory = try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files)
+            // `??` can't pass a typed error on.
+            let directory = if let leftover { leftover } else { try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files) }
             writer.directory = directory
             writer.epoch = directory.epoch &+ 1
             writer.number = 0

@@ -6,7 +6,7 @@ extension SpoolCore {
 
     /// The next records for a destination, from disk as far as they are there, then from memory: on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
-        var batch = SpoolBatch(cursor: cursor, limits: limits)
+        var batch = RecordBatch(cursor: cursor, limits: limits)
         while !batch.isFull, exchange.withLock({ _ in step(for: name, &batch) }) {}
         return batch.records
     }
@@ -14,7 +14,7 @@ extension SpoolCore {
     /// Reads a piece of a segment, or of the memory.
     ///
     /// - Returns: whether there may be more.
-    private func step(for name: String, _ batch: inout SpoolBatch) -> Bool {
+    private func step(for name: String, _ batch: inout RecordBatch) -> Bool {
         let now = settings.clock.uptime
         let piece = state.withLock { state -> SpoolPiece? in
             guard let destination = state.destinations[name] else { return nil }
@@ -22,7 +22,7 @@ extension SpoolCore {
             batch.cursor = max(batch.cursor, destination.acknowledged)
             guard let segment = state.segments.first(where: { $0.last > batch.cursor }), let directory = state.directory else {
                 let start = batch.records.count
-                state.takeFromMemory(&batch)
+                state.memory.read(into: &batch)
                 state.destinations[name]?.hand(batch.records[start...], through: batch.cursor)
                 return nil
             }

@@ -9,6 +9,8 @@ final class SpoolCore: Sendable {
     let root: String
     let settings: SpoolSettings
     let files: SpoolFileSystem
+    /// The directory of a process that has ended, which nothing is added to; `nil` for the process's own.
+    let leftover: SpoolDirectory?
     let state = Locked(SpoolState())
     let writer = Locked(SpoolWriter())
     /// Held while a file is read, or another one takes its place.
@@ -23,7 +25,8 @@ final class SpoolCore: Sendable {
     private let alarm = Alarm()
     private let task = Locked<Task<Void, Never>?>(nil)
 
-    init(root: String, settings: SpoolSettings, files: SpoolFileSystem) {
+    init(root: String, settings: SpoolSettings, files: SpoolFileSystem, leftover: SpoolDirectory? = nil) {
+        self.leftover = leftover
         self.root = root
         self.settings = settings
         self.files = files
@@ -79,6 +82,18 @@ final class SpoolCore: Sendable {
         // Before the next read, since the queue keeps the order: at most one batch is sent twice after a crash.
         reading.async { [self] in writeCursor(of: destination, sync: false) }
         if canFree { writing.async { [self] in work() } }
+    }
+
+    func load(of destination: String) -> StoreLoad {
+        state.withLock { $0.load(of: destination) }
+    }
+
+    func takeLosses(of destination: String) -> [RecordLoss] {
+        state.withLock { $0.destinations[destination]?.takeLosses() ?? [] }
+    }
+
+    func isAcknowledged(through position: RecordPosition, by destination: String) -> Bool {
+        state.withLock { ($0.destinations[destination]?.acknowledged ?? 0) >= position }
     }
 
     func read(for destination: String, after cursor: RecordPosition, limits: BatchLimits) async -> [StoredRecord] {
@@ -139,8 +154,6 @@ final class SpoolCore: Sendable {
     }
 
     func report(_ level: Diagnostics.Event.Level, _ message: String) {
-        OwnWork.$isShipping.withValue(true) {
-            settings.diagnostics.report(Diagnostics.Event(level, message, call: OwnWork.identity))
-        }
+        settings.diagnostics.reportOwnWork(level, message)
     }
 }

@@ -1,34 +1,77 @@
 import WebServiceClient
 
-/// What a spool holds for one destination: its own cursor through records that all share.
+/// What a spool holds for one destination: its own cursor through records that all share, first those that other processes have left, a
+/// directory after the other, then those of this one.
+///
+/// A leftover doesn't grow. Hence its places, behind those of the leftovers before it, are fixed, and this process's own come behind all.
 package struct SpoolDestination: RecordStore {
     package let name: String
     package let spool: Spool
+    private let leftovers: [Leftover]
+    /// How many places belong to the leftovers.
+    private let offset: RecordPosition
+
+    private struct Leftover: Sendable {
+        let core: SpoolCore
+        /// How many places are before its own.
+        let offset: RecordPosition
+        /// Its last place.
+        let last: RecordPosition
+    }
+
+    init(name: String, spool: Spool) {
+        self.name = name
+        self.spool = spool
+        var offset: RecordPosition = 0
+        leftovers = spool.leftovers.map { core in
+            defer { offset += core.state.withLock { $0.last } }
+            return Leftover(core: core, offset: offset, last: core.state.withLock { $0.last })
+        }
+        self.offset = offset
+    }
 
     private var core: SpoolCore { spool.core }
+    private var cores: [(core: SpoolCore, offset: RecordPosition)] { leftovers.map { ($0.core, $0.offset) } + [(core, offset)] }
 
     package func append(_ record: LogRecord, now: UInt64) -> AppendOutcome {
-        core.append(record, now: now, for: name)
+        var outcome = core.append(record, now: now, for: name)
+        outcome.position += offset
+        for index in outcome.dropped.indices { outcome.dropped[index].position += offset }
+        return outcome
     }
 
     package func read(after cursor: RecordPosition, limits: BatchLimits) async -> [StoredRecord] {
-        await core.read(for: name, after: cursor, limits: limits)
+        for leftover in leftovers where cursor < leftover.offset + leftover.last {
+            let cursor = max(cursor, leftover.offset) - leftover.offset
+            let records = await leftover.core.read(for: name, after: cursor, limits: limits)
+            // What can't be read now holds up what comes behind it: an acknowledgement is for everything before it.
+            guard records.isEmpty, leftover.core.load(of: name).unread == 0 else { return records.moved(by: leftover.offset) }
+        }
+        return await core.read(for: name, after: max(cursor, offset) - offset, limits: limits).moved(by: offset)
     }
 
     package func acknowledge(through position: RecordPosition) {
-        core.acknowledge(through: position, by: name)
+        for leftover in leftovers where position > leftover.offset && !leftover.core.isAcknowledged(through: leftover.last, by: name) {
+            leftover.core.acknowledge(through: min(position - leftover.offset, leftover.last), by: name)
+        }
+        if position > offset { core.acknowledge(through: position - offset, by: name) }
     }
 
     package func close() -> Int {
-        core.release(name)
+        cores.reduce(0) { $0 + $1.core.release(name) }
     }
 
     package var load: StoreLoad {
-        core.state.withLock { $0.load(of: name) }
+        guard !leftovers.isEmpty else { return core.load(of: name) }
+        var sum = StoreLoad()
+        for (core, offset) in cores { sum.add(core.load(of: name), behind: offset) }
+        return sum
     }
 
     package func takeLosses() -> [RecordLoss] {
-        core.state.withLock { $0.destinations[name]?.takeLosses() ?? [] }
+        cores.flatMap { core, offset in
+            core.takeLosses(of: name).map { RecordLoss(count: $0.count, first: $0.first + offset, reason: $0.reason) }
+        }
     }
 
     package func persist() async {
@@ -37,5 +80,26 @@ package struct SpoolDestination: RecordStore {
 
     package func onNews(_ wake: @escaping @Sendable () -> Void) {
         core.news.withLock { $0[name] = wake }
+    }
+}
+
+extension [StoredRecord] {
+    fileprivate func moved(by offset: RecordPosition) -> [StoredRecord] {
+        offset == 0 ? self : map { StoredRecord(position: $0.position + offset, record: $0.record) }
+    }
+}
+
+extension StoreLoad {
+    /// Adds the load of what comes behind.
+    fileprivate mutating func add(_ other: StoreLoad, behind offset: RecordPosition) {
+        records += other.records
+        bytes += other.bytes
+        unread += other.unread
+        unreadBytes += other.unreadBytes
+        found += other.found
+        first = first ?? other.first.map { $0 + offset }
+        guard firstUnread == nil, let place = other.firstUnread else { return }
+        firstUnread = place + offset
+        firstUnreadSince = other.firstUnreadSince
     }
 }

@@ -32,24 +32,47 @@ struct SpoolDirectory: Sendable {
         for slot in 0..<slots {
             let path = root + "/\(slot)"
             try files.makeDirectory(path)
-            guard let lock = try files.lock(path + "/" + lockFile) else { continue }
-            do throws(SpoolFault) {
-                var directory = SpoolDirectory(path: path, lock: lock)
-                // A directory is passed over whose cursors a later version has written.
-                if try directory.scan(files) {
-                    if !mustBeEmpty { return directory }
-                    if directory.segments.isEmpty {
-                        try directory.removeCursors(files)
-                        return directory
-                    }
+            guard var directory = try take(path, files) else { continue }
+            if !mustBeEmpty { return directory }
+            if directory.segments.isEmpty {
+                do throws(SpoolFault) {
+                    try directory.removeCursors(files)
+                } catch {
+                    directory.close(files)
+                    throw error
                 }
-                files.close(lock)
-            } catch {
-                files.close(lock)
-                throw error
+                return directory
             }
+            directory.close(files)
         }
         throw SpoolFault.busy
+    }
+
+    /// Opens the directories of processes that have ended and have left records. One that can't be read now waits for the next run.
+    static func leftovers(below root: String, files: SpoolFileSystem) -> [SpoolDirectory] {
+        let slots = ((try? files.list(root)) ?? []).compactMap { name in Int(name).flatMap { String($0) == name ? $0 : nil } }.sorted()
+        return slots.compactMap { slot in
+            guard let directory = try? take(root + "/\(slot)", files) else { return nil }
+            if !directory.segments.isEmpty { return directory }
+            directory.close(files)
+            return nil
+        }
+    }
+
+    /// Locks a directory and reads it through.
+    ///
+    /// - Returns: `nil` when another process has locked it, or a later version has written its cursors.
+    private static func take(_ path: String, _ files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory? {
+        guard let lock = try files.lock(path + "/" + lockFile) else { return nil }
+        var directory = SpoolDirectory(path: path, lock: lock)
+        do throws(SpoolFault) {
+            if try directory.scan(files) { return directory }
+        } catch {
+            files.close(lock)
+            throw error
+        }
+        files.close(lock)
+        return nil
     }
 
     private init(path: String, lock: Int32) {

@@ -21,7 +21,7 @@ struct SpoolPiece: Sendable {
     }
 
     /// Reads what is behind the batch's cursor, until the batch is full or the piece ends.
-    mutating func read(_ files: SpoolFileSystem, into batch: inout SpoolBatch) throws(SpoolFault) {
+    mutating func read(_ files: SpoolFileSystem, into batch: inout RecordBatch) throws(SpoolFault) {
         var size = min(Self.size, segment.length - offset)
         while true {
             let end = offset + size >= segment.length
@@ -38,7 +38,7 @@ struct SpoolPiece: Sendable {
     }
 
     /// - Returns: how many bytes there must be to read on, 0 when there is no need.
-    private mutating func scan(_ bytes: [UInt8], isEnd: Bool, _ batch: inout SpoolBatch) -> Int {
+    private mutating func scan(_ bytes: [UInt8], isEnd: Bool, _ batch: inout RecordBatch) -> Int {
         bytes.withUnsafeBytes { bytes in
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
             var consumed = 0
@@ -49,7 +49,7 @@ struct SpoolPiece: Sendable {
                     } else {
                         var decoder = RecordDecoder(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
                         if let record = decoder.record() {
-                            guard batch.take(record, at: frame.position) else {
+                            guard batch.take(record, at: frame.position, size: record.footprint) else {
                                 note(offset + frame.start, batch.cursor, scanner)
                                 return 0
                             }

@@ -23,7 +23,7 @@ extension SpoolCore {
                 state.isScheduled = false
                 return state.last
             }
-            if writer.directory == nil, !state.withLock({ $0.isClosed }) { openDirectory(&writer) }
+            if writer.directory == nil, leftover == nil, !state.withLock({ $0.isClosed }) { openDirectory(&writer) }
             guard writer.directory != nil else { return }
             do throws(SpoolFault) {
                 try createCursors(writer)

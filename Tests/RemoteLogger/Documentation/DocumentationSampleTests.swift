@@ -39,7 +39,8 @@ import WebServiceClient
         let shipper = try LogShipper(to: collector, format: OTLPFormat()) {
             $0.deadLetters = DeadLetters(file: URL(filePath: "/var/log/shop/refused.ndjson"))
         }
-        for shipper in [loki, elastic, splunk, datadog, syslog, environment, shipper] { #expect(shipper.statistics.emitted == 0) }
+        let quick = try LogShipper(to: collector, format: OTLPFormat()) { $0.maximumRequestsInFlight = 4 }
+        for shipper in [loki, elastic, splunk, datadog, syslog, environment, shipper, quick] { #expect(shipper.statistics.emitted == 0) }
     }
 
     @Test func `the samples about writers compile`() async throws {

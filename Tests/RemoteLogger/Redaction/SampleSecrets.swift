@@ -86,7 +86,7 @@ struct SampleSecrets {
             "{\"refreshToken\":[\"%@\"]}", "password=%@", "pwd: '%@'", "DB_PASSWORD=%@", "https://ada:%@@db.example/shop",
             "ftp://%@@x.example/",
             "bearer %@", "<apiKey>%@</apiKey>", "-----BEGIN PRIVATE KEY-----\n%@\n-----END PRIVATE KEY-----", "--token %@ --verbose",
-            "AccountName=shop;AccountKey=%@;EndpointSuffix=core.example",
+            "AccountName=shop;AccountKey=%@;EndpointSuffix=core.example", "db:\n  password: |\n    %@\n    %@\n  user: ada",
         ]
         for _ in 0..<5 {
             for text in named { samples.append(Sample(kind: text, secret: random(20), texts: [text])) }

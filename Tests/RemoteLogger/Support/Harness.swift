@@ -16,13 +16,13 @@ struct Harness {
     }
 
     init(
-        _ receiver: StubReceiver = StubReceiver(), format: any LogFormat = NDJSONFormat(),
+        _ receiver: StubReceiver = StubReceiver(), transport: (any Transport)? = nil, format: any LogFormat = NDJSONFormat(),
         configure: (inout ShippingSettings) -> Void = { _ in }
     ) throws {
         self.receiver = receiver
         let events = events
         let clock = clock
-        shipper = try LogShipper(to: Self.endpoint(), format: format, transport: receiver) { settings in
+        shipper = try LogShipper(to: Self.endpoint(), format: format, transport: transport ?? receiver) { settings in
             settings.compression = .none
             settings.clock = clock
             settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event) } }

@@ -114,7 +114,7 @@ final class MemoryDisk: Sendable {
             list: { path throws(SpoolFault) in
                 try self.enter("opendir", changes: false)
                 let below = self.paths.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }
-                return below.filter { !$0.contains("/") }
+                return Set(below.compactMap { $0.split(separator: "/").first.map(String.init) }).sorted()
             },
             open: { path, access throws(SpoolFault) in
                 try self.enter("open", changes: access == .create)

@@ -31,6 +31,8 @@ extension LogShipper {
         var settings = ShippingSettings()
         configure(&settings)
         settings.compression = .none
+        // A connection has an order of its own.
+        settings.maximumRequestsInFlight = 1
         guard !receiver.host.isEmpty, receiver.port > 0 else {
             throw LogShipperError(message: "A syslog receiver needs a host and a port above 0.")
         }

@@ -9,15 +9,6 @@ import Glibc
 import Musl
 #endif
 
-/// Why a connection can't be used.
-struct ConnectionFault: Error, Sendable {
-    let message: String
-
-    static func last(_ call: String) -> ConnectionFault {
-        ConnectionFault(message: "\(call): \(String(cString: strerror(errno)))")
-    }
-}
-
 /// A connection over TCP that is written to, on a thread that may wait. Any thread may close it, which ends such a wait.
 final class TCPConnection: Sendable {
     /// Open until nobody has the connection any more: its number must not name another file meanwhile.
@@ -79,7 +70,7 @@ final class TCPConnection: Sendable {
             #endif
             guard result != 0 else { return file }
             guard errno == EINPROGRESS else { throw .last("connect") }
-            try wait(for: file, Int16(POLLOUT), until: .now + timeout)
+            try waitToWrite(file, until: .now + timeout)
             var code: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             guard getsockopt(file, SOL_SOCKET, SO_ERROR, &code, &size) == 0 else { throw .last("connect") }
@@ -101,14 +92,27 @@ final class TCPConnection: Sendable {
         #endif
     }
 
-    private static func wait(for file: Int32, _ events: Int16, until end: ContinuousClock.Instant) throws(ConnectionFault) {
+    /// Waits for an event of a file, or until the time is over.
+    ///
+    /// - Returns: whether there was one. The other side's end counts, and so does ``close()``.
+    @discardableResult private static func poll(_ file: Int32, _ events: Int32, for duration: Duration) throws(ConnectionFault) -> Bool {
+        var query = pollfd(fd: file, events: Int16(events), revents: 0)
+        #if canImport(Darwin)
+        let count = Darwin.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
+        #elseif canImport(Glibc)
+        let count = Glibc.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
+        #else
+        let count = Musl.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
+        #endif
+        if count < 0, errno != EINTR { throw .last("poll") }
+        return count > 0
+    }
+
+    private static func waitToWrite(_ file: Int32, until end: ContinuousClock.Instant) throws(ConnectionFault) {
         while true {
             let left = end - .now
             guard left > .zero else { throw ConnectionFault(message: "the receiver didn't take anything in time") }
-            var query = pollfd(fd: file, events: events, revents: 0)
-            let count = poll(&query, 1, Int32(clamping: left.wholeNanoseconds / 1_000_000 + 1))
-            if count > 0 { return }
-            if count < 0, errno != EINTR { throw .last("poll") }
+            if try poll(file, POLLOUT, for: left) { return }
         }
     }
 
@@ -132,7 +136,7 @@ final class TCPConnection: Sendable {
         while done < bytes.count {
             let count = try write(bytes[done...])
             done += count
-            if count == 0 { try Self.wait(for: file, Int16(POLLOUT), until: end) }
+            if count == 0 { try Self.waitToWrite(file, until: end) }
         }
     }
 
@@ -152,13 +156,14 @@ final class TCPConnection: Sendable {
     /// Waits until the other side's system has confirmed everything that was written.
     func drain() throws(ConnectionFault) {
         let end = ContinuousClock.now + timeout
-        var pause: UInt32 = 100
+        var pause = Duration.milliseconds(1)
         while true {
             guard isAlive else { throw ConnectionFault(message: "the receiver has closed the connection") }
             guard let left = Self.unconfirmed(file), left > 0 else { return }
             guard .now < end else { throw ConnectionFault(message: "the receiver didn't confirm in time") }
-            usleep(pause)
-            pause = min(pause * 2, 20_000)
+            // No event tells of a confirmation, hence it is looked again and again. What the other side sends, its end, or ours, wakes at once.
+            try Self.poll(file, POLLIN, for: pause)
+            pause = min(pause * 2, .milliseconds(20))
         }
     }
 

@@ -1,5 +1,5 @@
 /// A batch that is being collected.
-struct SpoolBatch: Sendable {
+struct RecordBatch: Sendable {
     private(set) var records: [StoredRecord] = []
     private var bytes = 0
     /// Everything up to here was looked at.
@@ -15,8 +15,9 @@ struct SpoolBatch: Sendable {
     }
 
     /// Takes a record, or nothing more.
-    mutating func take(_ record: LogRecord, at position: RecordPosition) -> Bool {
-        let size = record.footprint
+    ///
+    /// - Returns: whether it was taken.
+    mutating func take(_ record: LogRecord, at position: RecordPosition, size: Int) -> Bool {
         guard records.isEmpty || records.count < limits.records && bytes + size <= limits.bytes else {
             isFull = true
             return false
@@ -32,21 +33,21 @@ struct SpoolBatch: Sendable {
     }
 }
 
-extension SpoolState {
-    /// Puts what is in memory into a batch; it is pinned from then on.
-    mutating func takeFromMemory(_ batch: inout SpoolBatch) {
-        for item in memory.pinned where item.position > batch.cursor && !take(item, &batch) { return }
-        while let next = memory.oldestUnpinned {
-            guard next.position <= batch.cursor || take(next, &batch), memory.pinNext() != nil else { return }
+extension RecordBuffer {
+    /// Puts what stands behind a batch's cursor into the batch; it is pinned from then on.
+    mutating func read(into batch: inout RecordBatch) {
+        for item in pinned where item.position > batch.cursor && !Self.take(item, &batch) { return }
+        while let next = oldestUnpinned {
+            guard next.position <= batch.cursor || Self.take(next, &batch), pinNext() != nil else { return }
         }
     }
 
     /// - Returns: whether there is room for more.
-    private func take(_ item: RecordBuffer.Item, _ batch: inout SpoolBatch) -> Bool {
+    private static func take(_ item: Item, _ batch: inout RecordBatch) -> Bool {
         guard item.record.level >= batch.level else {
             batch.cursor = item.position
             return true
         }
-        return batch.take(item.record, at: item.position)
+        return batch.take(item.record, at: item.position, size: item.size)
     }
 }

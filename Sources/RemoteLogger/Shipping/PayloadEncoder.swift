@@ -1,16 +1,16 @@
 import Foundation
 
 /// Makes payloads of records.
-struct Delivery: Sendable {
+struct PayloadEncoder: Sendable {
     let core: ShippingCore
 
-    enum PayloadResult: Sendable {
+    enum Outcome: Sendable {
         case made(Payload)
         /// The records can't be sent together; a single one can't be sent at all.
         case failed(DropReason, String)
     }
 
-    func payload(of records: [LogRecord]) -> PayloadResult {
+    func payload(of records: [LogRecord]) -> Outcome {
         let body: Data
         do {
             body = try core.format.encode(records)

@@ -1,0 +1,113 @@
+extension OTLPWriter {
+    /// The keys of what the record itself says. The user's metadata can't use them: an attribute key stands in a record once.
+    private static let ownKeys: Set<String> = [
+        "log.record.uid", "log.record.sequence", "code.file.path", "code.function.name", "code.line.number", "exception.message",
+    ]
+
+    /// Writes the attributes and says how many had to be left out.
+    mutating func writeAttributes(of record: LogRecord) -> Int {
+        var left = 0
+        var room = format.maximumAttributes - 2
+        text.raw("{\"key\":\"log.record.uid\",\"value\":{\"stringValue\":\"")
+        text.hexadecimal(record.id.high, record.id.low)
+        text.raw("\"}},")
+        writeAttribute("log.record.sequence", record.sequence)
+        if let error = record.error {
+            writeAttribute("exception.message", error)
+            room -= 1
+        }
+        if let source = record.source {
+            writeAttribute("code.file.path", source.file)
+            writeAttribute("code.function.name", source.function)
+            writeAttribute("code.line.number", UInt64(source.line))
+            room -= 3
+        }
+        for pair in record.metadata {
+            guard room > 0, !Self.ownKeys.contains(pair.key) else {
+                left += 1
+                continue
+            }
+            writeAttribute(pair)
+            room -= 1
+        }
+        text.dropComma()
+        return left
+    }
+
+    private mutating func writeAttribute(_ key: StaticString, _ value: String) {
+        text.raw("{\"key\":\"")
+        text.raw(key)
+        text.raw("\",\"value\":{\"stringValue\":")
+        text.string(value)
+        text.raw("}},")
+    }
+
+    private mutating func writeAttribute(_ key: StaticString, _ value: UInt64) {
+        text.raw("{\"key\":\"")
+        text.raw(key)
+        text.raw("\",\"value\":{\"intValue\":\"")
+        text.integer(value)
+        text.raw("\"}},")
+    }
+
+    /// Writes a key with its value, and a comma.
+    mutating func writeAttribute(_ pair: LogMetadata.Pair, depth: Int = 0) {
+        text.raw("{\"key\":")
+        text.string(pair.key)
+        text.raw(",\"value\":")
+        write(pair.value, depth: depth)
+        text.raw("},")
+    }
+
+    private mutating func write(_ value: LogValue, depth: Int) {
+        text.byte("{")
+        switch value {
+        case .null: break
+        case .string(let value):
+            text.raw("\"stringValue\":")
+            text.string(value)
+        case .int(let value):
+            text.raw("\"intValue\":\"")
+            text.integer(value)
+            text.byte("\"")
+        case .double(let value):
+            text.raw("\"doubleValue\":")
+            text.double(value)
+        case .bool(let value):
+            text.raw("\"boolValue\":")
+            text.bool(value)
+        case .data(let value):
+            text.raw("\"bytesValue\":")
+            text.base64(value)
+        case .date(let value):
+            text.raw("\"stringValue\":\"")
+            TimestampText.write(value, into: &text)
+            text.byte("\"")
+        case .array, .dictionary:
+            writeContainer(value, depth: depth)
+        }
+        text.byte("}")
+    }
+
+    private mutating func writeContainer(_ value: LogValue, depth: Int) {
+        guard depth < LogValue.maximumDepth else {
+            text.raw("\"stringValue\":")
+            return text.string(LogValue.tooDeep)
+        }
+        switch value {
+        case .array(let values):
+            text.raw("\"arrayValue\":{\"values\":[")
+            for value in values {
+                write(value, depth: depth + 1)
+                text.byte(",")
+            }
+        case .dictionary(let values):
+            text.raw("\"kvlistValue\":{\"values\":[")
+            for pair in values { writeAttribute(pair, depth: depth + 1) }
+        default:
+            return
+        }
+        text.dropComma()
+        text.raw("]}")
+    }
+}

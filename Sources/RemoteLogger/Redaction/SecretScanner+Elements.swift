@@ -1,0 +1,44 @@
+extension SecretScanner {
+    /// `--password value`, as commands have it.
+    mutating func option(_ word: Range<Int>) -> Int {
+        guard forms.contains(.namedValues), let names = redaction.names, word.count <= Self.reach,
+            bytes[word.lowerBound + 1] == UInt8(ascii: "-"),
+            word.upperBound + 1 < bytes.count, bytes[word.upperBound] == UInt8(ascii: " "), bytes[word.upperBound + 1] != UInt8(ascii: "-"),
+            names.hides(bytes[word], isParameter: false)
+        else { return word.upperBound }
+        let content = valueContent(from: word.upperBound + 1)
+        guard !content.isEmpty else { return word.upperBound }
+        found.append(content)
+        return content.upperBound
+    }
+
+    /// `<password>value</password>`, and `<key>password</key><string>value</string>`.
+    mutating func element(at start: Int) -> Int {
+        guard forms.contains(.namedValues), let names = redaction.names else { return start + 1 }
+        var end = start + 1
+        let limit = min(bytes.count, start + 1 + Self.reach)
+        while end < limit, isNamePart(bytes[end]) || bytes[end] == UInt8(ascii: ":") { end += 1 }
+        let tag = start + 1..<end
+        guard !tag.isEmpty else { return start + 1 }
+        let attributes = min(bytes.count, end + 512)
+        while end < attributes, bytes[end] != UInt8(ascii: ">") {
+            guard bytes[end] != UInt8(ascii: "<"), bytes[end] != UInt8(ascii: "/") || bytes[end - 1].isQuote == false else {
+                return start + 1
+            }
+            end += 1
+        }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/") else { return start + 1 }
+        let content = end + 1..<(bytes[(end + 1)...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count)
+        // A tag's attributes are searched like any text.
+        let isHidden = names.hides(bytes[tag], isParameter: false)
+        if isHidden || awaitsValue, !content.isEmpty {
+            awaitsValue = false
+            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isInnocent(content) { found.append(content) }
+            return start + 1
+        }
+        if isText(tag, "key") || isText(tag, "name"), content.count <= Self.reach {
+            awaitsValue = names.hides(bytes[content], isParameter: true)
+        }
+        return start + 1
+    }
+}

@@ -1,0 +1,205 @@
+/// Sends a batch, in pieces if need be, until each of its records is delivered or dropped.
+struct BatchShipment: Sendable {
+    /// The batch's place in the order.
+    private let number: UInt64
+    private let core: ShippingCore
+    private let window: ShippingWindow
+    private let reporter: ShippingReporter
+    private var batch: PendingBatch
+    /// How many more halves may be sent to find records that are refused.
+    private var isolations: Int
+
+    init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
+        self.number = number
+        self.core = core
+        self.window = window
+        self.reporter = reporter
+        batch = PendingBatch(records)
+        // Two halves for each step down to a bad record, and that for two of them.
+        isolations = 4 * (Int.bitWidth - records.count.leadingZeroBitCount)
+    }
+
+    mutating func run() async {
+        await dropExpired()
+        // What is still to be sent, the next piece last.
+        var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
+        while let piece = pieces.popLast(), !core.isClosed {
+            pieces += await send(piece).reversed()
+            window.settle(number, batch.takeSettled(), isDone: false)
+        }
+        window.settle(number, batch.takeSettled(), isDone: true)
+    }
+
+    /// Sends a piece of the batch until it is settled, delivered or dropped.
+    ///
+    /// - Returns: what of it is to be sent in other pieces.
+    private mutating func send(_ piece: [Int]) async -> [[Int]] {
+        let payload: Payload
+        switch PayloadEncoder(core: core).payload(of: piece.map { batch.records[$0].record }) {
+        case .made(let made):
+            payload = made
+            reporter.noteCompression(of: made)
+        case .failed(let reason, let message):
+            return await splitOrDrop(piece, reason, message)
+        }
+        var isRepeat = false
+        while let turn = await core.pace.begin(number) {
+            core.countRequest(isRepeat: isRepeat)
+            isRepeat = true
+            let attempt = await core.sender.attempt(payload)
+            core.pace.end(turn, isAnswered: attempt.isAnswer)
+            switch attempt {
+            case .failure(let message):
+                noteFailure(of: turn, message, retryAfter: nil)
+            case .verdict(let verdict, let status, let retryAfter):
+                if let status { core.note(status: status) }
+                if let rest = await settle(piece, verdict, of: turn, status: status, retryAfter: retryAfter) { return rest }
+            }
+        }
+        return []
+    }
+
+    // MARK: Verdicts
+
+    /// Does what a verdict says.
+    ///
+    /// - Returns: what is to be sent in other pieces; `nil` if the same bytes are to be sent again.
+    private mutating func settle(
+        _ piece: [Int], _ verdict: DeliveryVerdict, of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
+    ) async -> [[Int]]? {
+        switch verdict {
+        case .retry:
+            noteFailure(of: turn, Self.text(of: status), retryAfter: retryAfter)
+            return nil
+        case .pause(let reason):
+            if let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) {
+                reporter.notePause(status: status, reason: reason, next: wait)
+            }
+            return nil
+        case .accepted(let ticket):
+            guard await isAcknowledged(ticket) else {
+                noteFailure(of: turn, "it took a batch and didn't acknowledge it", retryAfter: nil)
+                return nil
+            }
+            noteAnswer(to: turn)
+            batch.note(.delivered, for: piece)
+        case .split:
+            return await splitOrDrop(piece, .oversize, "The receiver answers \(Self.text(of: status)): it is too large for it.")
+        case .isolate(let reason):
+            noteAnswer(to: turn)
+            return await isolate(piece, status: status, reason: reason)
+        case .each(let verdicts):
+            return await settle(piece, verdicts, of: turn, status: status, retryAfter: retryAfter)
+        case .partiallyRejected(let count, let reason):
+            noteAnswer(to: turn)
+            reporter.noteRejection(of: count, status: status, reason: reason)
+            // Which they are isn't known; the count is.
+            batch.note(.delivered, for: piece)
+            batch.note(.dropped(.rejected), for: piece.prefix(max(0, count)))
+        case .reject(let reason):
+            noteAnswer(to: turn)
+            await reject(piece, status: status, reason: reason)
+        case .delivered(let remark):
+            noteAnswer(to: turn)
+            if let remark { reporter.noteRemark(remark) }
+            batch.note(.delivered, for: piece)
+        }
+        return []
+    }
+
+    /// Settles a piece record by record.
+    ///
+    /// - Returns: those that are to be sent again.
+    private mutating func settle(
+        _ piece: [Int], _ verdicts: [RecordVerdict], of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
+    ) async -> [[Int]] {
+        guard verdicts.count == piece.count else {
+            noteAnswer(to: turn)
+            return await isolate(piece, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
+        }
+        var refused: [String: [Int]] = [:]
+        var again: [Int] = []
+        for (place, verdict) in zip(piece, verdicts) {
+            switch verdict {
+            case .delivered: batch.note(.delivered, for: [place])
+            case .retry: again.append(place)
+            case .rejected(let reason): refused[reason, default: []].append(place)
+            }
+        }
+        // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
+        if again.count < piece.count { noteAnswer(to: turn) }
+        for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
+        guard !again.isEmpty else { return [] }
+        noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
+        return [again]
+    }
+
+    /// Asks for the halves of a piece in which some record is refused, or drops it.
+    private mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
+        guard piece.count > 1, isolations > 1 else {
+            await reject(piece, status: status, reason: reason)
+            return []
+        }
+        isolations -= 2
+        return piece.halves
+    }
+
+    private mutating func reject(_ places: [Int], status: Int?, reason: String) async {
+        reporter.noteRejection(of: places.count, status: status, reason: reason)
+        await drop(places, .rejected, reason)
+    }
+
+    /// Asks for the halves of a piece, or drops its only record.
+    private mutating func splitOrDrop(_ piece: [Int], _ reason: DropReason, _ message: String) async -> [[Int]] {
+        guard piece.count == 1 else { return piece.halves }
+        reporter.noteDrop(reason, message)
+        await drop(piece, reason, message)
+        return []
+    }
+
+    /// Drops what the receiver doesn't take any more, by its own clock.
+    private mutating func dropExpired() async {
+        guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return }
+        let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
+        let expired = batch.open.filter { place in
+            let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: batch.records[place].record.time))
+            return !overflows && age > 0 && UInt64(age) > limit.wholeNanoseconds
+        }
+        guard !expired.isEmpty else { return }
+        reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")
+        await drop(expired, .expired, "too old for the receiver")
+    }
+
+    /// Drops records, into the dead-letter file if there is one.
+    private mutating func drop(_ places: [Int], _ reason: DropReason, _ message: String) async {
+        await core.bury(places.map { batch.records[$0].record }, reason, message)
+        batch.note(.dropped(reason), for: places)
+    }
+
+    /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over. Others are sent meanwhile.
+    private func isAcknowledged(_ ticket: String) async -> Bool {
+        guard let format = core.format as? any AcknowledgingLogFormat else { return true }
+        window.setUnacknowledged(number, true)
+        defer { window.setUnacknowledged(number, false) }
+        let clock = core.settings.clock
+        let start = clock.uptime
+        while await core.pace.sleep(number, for: format.acknowledgementInterval) {
+            if await core.sender.isAcknowledged(ticket) { return true }
+            guard clock.uptime &- start < format.acknowledgementTimeout.wholeNanoseconds else { return false }
+        }
+        return false
+    }
+
+    private func noteAnswer(to turn: ReceiverPace.Turn) {
+        if core.pace.noteAnswer(to: turn) { reporter.noteAnswer() }
+    }
+
+    private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) {
+        guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return }
+        reporter.noteFailure(message, next: wait)
+    }
+
+    private static func text(of status: Int?) -> String {
+        status.map { "status \($0)" } ?? "no"
+    }
+}

@@ -1,0 +1,19 @@
+/// What a store holds.
+package struct StoreLoad: Sendable {
+    /// All records, those that were read and aren't acknowledged yet included.
+    package var records = 0
+    /// The bytes of all records.
+    package var bytes = 0
+    /// The records that were not read yet.
+    package var unread = 0
+    /// The bytes of these.
+    package var unreadBytes = 0
+    /// The place of the oldest record that is held.
+    package var first: RecordPosition?
+    /// The place of the oldest record that was not read yet.
+    package var firstUnread: RecordPosition?
+    /// When that record came, on the monotonic clock in nanoseconds.
+    package var firstUnreadSince: UInt64 = 0
+    /// How many records the store has, or had, that weren't appended here: left by an earlier run, or taken for another destination.
+    package var found = 0
+}

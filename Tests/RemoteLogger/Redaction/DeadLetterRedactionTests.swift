@@ -1,0 +1,75 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// The dead-letter file under the goal that redaction has: nothing in it has six bytes of a secret, whoever wrote them there.
+@Suite struct DeadLetterRedactionTests {
+    /// Every run of six bytes, each as a number.
+    private static func runs(of bytes: some Sequence<UInt8>) -> Set<UInt64> {
+        var runs: Set<UInt64> = []
+        var run: UInt64 = 0
+        for (index, byte) in bytes.enumerated() {
+            run = (run << 8 | UInt64(byte)) & 0xFFFF_FFFF_FFFF
+            if index >= 5 { runs.insert(run) }
+        }
+        return runs
+    }
+
+    @Test func `no secret reaches the dead letters, neither from a record nor from what the receiver repeats`() async throws {
+        var secrets = SampleSecrets(seed: 11)
+        let samples = secrets.all()
+        let disk = MemoryDisk()
+        let letters = DeadLetters(file: URL(filePath: "/dead/refused.ndjson"), maximumBytes: 64 << 20, files: disk.files)
+        // It says again whatever it can't take, as receivers do.
+        let receiver = StubReceiver { number, _ in .status(404, body: "refused: \(samples[number % samples.count].phrase)") }
+        let harness = try Harness(receiver) { settings in
+            settings.deadLetters = letters
+            settings.batch.records = 1
+        }
+        for (number, sample) in samples.enumerated() {
+            let encoded = Data(sample.phrase.utf8).base64EncodedString()
+            switch number % 4 {
+            case 0: harness.logger.info("It was \(sample.phrase)", ["password": sample.secret])
+            case 1: harness.logger.info("m", ["outer": ["list": ["first", sample.phrase]] as LogMetadata])
+            case 2: harness.logger.error("m", error: TransportError(.other, "refused: \(sample.phrase)"))
+            default: harness.logger.with(["context": "payload \(encoded)"]).info("m")
+            }
+        }
+        #expect(await harness.shipper.flush(within: .seconds(60)) == false)
+        #expect(letters.written == UInt64(samples.count) && letters.lost == 0)
+        let file = disk["/dead/refused.ndjson"] ?? []
+        let lines = Data(file).split(separator: UInt8(ascii: "\n"))
+        #expect(lines.count == samples.count)
+        // The file as it stands, and with every text in it that is Base64 decoded.
+        var visible = Self.runs(of: file)
+        for run in String(decoding: file, as: UTF8.self).split(whereSeparator: {
+            !($0.isASCII && ($0.isLetter || $0.isNumber)) && $0 != "+" && $0 != "/"
+        })
+        where run.count >= 16 {
+            if let data = Data(base64Encoded: String(run.prefix(run.count / 4 * 4))) { visible.formUnion(Self.runs(of: data)) }
+        }
+        let leaks = samples.filter { !Self.runs(of: $0.secret.utf8).isDisjoint(with: visible) }
+        #expect(leaks.isEmpty, "\(leaks.prefix(10).map(\.kind))")
+        harness.expectConservation()
+    }
+
+    @Test(arguments: 150...200) func `a secret that the end of an excerpt cuts isn't shown in part`(length: Int) {
+        let text = String(repeating: "x ", count: length / 2) + "gh" + "p_0123456789abcdefghijABCDEFGHIJ012345 was refused"
+        let answer = ReceiverAnswer(status: 404, body: Data(text.utf8), records: 1)
+        #expect(!answer.excerpt.contains("gh" + "p_"))
+        let body =
+            "{\"errors\":true,\"items\":[{\"create\":{\"status\":400,\"error\":{\"reason\":\"\(String(repeating: "y ", count: 50))\(text)\"}}}]}"
+        let verdict = ElasticsearchFormat(index: "a").judge(ReceiverAnswer(status: 200, body: Data(body.utf8), records: 1))
+        guard case .each(let verdicts) = verdict, case .rejected(let reason) = verdicts.first else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(!reason.contains("gh" + "p_") && reason.hasPrefix("y y"))
+    }
+}
+
+extension SampleSecrets.Sample {
+    /// The secret in the last of the texts around it.
+    fileprivate var phrase: String { (texts.last ?? "%@").replacing("%@", with: secret) }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// How long a receiver is left alone.
+@Suite struct ReceiverPaceTests {
+    /// Wants records later, one by one or all at once, when the receiver says 503.
+    private struct Late: LogFormat {
+        let eachByItself: Bool
+        let contentType = "text/plain"
+        let maximumBodyBytes = 1_000_000
+        func encode(_ records: [LogRecord]) throws -> Data { try NDJSONFormat().encode(records) }
+        func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+            guard answer.status == 503 else { return .delivered() }
+            return eachByItself ? .each(Array(repeating: .retry, count: answer.records)) : .retry
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `waits grow while nothing is taken, and begin anew after an answer`(eachByItself: Bool) async throws {
+        let receiver = StubReceiver { number, _ in number == 5 ? .status(200) : .status(503) }
+        let harness = try Harness(receiver, format: Late(eachByItself: eachByItself)) { settings in
+            settings.batch.records = 4
+            settings.backoff = Backoff(base: .seconds(1), cap: .seconds(60), hasJitter: false)
+        }
+        func expectWait(_ wait: Duration, after requests: Int) async {
+            #expect(
+                await eventually {
+                    receiver.requests.count == requests && harness.shipper.statistics.nextAttempt == wait && harness.clock.nextWake == wait
+                }, "\(wait) after \(requests) requests")
+        }
+        for _ in 0..<4 { harness.logger.info("m") }
+        for (number, seconds) in [1, 2, 4, 8, 16].enumerated() {
+            await expectWait(.seconds(seconds), after: number + 1)
+            harness.clock.advance(by: .seconds(seconds))
+        }
+        #expect(await eventually { harness.shipper.statistics.delivered == 4 })
+        for _ in 0..<4 { harness.logger.info("m") }
+        await expectWait(.seconds(1), after: 7)
+        harness.expectConservation()
+    }
+}
