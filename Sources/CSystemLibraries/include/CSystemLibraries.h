@@ -8,4 +8,7 @@
 #include "SystemZlib.h"
 #include "SystemZstd.h"
 
+// And what Swift lacks on older systems.
+#include "SharedNumber.h"
+
 #endif

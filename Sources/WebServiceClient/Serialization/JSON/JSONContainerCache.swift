@@ -2,22 +2,17 @@
 struct JSONContainerState {
     var document: JSONDocument
     var node: Int
-    var generation: UInt32
+    /// Whether the text is still there.
+    var isCurrent = true
 }
 
 /// Keyed containers that are used again.
 ///
 /// To make one takes a sixth of the time of decoding an object: the standard library puts it into a box, and finds the metadata of three
 /// generic types. So the box is kept, by the type of its keys, and what its container reads is set anew, as soon as nobody else
-/// holds the box any more. A box that somebody holds is let alone, and kept with its state until it is free.
+/// holds the box any more. One that somebody still holds when its text goes is given up to ``JSONKeptContainers``.
 struct JSONContainerCache {
-    private struct Slot {
-        let keys: ObjectIdentifier
-        var box: AnyObject
-        let state: UnsafeMutablePointer<JSONContainerState>
-    }
-
-    private var slots: ContiguousArray<Slot> = []
+    private var slots: ContiguousArray<JSONContainerSlot> = []
     /// From how many slots on those that are free are given up.
     private var threshold = 16
     /// As many slots are searched for a free one, and kept.
@@ -28,9 +23,8 @@ struct JSONContainerCache {
         _ document: JSONDocument, _ node: Int, by type: Key.Type
     ) -> KeyedDecodingContainer<Key> {
         let keys = ObjectIdentifier(type)
-        for index in 0..<min(slots.count, Self.searched)
-        where slots[index].keys == keys && isKnownUniquelyReferenced(&slots[index].box) {
-            slots[index].state.pointee = JSONContainerState(document: document, node: node, generation: document.generation)
+        for index in 0..<min(slots.count, Self.searched) where slots[index].keys == keys && slots[index].isFree() {
+            slots[index].state.pointee = JSONContainerState(document: document, node: node)
             // A box for keys of the same type, to which the structure is nothing but a reference.
             return unsafeBitCast(slots[index].box, to: KeyedDecodingContainer<Key>.self)
         }
@@ -42,21 +36,21 @@ struct JSONContainerCache {
     ) -> KeyedDecodingContainer<Key> {
         if slots.count >= threshold { sweep() }
         let state = UnsafeMutablePointer<JSONContainerState>.allocate(capacity: 1)
-        state.initialize(to: JSONContainerState(document: document, node: node, generation: document.generation))
+        state.initialize(to: JSONContainerState(document: document, node: node))
         let container = KeyedDecodingContainer(JSONKeyedContainer<Key>(state))
         guard MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size else { return container }
-        slots.append(Slot(keys: ObjectIdentifier(type), box: unsafeBitCast(container, to: AnyObject.self), state: state))
+        slots.append(JSONContainerSlot(keys: ObjectIdentifier(type), box: unsafeBitCast(container, to: AnyObject.self), state: state))
         return container
     }
 
     /// Gives up the slots that nobody uses, but for a few.
-    mutating func sweep() {
+    private mutating func sweep() {
         guard slots.count > Self.searched else { return }
         // Of those that will be searched, the free ones are worth a place.
-        var free: ContiguousArray<Slot> = []
-        var used: ContiguousArray<Slot> = []
+        var free: ContiguousArray<JSONContainerSlot> = []
+        var used: ContiguousArray<JSONContainerSlot> = []
         for index in slots.indices {
-            if !isKnownUniquelyReferenced(&slots[index].box) {
+            if !slots[index].isFree() {
                 used.append(slots[index])
             } else if free.count < Self.searched {
                 free.append(slots[index])
@@ -67,4 +61,36 @@ struct JSONContainerCache {
         slots = free + used
         threshold = max(16, 2 * slots.count)
     }
+
+    /// Ends all containers, since their text goes: afterwards there are only some that nobody holds.
+    mutating func end() {
+        for index in slots.indices where !slots[index].isFree() { return giveUpKept() }
+        sweep()
+    }
+
+    @inline(never) private mutating func giveUpKept() {
+        var free: ContiguousArray<JSONContainerSlot> = []
+        var kept: ContiguousArray<JSONContainerSlot> = []
+        for index in slots.indices {
+            if slots[index].isFree() {
+                free.append(slots[index])
+            } else {
+                slots[index].state.pointee.isCurrent = false
+                kept.append(slots[index])
+            }
+        }
+        slots = free
+        JSONKeptContainers.take(kept)
+        sweep()
+    }
+}
+
+/// A box of the standard library with a keyed container in it, and what that reads.
+struct JSONContainerSlot {
+    let keys: ObjectIdentifier
+    var box: AnyObject
+    let state: UnsafeMutablePointer<JSONContainerState>
+
+    /// Whether nobody else holds the box.
+    @inline(__always) mutating func isFree() -> Bool { isKnownUniquelyReferenced(&box) }
 }

@@ -43,7 +43,7 @@ struct JSONDocument {
 
     var reader: JSONReader { storage.pointee.reader }
     var userInfo: [CodingUserInfoKey: Any] { reader.userInfo }
-    @inline(__always) var generation: UInt32 { storage.pointee.generation }
+    @inline(__always) var generation: UInt32 { storage.pointee.generation.current }
     @inline(__always) var convertsNames: Bool { storage.pointee.convertsNames }
 
     static func corrupted(_ error: JSONSyntaxError, at path: [any CodingKey] = []) -> DecodingError {

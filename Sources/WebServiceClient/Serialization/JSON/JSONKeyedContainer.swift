@@ -1,6 +1,7 @@
 /// The members of an object, by name.
 ///
-/// A pointer, so that copying it costs nothing; ``JSONContainerCache`` owns what it points to.
+/// A pointer, so that copying it costs nothing; ``JSONContainerCache`` owns what it points to, and nobody frees that or makes other use of
+/// it while the container is held: so one that outlives its call finds there that it has ended, and never looks at pooled memory.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let state: UnsafeMutablePointer<JSONContainerState>
 
@@ -8,7 +9,12 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always) private var document: JSONDocument { state.pointee.document }
     @inline(__always) private var node: Int { state.pointee.node }
-    @inline(__always) private var isCurrent: Bool { state.pointee.generation == document.generation }
+    /// Whether the call that it was made for is still going on.
+    @inline(__always) private var isCurrent: Bool {
+        if state.pointee.isCurrent { return true }
+        JSONKeptContainers.passBy()
+        return false
+    }
 
     var codingPath: [any CodingKey] { isCurrent ? document.path(ofContainerAt: node) : [] }
     var allKeys: [Key] { isCurrent ? document.names(ofObjectAt: node).compactMap { Key(stringValue: $0) } : [] }

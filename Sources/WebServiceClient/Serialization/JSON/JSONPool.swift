@@ -17,6 +17,7 @@ enum JSONPool {
 
     static func giveBack(_ document: JSONDocument) {
         document.storage.pointee.end()
+        if document.storage.pointee.generation.isOld { return }
         idle.withLock { $0.append(Entry(storage: document.storage)) }
     }
 

@@ -3,15 +3,15 @@ import Foundation
 /// The memory in which a text is read: the text itself, padded with zeros, the tape, and the names that had escapes.
 ///
 /// Raw memory and no arrays: nothing in the inner loops counts references or checks bounds. What keeps it safe is the padding, that the
-/// scanner alone writes the tape, and the ``generation``: containers hold a pointer to here, which is never freed, and read nothing once
-/// the call for which they were made has ended.
+/// scanner alone writes the tape, and the ``generation``: decoders hold a pointer to here, which is never freed, and look at nothing else
+/// once the call for which they were made has ended.
 struct JSONStorage {
-    /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
-    var generation: UInt32 = 0
     /// Whether names are converted on their way to properties.
     private(set) var convertsNames = false
     /// What values are decoded with.
     private(set) var reader = JSONReader()
+    /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
+    let generation = JSONGeneration()
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
@@ -65,7 +65,7 @@ struct JSONStorage {
 
     /// Forgets the text, and gives back the memory if it was a large one.
     mutating func end() {
-        generation &+= 1
+        endDecoders()
         if capacity > Self.smallText {
             JSONMemory.deallocate(bytes)
             capacity = Self.smallText
@@ -82,7 +82,6 @@ struct JSONStorage {
             names = .allocate(capacity: JSONBytes.padding)
             names.initialize(repeating: 0, count: JSONBytes.padding)
         }
-        containers.sweep()
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
         if !conversions.isEmpty { conversions = [:] }
@@ -94,6 +93,12 @@ struct JSONStorage {
         tapeCount = 0
         namesCount = 0
         pad()
+    }
+
+    /// Ends the decoders and containers there are: they read no more.
+    private mutating func endDecoders() {
+        generation.advance()
+        containers.end()
     }
 
     // MARK: Text
@@ -116,7 +121,7 @@ struct JSONStorage {
     mutating func removeFirst(_ number: Int) {
         guard number > 0 else { return }
         // Who still holds a place in the text must not read what is there now.
-        generation &+= 1
+        endDecoders()
         bytes.update(from: bytes + number, count: count - number)
         count -= number
         pad()
@@ -137,7 +142,7 @@ struct JSONStorage {
 
     /// Empties the tape; decoders of what was on it read no more.
     mutating func clearTape() {
-        generation &+= 1
+        endDecoders()
         tapeCount = 0
         namesCount = 0
         if !tables.isEmpty { tables = [:] }

@@ -430,6 +430,36 @@ import WebServiceClient
         }
     }
 
+    @Test func `Containers that outlive their calls read nothing while other calls use the memory`() async {
+        struct Keeper: Decodable {
+            let decoder: any Decoder
+            let object: KeyedDecodingContainer<AnyKey>
+            let list: any UnkeyedDecodingContainer
+            init(from decoder: any Decoder) throws {
+                self.decoder = decoder
+                object = try decoder.container(keyedBy: AnyKey.self)
+                list = try object.nestedUnkeyedContainer(forKey: AnyKey(stringValue: "a"))
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for round in 0..<200 {
+                        guard let kept = try? decode(Keeper.self, "{\"a\":[\(round),\"secret\"]}") else {
+                            Issue.record("nothing was decoded")
+                            return
+                        }
+                        await Task.yield()
+                        #expect(throws: DecodingError.self) { try kept.object.decode([Int].self, forKey: AnyKey(stringValue: "a")) }
+                        #expect(throws: DecodingError.self) { try kept.decoder.singleValueContainer().decode(Int.self) }
+                        #expect(kept.list.isAtEnd && kept.list.count == nil && kept.object.allKeys.isEmpty)
+                        #expect((try? decode([String: [Int]].self, "{\"b\":[1,2,3]}")) == ["b": [1, 2, 3]])
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `Containers that are kept for a while are each of their own`() throws {
         struct Lazy: Decodable {
             let object: KeyedDecodingContainer<AnyKey>
