@@ -35,8 +35,8 @@ public struct ShippingSettings: Sendable {
     /// arrive in another one, and after `kill -9` as many batches may be sent again. How many it really are adapts itself to the receiver: one at
     /// first, one more after as many answers as there may be requests, half as many after a failure (``LogStatistics/concurrency``).
     public var maximumRequestsInFlight = 1
-    /// The most batches that a receiver has taken and not acknowledged yet, where it does so later (``AcknowledgingLogFormat``); meanwhile others
-    /// are sent. Default 8. One that isn't acknowledged in time is sent again, behind those that came later.
+    /// While the receiver has taken so many batches and not acknowledged them yet, where it does so later (``AcknowledgingLogFormat``), no further
+    /// one is begun. Default 8; below 1 counts as 1. One that isn't acknowledged in time is sent again, behind those that came later.
     public var maximumUnacknowledgedBatches = 8
     /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour.
     public var longestRetryAfter = Duration.seconds(3_600)

@@ -22,11 +22,12 @@ final class ShippingWindow: Sendable {
 
     /// Whether another batch may be sent.
     var hasRoom: Bool {
-        let limit = core.pace.limit
+        let (limit, maximum) = (core.pace.limit, max(1, core.settings.maximumUnacknowledgedBatches))
         return entries.withLock { entries in
             let unacknowledged = entries.count { $0.isUnacknowledged }
             let sending = entries.count { !$0.isUnacknowledged && !$0.isDone }
-            return sending < limit && unacknowledged < core.settings.maximumUnacknowledgedBatches
+            // One that comes to no end mustn't let those pile up that have ended behind it.
+            return sending < limit && unacknowledged < maximum && entries.count < limit + maximum
         }
     }
 
