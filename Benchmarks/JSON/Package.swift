@@ -18,7 +18,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "json-comparison",
-            dependencies: [.product(name: "WebServiceClient", package: "web-service-client")],
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"), .product(name: "OData", package: "web-service-client"),
+            ],
             path: "Sources/Comparison", swiftSettings: settings)
     ]
 )

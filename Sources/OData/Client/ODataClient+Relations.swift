@@ -16,7 +16,7 @@ extension ODataClient {
         let operation = ODataOperation(route: "relation")
         let policy = foreignLinks
         return ODataPages(
-            foreignLinks: policy, limit: nil, origin: serviceOrigin,
+            foreignLinks: policy, limit: nil, origin: serviceOrigin, prefetches: prefetchesPages,
             fetch: { step in
                 switch step {
                 case .first:
@@ -32,7 +32,7 @@ extension ODataClient {
                     return (response.value, response.url)
                 case .link(let url, let isForeign):
                     let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
-                        self.call(operation, link: url, isForeign: isForeign), operation)
+                        self.paged(self.call(operation, link: url, isForeign: isForeign)), operation)
                     return (response.value, response.url)
                 }
             },

@@ -7,18 +7,36 @@ extension ODataClient {
     func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
         do {
             let response: ServiceResponse<Value> = try await call.response()
-            // A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
-            guard let text = response.report?.trailers["OData-Error"] else { return response }
-            let body = ODataErrorBody(Data(text.utf8))
-            var error = self.error(
-                operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
-                cause: body)
-            error.errorBody = body
-            throw error
-        } catch var error as ServiceError {
-            if error.errorBody == nil, let body = error.cause as? ODataErrorBody { error.errorBody = body }
-            throw error
+            try check(trailersOf: response, operation)
+            return response
+        } catch {
+            throw Self.withErrorBody(error)
         }
+    }
+
+    /// A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
+    private func check<Value>(trailersOf response: ServiceResponse<Value>, _ operation: ODataOperation) throws {
+        guard let text = response.report?.trailers["OData-Error"] else { return }
+        let body = ODataErrorBody(Data(text.utf8))
+        var error = self.error(
+            operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
+            cause: body)
+        error.errorBody = body
+        throw error
+    }
+
+    /// An error whose cause is what the service says, with that as its body.
+    static func withErrorBody(_ error: any Error) -> any Error {
+        guard var error = error as? ServiceError, error.errorBody == nil, let body = error.cause as? ODataErrorBody else { return error }
+        error.errorBody = body
+        return error
+    }
+
+    /// Sends a call for a page, to be read as it arrives.
+    func pageSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> PageSource {
+        let (response, errors) = try await call.openStream()
+        return PageSource(
+            response: response, errors: errors, types: types, checkEnd: { try self.check(trailersOf: response, operation) })
     }
 
     /// What a call gives; `nil` where the service says that there is none.

@@ -20,6 +20,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var types = TypeRegistry()
         var metadataLevel = MetadataLevel.minimal
         var asksForIEEE754Compatible = false
+        var maxPageSize: Int?
+        var prefetchesPages = false
     }
 
     private let settings = Locked(Settings())
@@ -65,6 +67,22 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public var asksForIEEE754Compatible: Bool {
         get { settings.withLock { $0.asksForIEEE754Compatible } }
         set { settings.withLock { $0.asksForIEEE754Compatible = newValue } }
+    }
+
+    /// How many entities a page shall have at most (`maxpagesize`: Protocol 4.01, section 8.2.8.4); the service may send fewer or more.
+    /// Version 2 has no such preference. `nil`, the default, leaves it to the service, as any number below 1 does.
+    public var maxPageSize: Int? {
+        get { settings.withLock { $0.maxPageSize } }
+        set { settings.withLock { $0.maxPageSize = newValue } }
+    }
+
+    /// Whether the next page is fetched while one is used. Default: no.
+    ///
+    /// Where the service takes its time for a page and the program for its entities, both times fall together. Pages are then read as a
+    /// whole, also by ``entities(matching:)``: two are in memory. A page that was fetched ahead and isn't asked for is given up.
+    public var prefetchesPages: Bool {
+        get { settings.withLock { $0.prefetchesPages } }
+        set { settings.withLock { $0.prefetchesPages = newValue } }
     }
 
     // MARK: Entities
@@ -142,16 +160,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     public func pages<Entity>(matching request: FetchRequest<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(request.resource)
         return ODataPages(
-            foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin,
+            foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin, prefetches: prefetchesPages,
             fetch: { step in
-                let response: ServiceResponse<ODataPage<Entity>> =
-                    switch step {
-                    case .first: try await self.firstPage(of: request, operation)
-                    case .link(let url, let isForeign):
-                        try await self.response(self.call(operation, link: url, isForeign: isForeign), operation)
-                    }
+                let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
+                    self.call(step, of: request, operation), operation)
                 return (response.value, LongQueryPolicy.base(of: response.url))
             },
+            open: { try await self.pageSource(self.call($0, of: request, operation), operation) },
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }
 
@@ -159,7 +174,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func page<Entity>(_ request: FetchRequest<Entity>) async throws -> ODataPage<Entity> {
-        try await firstPage(of: request, ODataOperation(request.resource)).value
+        let operation = ODataOperation(request.resource)
+        return try await response(call(.first, of: request, operation), operation).value
     }
 
     /// The page behind a page of a query; `nil` behind the last one. For a link that was kept, give `ODataPage(entities: [], nextLink: link)`.
@@ -176,19 +192,23 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         do throws(ODataLinkError) {
             let named = try NextLink.url(link, context: page.context, page: base)
             let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
-            next = call(operation, link: url, isForeign: isForeign)
+            next = paged(call(operation, link: url, isForeign: isForeign))
         } catch {
             throw self.error(operation, .binding, .link, error.description, cause: error)
         }
         return try await (response(next, operation) as ServiceResponse<ODataPage<Entity>>).value
     }
 
-    private func firstPage<Entity>(
-        of request: FetchRequest<Entity>, _ operation: ODataOperation
-    ) async throws -> ServiceResponse<ODataPage<Entity>> {
-        let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        noteSelection(of: request)
-        return try await response(call(operation, to: target), operation)
+    /// The call for a page of a query.
+    private func call<Entity>(_ step: PageStep, of request: FetchRequest<Entity>, _ operation: ODataOperation) throws -> ServiceCall {
+        switch step {
+        case .first:
+            let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
+            noteSelection(of: request)
+            return paged(call(operation, to: target))
+        case .link(let url, let isForeign):
+            return paged(call(operation, link: url, isForeign: isForeign))
+        }
     }
 
     /// Says, once for each type, that all properties are fetched since nobody knows which are needed. Of an entity without a type that is plain.

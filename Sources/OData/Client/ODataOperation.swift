@@ -61,6 +61,12 @@ extension ODataClient {
         prepared(isForeign ? request(outside: link) : request(link: link), operation)
     }
 
+    /// The call for a page, with what the client would like of that.
+    func paged(_ call: ServiceCall) -> ServiceCall {
+        guard let size = maxPageSize, size > 0, printer.version != .v2 else { return call }
+        return call.header("Prefer", printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)")
+    }
+
     private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
         let version = printer.version
         let serializer = ODataSerializer(

@@ -9,12 +9,6 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     /// One page.
     public typealias Element = ODataPage<Entity>
 
-    /// What to fetch next.
-    enum Step: Sendable {
-        case first
-        case link(URL, isForeign: Bool)
-    }
-
     /// A page and the URL it came from, after redirects.
     typealias Fetched = (page: ODataPage<Entity>, url: URL)
 
@@ -23,9 +17,15 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     let limit: Int?
     /// The origin that links must lead to; the first page's where it isn't known.
     let origin: Origin?
-    let fetch: @Sendable (Step) async throws -> Fetched
+    /// Whether the next page is fetched while one is used.
+    var prefetches = false
+    let fetch: @Sendable (PageStep) async throws -> Fetched
+    /// Begins to fetch a page that is to be read while it arrives.
+    var open: (@Sendable (PageStep) async throws -> PageSource)?
     /// Makes what is thrown of a link that isn't followed.
     var failure: @Sendable (ODataLinkError) -> any Error = { $0 }
+
+    var walk: PageWalk { PageWalk(limit: limit, origin: origin, foreignLinks: foreignLinks, refusal: failure) }
 
     /// An iterator from the first page on.
     public func makeAsyncIterator() -> Iterator {
@@ -35,89 +35,51 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     /// Fetches page by page.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: ODataPages
-        private var step: Step? = .first
-        /// Why the page after the one just given can't be fetched: thrown when it is asked for, so that no page is lost.
-        private var failure: (any Error)?
-        private var remaining: Int?
-        private var origin: Origin?
-        /// Hashes of the pages' addresses: eight bytes a page, however many there are.
-        private var seen: Set<Int> = []
+        private var walk: PageWalk
+        private var prefetch: PagePrefetch<Entity>?
 
         init(pages: ODataPages) {
             self.pages = pages
-            remaining = pages.limit
-            origin = pages.origin
+            walk = pages.walk
         }
 
         /// The next page, `nil` behind the last one.
         public mutating func next() async throws -> ODataPage<Entity>? {
-            if let failure {
-                self.failure = nil
-                throw failure
-            }
-            guard let step else { return nil }
-            // Whatever throws below ends the iteration.
-            self.step = nil
-            try Task.checkCancellation()
-            var (page, url) = try await pages.fetch(step)
-            origin = origin ?? Origin(url)
-            seen.insert(url.absoluteString.hashValue)
-            if case .link(let asked, _) = step { seen.insert(asked.absoluteString.hashValue) }
-            if let rest = remaining {
-                // Services may not count what earlier pages gave against the query's top.
-                if page.entities.count > rest { page.entities.removeSubrange(rest...) }
-                remaining = rest - page.entities.count
-            }
-            if remaining != 0, let link = page.nextLink {
-                do throws(ODataLinkError) {
-                    self.step = try following(link, of: page, at: url)
-                } catch {
-                    failure = pages.failure(error)
-                }
-            }
+            guard let (fetched, url) = try await fetched() else { return nil }
+            var page = fetched
+            page.entities.removeSubrange(walk.share(of: page.entities.count)...)
+            walk.count(page.entities.count)
+            walk.pass(page, from: url)
+            // What the walk throws is thrown when the page is asked for.
+            if pages.prefetches, let step = walk.peek { prefetch = PagePrefetch(step, by: pages.fetch) }
             return page
         }
 
-        private func following(_ link: String, of page: ODataPage<Entity>, at url: URL) throws(ODataLinkError) -> Step {
-            let named = try NextLink.url(link, context: page.context, page: url)
-            let (next, isForeign) = try NextLink.route(named, service: origin, policy: pages.foreignLinks)
-            guard !seen.contains(next.absoluteString.hashValue) else { throw .loop(NextLink.shown(next)) }
-            return .link(next, isForeign: isForeign)
+        private mutating func fetched() async throws -> Fetched? {
+            let waiting = prefetch
+            prefetch = nil
+            guard let step = try walk.next() else { return nil }
+            if let waiting { return try await waiting.page() }
+            return try await pages.fetch(step)
         }
     }
 }
 
-/// The entities of a query over all its pages; the next page is fetched when the last one's entities were taken.
-public struct ODataEntities<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
-    /// One entity.
-    public typealias Element = Entity
+/// A page that is fetched while the one before is used; given up when nobody waits for it any more.
+private final class PagePrefetch<Entity: Decodable & Sendable>: Sendable {
+    private let task: Task<ODataPages<Entity>.Fetched, any Error>
 
-    let pages: ODataPages<Entity>
-
-    /// An iterator from the first entity on.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(pages: pages.makeAsyncIterator())
+    init(_ step: PageStep, by fetch: @escaping @Sendable (PageStep) async throws -> ODataPages<Entity>.Fetched) {
+        task = Task { try await fetch(step) }
     }
 
-    /// Gives entity by entity.
-    public struct Iterator: AsyncIteratorProtocol {
-        private var pages: ODataPages<Entity>.Iterator
-        private var page: [Entity] = []
-        private var position = 0
+    deinit { task.cancel() }
 
-        init(pages: ODataPages<Entity>.Iterator) {
-            self.pages = pages
-        }
-
-        /// The next entity, `nil` behind the last one.
-        public mutating func next() async throws -> Entity? {
-            while position == page.count {
-                guard let next = try await pages.next() else { return nil }
-                page = next.entities
-                position = 0
-            }
-            defer { position += 1 }
-            return page[position]
+    func page() async throws -> ODataPages<Entity>.Fetched {
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
         }
     }
 }

@@ -35,6 +35,13 @@ public struct ODataDecoder: Sendable {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
+        // Pages need no tree. What isn't read so is left to it to say what is wrong.
+        if path.isEmpty, let page = type as? any PagePayload.Type, let value = try? page.read(data, types: types) as? Value { return value }
+        return try decodeTree(type, from: data, at: path)
+    }
+
+    /// By a tree of the whole payload.
+    func decodeTree<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
         let root: ODataValue
         do {
             root = try PayloadScanner.value(of: data)
@@ -47,8 +54,7 @@ public struct ODataDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
         if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
-        let context = root.object.flatMap { ControlInformation(entity: $0)["context"] ?? $0["odata.metadata"] }
-        let settings = PayloadSettings(types: types, context: context?.string)
+        let settings = PayloadSettings(types: types, context: PageShape.context(of: root))
         var payload = PayloadDecoder(root, settings: settings)
         guard path.isEmpty else {
             for name in path { payload = try payload.descending(to: name) }
@@ -65,6 +71,29 @@ protocol PayloadEnvelope {}
 extension ODataValue: PayloadEnvelope {}
 extension ODataErrorBody: PayloadEnvelope {}
 extension ODataPage: PayloadEnvelope {}
+
+/// Pages, which are read entity by entity.
+protocol PagePayload {
+    static func read(_ data: Data, types: TypeRegistry) throws -> Self
+}
+
+extension ODataPage: PagePayload {
+    static func read(_ data: Data, types: TypeRegistry) throws -> ODataPage {
+        let reader = PageReader<Entity>(types: types, bound: data.count)
+        var entities: [Entity] = []
+        var rest = data
+        while true {
+            while let entity = try reader.next() { entities.append(entity) }
+            if reader.isAtEnd { break }
+            let piece = rest.prefix(PageReader<Entity>.pieceSize)
+            rest = rest.dropFirst(piece.count)
+            if piece.isEmpty { try reader.finish() } else { try reader.feed(piece) }
+        }
+        var page = try reader.page()
+        page.entities = entities
+        return page
+    }
+}
 
 /// What stands around a payload's value.
 enum PayloadRoot {

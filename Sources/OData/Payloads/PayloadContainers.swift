@@ -24,7 +24,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     /// The property, also where it is absent.
-    private func optional(_ key: any CodingKey) -> PayloadDecoder {
+    func optional(_ key: any CodingKey) -> PayloadDecoder {
         let value = object[key.stringValue]
         var child = decoder.child(value ?? .null, key)
         child.parent = object

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// Decodes from a payload's value, by OData's rules: numbers also from texts, V2's wrappings looked through, and what stands beside a
 /// property at hand for the types that want it.
 struct PayloadDecoder: Decoder {
@@ -40,20 +42,21 @@ struct PayloadDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
-        if let link = PayloadDecoder.deferredLink(object) { throw notLoaded(link) }
+        if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
         return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: self, object: object))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        PayloadUnkeyedContainer(decoder: self, elements: try wholeCollection())
+    }
+
+    /// The elements of a collection that doesn't go on elsewhere.
+    func wholeCollection() throws -> [ODataValue] {
         let page = try collection()
-        if let link = page.nextLink {
-            throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: codingPath,
-                    debugDescription: "The collection goes on behind a next link, \(NextLink.shown(link)), which an array can't hold: "
-                        + "declare the property as ToMany."))
-        }
-        return PayloadUnkeyedContainer(decoder: self, elements: page.elements)
+        guard let link = page.nextLink else { return page.elements }
+        throw corrupted(
+            "The collection goes on behind a next link, \(NextLink.shown(link)), which an array can't hold: declare the property as ToMany."
+        )
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -67,7 +70,7 @@ struct PayloadDecoder: Decoder {
             guard parent != nil else { return (elements, nil, nil) }
             return (elements, control["count"]?.integer, control["nextLink"]?.string)
         case .object(let object):
-            if let link = PayloadDecoder.deferredLink(object) { throw notLoaded(link) }
+            if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
             if let elements = object["results"]?.array {
                 return (elements, object["__count"]?.integer, object["__next"].flatMap { NextLink.text($0) })
             }
@@ -98,7 +101,7 @@ struct PayloadDecoder: Decoder {
         .dataCorrupted(.init(codingPath: codingPath, debugDescription: text))
     }
 
-    private func notLoaded(_ link: String) -> DecodingError {
+    func notLoaded() -> DecodingError {
         corrupted("The relation wasn't loaded: expand it, or declare the property as ToOne or ToMany.")
     }
 }
@@ -120,21 +123,38 @@ extension ODataValue {
 /// What a decoder brings along to all places in a payload.
 final class PayloadSettings: Sendable {
     let types: TypeRegistry
-    /// The payload's own context URL, which relative links begin at.
-    let context: String?
+    let context: PayloadContext
 
     init(types: TypeRegistry = TypeRegistry(), context: String? = nil) {
         self.types = types
-        self.context = context
+        self.context = PayloadContext(context)
     }
 
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 }
 
+/// A payload's own context URL, which relative links begin at. It may come behind what it is for.
+final class PayloadContext: Sendable, Hashable {
+    private let text: Locked<String?>
+
+    init(_ url: String?) { text = Locked(url) }
+
+    var url: String? {
+        get { text.withLock { $0 } }
+        set { text.withLock { $0 = newValue } }
+    }
+
+    static func == (left: PayloadContext, right: PayloadContext) -> Bool { left.url == right.url }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(url) }
+}
+
 /// Where in a payload a value is.
-indirect enum PayloadPlace: Sendable {
+indirect enum PayloadPlace {
     case top
     case key(any CodingKey, in: PayloadPlace)
+    /// Where a reader of the text stands.
+    case within(any Decoder)
 
     var path: [any CodingKey] {
         var path: [any CodingKey] = []
@@ -143,6 +163,7 @@ indirect enum PayloadPlace: Sendable {
             path.append(key)
             place = outer
         }
+        if case .within(let decoder) = place { return decoder.codingPath + path.reversed() }
         return path.reversed()
     }
 }

@@ -159,19 +159,16 @@ struct PayloadScanner {
             index += 1
             try digits()
         }
-        var exponentLength = 0
         if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
             isWhole = false
             index += 1
             if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { index += 1 }
-            let place = index
             try digits()
-            exponentLength = index - place
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        // Minus zero is a number of its own for whoever reads a Double.
-        if isWhole, text != "-0", let value = Int64(text) { return .integer(value) }
-        guard exponentLength < 9 || EdmDecimal(text) != nil else { throw fault("the number's exponent is beyond a billion", at: start) }
-        return .decimal(EdmDecimal(digits: text))
+        guard let value = ODataValue(digits: text, isWhole: isWhole) else {
+            throw fault("the number's exponent is beyond a billion", at: start)
+        }
+        return value
     }
 }

@@ -96,7 +96,7 @@ extension DynamicEntity: Codable {
 
     /// Reads all properties there are.
     public init(from decoder: any Decoder) throws {
-        if let payload = decoder as? PayloadDecoder {
+        if let payload = try PayloadDecoder.of(decoder) {
             self = try Self.read(payload)
         } else {
             try self.init(from: try decoder.container(keyedBy: PropertyKey.self))

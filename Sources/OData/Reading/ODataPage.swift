@@ -31,7 +31,7 @@ extension ODataPage: Decodable {
     ///
     /// - Throws: ``ODataErrorBody`` where there is an error instead of a page or behind it, as a service says that fails midway.
     public init(from decoder: any Decoder) throws {
-        if let payload = decoder as? PayloadDecoder {
+        if let payload = try PayloadDecoder.of(decoder) {
             try self.init(payload)
         } else {
             try self.init(plain: decoder)

@@ -76,7 +76,7 @@ public enum ODataValue: Sendable, Hashable {
 extension ODataValue: Codable {
     /// Reads any value.
     public init(from decoder: any Decoder) throws {
-        if let payload = decoder as? PayloadDecoder {
+        if let payload = try PayloadDecoder.of(decoder) {
             self = payload.value
             return
         }

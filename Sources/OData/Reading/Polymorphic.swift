@@ -29,7 +29,7 @@ extension Polymorphic: Decodable {
     ///
     /// - Throws: `DecodingError` where no Swift type is known for it, naming the type.
     public init(from decoder: any Decoder) throws {
-        let types = (decoder as? PayloadDecoder)?.settings.types ?? TypeRegistry()
+        let types = PayloadDecoder.settings(of: decoder)?.types ?? TypeRegistry()
         let entity = try DynamicEntity(from: decoder)
         metadata = EntityMetadata(entity)
         typeName = metadata.typeName

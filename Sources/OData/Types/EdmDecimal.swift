@@ -118,7 +118,7 @@ extension EdmDecimal: EdmConvertible {
 extension EdmDecimal: Codable {
     /// Reads a number, or the text of one.
     public init(from decoder: any Decoder) throws {
-        if let payload = decoder as? PayloadDecoder {
+        if let payload = try PayloadDecoder.of(decoder) {
             self = try Self.read(payload)
             return
         }

@@ -23,7 +23,7 @@ extension EdmSpatial: Codable {
             }
             srid = number
         }
-        let declared = (decoder as? PayloadDecoder)?.control["type"]?.string
+        let declared = try PayloadDecoder.of(decoder)?.control["type"]?.string
         let isGeometry = declared.map { $0.contains("Geometry") } ?? (srid == 0)
         space = isGeometry ? .geometry : .geography
         self.srid = srid ?? Self.defaultSRID(space)

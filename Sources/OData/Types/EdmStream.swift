@@ -46,7 +46,7 @@ public struct EdmStream: Sendable, Hashable {
 extension EdmStream: Decodable {
     /// Reads the links beside the property; with other decoders than ``ODataDecoder`` they aren't to be had, and the stream is empty.
     public init(from decoder: any Decoder) throws {
-        guard let payload = decoder as? PayloadDecoder else {
+        guard let payload = try PayloadDecoder.of(decoder) else {
             self.init()
             return
         }

@@ -73,7 +73,7 @@ extension KeyedDecodingContainer {
     /// doesn't have the property.
     func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         if contains(key) { return try decodePlainly(type, forKey: key) }
-        guard let payload = try? superDecoder(forKey: key) as? PayloadDecoder else { return nil }
+        guard let decoder = try? superDecoder(forKey: key), let payload = try PayloadDecoder.of(decoder) else { return nil }
         return try Value(from: payload)
     }
 }

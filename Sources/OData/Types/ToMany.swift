@@ -11,7 +11,8 @@ public struct ToMany<Entity> {
     /// The link to the collection as the service wrote it: in V2, and in V4 with full metadata or by the service's choice.
     public var navigationLink: String?
     /// The context of the payload it came with, which relative links begin at.
-    var context: String?
+    private var origin: PayloadContext?
+    var context: String? { origin?.url }
 
     /// A relation that isn't loaded.
     public init() {}
@@ -53,7 +54,7 @@ extension ToMany: Decodable where Entity: Decodable {
     /// in V4 isn't seen.
     public init(from decoder: any Decoder) throws {
         self.init()
-        guard let payload = decoder as? PayloadDecoder else {
+        guard let payload = try PayloadDecoder.of(decoder) else {
             var container = try decoder.unkeyedContainer()
             var elements: [Entity] = []
             while !container.isAtEnd { elements.append(try container.decode(Entity.self)) }
@@ -75,7 +76,7 @@ extension ToMany: Decodable where Entity: Decodable {
             nextLink = payload.control["nextLink"]?.string
             navigationLink = link
         }
-        context = payload.settings.context
+        origin = payload.settings.context
     }
 }
 

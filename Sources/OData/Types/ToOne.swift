@@ -33,7 +33,7 @@ extension ToOne: Hashable where Entity: Hashable {}
 extension ToOne: Decodable where Entity: Decodable {
     /// Reads the entity, null, V2's link in place of it, or the link beside it.
     public init(from decoder: any Decoder) throws {
-        if let payload = decoder as? PayloadDecoder {
+        if let payload = try PayloadDecoder.of(decoder) {
             if let link = payload.deferredLink {
                 self = .notLoaded(link: link.isEmpty ? nil : link)
                 return

@@ -56,19 +56,26 @@ struct Dispatcher: Sendable {
 
     /// The body of a call as it arrives; failures are judged with the first 64 KiB of theirs.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
+        try await streamWithReader(to: bound).response
+    }
+
+    /// The same, with what makes the call's errors of whatever goes wrong while the body is read.
+    func streamWithReader(to bound: BoundRequest) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
         let exchange = try await send(bound)
+        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
         let body: ResponseBody
         do {
-            body = try await ResponseReader(endpoint: endpoint, exchange: exchange).judgedStream()
+            body = try await reader.judgedStream()
             try checkCancellation()
         } catch {
             try checkCancellation()
             throw error
         }
         let response = exchange.response
-        return ServiceResponse(
+        let result = ServiceResponse(
             value: body, status: response.status, headers: response.headers, url: response.url,
             duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
+        return (result, reader)
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.

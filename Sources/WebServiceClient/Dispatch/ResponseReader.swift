@@ -127,11 +127,15 @@ struct ResponseReader: Sendable {
             return try endpoint.decoder.value(
                 type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot)
         } catch {
-            let isOtherFormat = (error as? SerializationError)?.kind == .format || error is RawEndpointError
-            let kind: ServiceError.Kind = isOtherFormat ? .format : .decoding
-            let text = DecodingErrorText.text(of: error)
-            throw self.error(kind, stage: .decoding, "The body can't be read as \(type): \(text)", body: body, cause: error)
+            throw unreadable(body, as: type, error)
         }
+    }
+
+    private func unreadable(_ body: Data, as type: any Any.Type, _ error: any Error) -> ServiceError {
+        let isOtherFormat = (error as? SerializationError)?.kind == .format || error is RawEndpointError
+        let kind: ServiceError.Kind = isOtherFormat ? .format : .decoding
+        let text = DecodingErrorText.text(of: error)
+        return self.error(kind, stage: .decoding, "The body can't be read as \(type): \(text)", body: body, cause: error)
     }
 
     private func decodeEmpty<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -163,6 +167,27 @@ struct ResponseReader: Sendable {
         ServiceError(
             call: endpoint.identity, stage: stage, kind: kind, message: message, request: RequestSummary(exchange.request),
             response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
+    }
+
+    /// What the call throws when its stream breaks off.
+    func broken(_ error: any Error) -> any Error { wrap(error, stage: .body, body: Data()) }
+
+    /// What the call throws when its stream can't be read: the same as if the body had been read as a whole, where that can be told.
+    ///
+    /// - Parameters:
+    ///   - beginning: the body's first bytes.
+    ///   - isAll: whether there are no more.
+    func failure<Value: Decodable>(of error: any Error, reading type: Value.Type, from beginning: Data, isAll: Bool) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        if error is ServiceError { return error }
+        if isAll || MarkupPage(beginning) != nil {
+            do {
+                _ = try decode(type, from: beginning)
+            } catch {
+                return error
+            }
+        }
+        return unreadable(beginning, as: type, error)
     }
 
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {

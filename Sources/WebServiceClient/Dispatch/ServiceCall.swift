@@ -160,6 +160,13 @@ public struct ServiceCall: Sendable {
         return try await dispatcher.stream(to: try bound(dispatcher))
     }
 
+    /// The same for a body whose reader fails as the call itself does.
+    package func openStream() async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
+        let dispatcher = try dispatcher()
+        let (response, reader) = try await dispatcher.streamWithReader(to: try bound(dispatcher))
+        return (response, StreamErrors(reader: reader))
+    }
+
     /// The URL that the call goes to, before the chain.
     ///
     /// - Throws: ``ServiceError``.

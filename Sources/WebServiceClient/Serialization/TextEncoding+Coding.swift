@@ -167,6 +167,13 @@ extension TextEncoding {
         return Data(try encoding.decode(data).utf8)
     }
 
+    /// Whether the bytes that begin so, four or more, are UTF-8 by the same rules: then a text can be read in pieces.
+    package static func isUTF8(beginning: Data, contentType: String?) throws -> Bool {
+        if let mark = byteOrderMark(of: beginning) { return mark.encoding == .utf8 }
+        if let encoding = try named(in: contentType), encoding != .utf8, encoding != .ascii { return false }
+        return withoutMark(beginning) == nil
+    }
+
     /// The charset that a `Content-Type` names, `nil` when it names none.
     ///
     /// - Throws: ``SerializationError`` when it names one that isn't known here.

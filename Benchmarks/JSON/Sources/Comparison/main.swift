@@ -1,4 +1,5 @@
 import Foundation
+import OData
 import WebServiceClient
 
 let usage = """
@@ -24,13 +25,17 @@ func peakMemory() -> Int {
 
 func measureMemory(_ file: URL) async throws {
     let chunks = Chunks(file: file, size: 1 << 16)
-    for name in ["Decodable", "JSONReadable"] {
+    for name in ["Decodable", "JSONReadable", "ODataClient"] {
         // Resident memory as it is now is where the peak begins again.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = peakMemory()
         var count = 0
         if name == "Decodable" {
             for try await _ in JSONReader().elements(of: Product.self, in: chunks, at: ["value"]) { count += 1 }
+        } else if name == "ODataClient" {
+            // The page's link leads on: the query's top says that there is no more.
+            let service = PageService(file: file)
+            for try await _ in service.client.entities(matching: service.request(of: 100_000)) { count += 1 }
         } else {
             for try await _ in JSONReader().readElements(of: DirectProduct.self, in: chunks, at: ["value"]) { count += 1 }
         }
@@ -60,6 +65,14 @@ func compare(rounds: Int, entities: Int) async throws {
             },
             .init(name: "in pieces, JSONReadable") {
                 for try await _ in reader.readElements(of: DirectProduct.self, in: chunks, at: ["value"]) {}
+            },
+            .init(name: "ODataClient, entities") {
+                let service = PageService(file: file)
+                for try await _ in service.client.entities(matching: service.request(of: entities)) {}
+            },
+            .init(name: "ODataClient, fetch") {
+                let service = PageService(file: file)
+                _ = try await service.client.fetch(service.request(of: entities))
             },
         ]
     }

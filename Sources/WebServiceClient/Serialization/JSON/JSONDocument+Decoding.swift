@@ -6,6 +6,7 @@ extension JSONDocument {
         if type == String.self { return try unsafeBitCast(string(at: place), to: type) }
         if type == Int.self { return try unsafeBitCast(integer(at: place) as Int, to: type) }
         if type == Double.self { return try unsafeBitCast(double(at: place), to: type) }
+        if dialectReads(type) { return try readByDialect(type, at: place) }
         if type == Date.self { return try unsafeBitCast(date(at: place), to: type) }
         if type == Decimal.self { return try unsafeBitCast(decimal(at: place), to: type) }
         if type == URL.self { return try unsafeBitCast(url(at: place), to: type) }

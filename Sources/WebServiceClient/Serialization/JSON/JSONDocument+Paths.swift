@@ -47,6 +47,12 @@ extension JSONDocument {
         return path(ofContainerAt: place.parent) + [key(ofNode: place.index, number: Int(place.number), in: place.parent)]
     }
 
+    /// Where a container is.
+    func place(ofContainerAt node: Int) -> JSONPlace {
+        let up = word(node + 2)
+        return JSONPlace(node: node, container: up.high, number: up.low)
+    }
+
     func path(ofContainerAt container: Int) -> [any CodingKey] {
         var steps: [(node: Int, number: Int, parent: Int)] = []
         var node = container

@@ -30,7 +30,7 @@ extension JSONDocument {
         case .number:
             if let value: Value = JSONNumber.integer(ofDecimal: bytes, word.length) { return value }
         default:
-            throw mismatch(Value.self, at: place)
+            return try dialectInteger(at: place)
         }
         throw unrepresentable(Value.self, at: place)
     }
@@ -58,7 +58,8 @@ extension JSONDocument {
     }
 
     /// Infinity or no number, as a text.
-    private func nonConforming<Value: BinaryFloatingPoint>(at place: JSONPlace) throws -> Value {
+    private func nonConforming<Value: BinaryFloatingPoint & LosslessStringConvertible>(at place: JSONPlace) throws -> Value {
+        if hasDialect { return try dialectFloating(at: place) }
         let word = word(place.index)
         guard word.kind == .ascii || word.kind == .text || word.kind == .escaped,
             case .convertFromString(let positive, let negative, let nan) = reader.nonConformingFloatDecodingStrategy

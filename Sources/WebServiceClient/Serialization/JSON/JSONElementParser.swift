@@ -1,15 +1,17 @@
-import Foundation
+package import Foundation
 
 /// Reads the elements of an array that lies inside a payload, from pieces of the payload.
 ///
 /// Whole elements of a piece are read at once. One that is cut is followed to its end by ``JSONValueEnd`` as the pieces come, and
 /// read then: so each byte is looked at no more than three times, whatever the pieces are, and each element is there as soon as its
 /// last byte is. What lies around the array is kept, and checked at the end as the JSON text that it is with no elements.
-final class JSONElementParser {
+package final class JSONElementParser {
     private enum Stage { case mark, head, elements, tail, ended }
 
     private let reader: JSONReader
-    private let path: [String]
+    /// Where the array may be, and whether it is an error when there is none.
+    private let paths: [[String]]
+    private let needsArray: Bool
     private let bounds: JSONStreamBounds
     /// What the places of elements are places in.
     let document: JSONDocument
@@ -34,26 +36,41 @@ final class JSONElementParser {
     private var number = 0
     private var node = 0
 
-    init(_ reader: JSONReader, path: [String], bounds: JSONStreamBounds) {
+    /// A parser of the array at a path.
+    convenience init(_ reader: JSONReader, path: [String], bounds: JSONStreamBounds) {
+        self.init(reader, paths: [path], needsArray: true, bounds: bounds)
+    }
+
+    /// A parser of the first array at one of some paths; with none, all of the payload is what lies around.
+    package convenience init(_ reader: JSONReader, anyOf paths: [[String]], bounds: JSONStreamBounds) {
+        self.init(reader, paths: paths, needsArray: false, bounds: bounds)
+    }
+
+    private init(_ reader: JSONReader, paths: [[String]], needsArray: Bool, bounds: JSONStreamBounds) {
         self.reader = reader
-        self.path = path
+        self.paths = paths
+        self.needsArray = needsArray
         self.bounds = bounds
-        finder = JSONPathFinder(path: path)
-        document = JSONPool.take(reader, origin: path.map { JSONKey($0) })
+        finder = JSONPathFinder(paths: paths)
+        document = JSONPool.take(reader)
     }
 
     deinit { JSONPool.giveBack(document) }
 
     /// The largest piece that should be given at once.
-    static let pieceSize = 1 << 16
+    package static let pieceSize = 1 << 16
 
     /// Whether everything has been read.
-    var isAtEnd: Bool { stage == .ended }
+    package var isAtEnd: Bool { stage == .ended }
+    /// Where the array is, once it has begun.
+    package private(set) var path: [String]?
+    /// The bytes of the payload so far.
+    package var count: Int { total }
 
     // MARK: Input
 
     /// Takes a piece of the payload, after ``next()`` has had no more elements.
-    func feed(_ piece: UnsafeRawBufferPointer) throws {
+    package func feed(_ piece: UnsafeRawBufferPointer) throws {
         let (sum, overflows) = total.addingReportingOverflow(piece.count)
         if overflows || sum > bounds.total { throw tooLarge("The payload", bounds.total) }
         total = sum
@@ -70,6 +87,8 @@ final class JSONElementParser {
             guard let length = finder.feed(piece.bindMemory(to: UInt8.self)) else { return try surround(piece) }
             try surround(UnsafeRawBufferPointer(rebasing: piece[..<length]))
             begin = surroundings.count
+            path = finder.trail
+            document.storage.pointee.origin = origin
             dropped = begin
             stage = .elements
             try take(UnsafeRawBufferPointer(rebasing: piece[length...]))
@@ -105,7 +124,7 @@ final class JSONElementParser {
     /// Says that the payload has ended, after ``next()`` has had no more elements; again, while there are more.
     ///
     /// - Throws: when it wasn't whole: no end of the payload is the end of a list that it cut short.
-    func finish() throws {
+    package func finish() throws {
         switch stage {
         case .mark:
             // So short that it hasn't been looked at yet.
@@ -133,11 +152,15 @@ final class JSONElementParser {
             let limit = reader.boundedDepth
             throw JSONDocument.corrupted(JSONSyntaxError(fault, in: whole.text, after: isBehind ? end - begin : 0, limit: limit))
         }
+        guard needsArray, let path = paths.first else { return }
         let place = try whole.place(at: path)
         if !hasArray { throw whole.mismatch([Any].self, at: place) }
     }
 
     // MARK: Output
+
+    /// The next element; `nil` when more of the payload is needed, or no element is left. It is good until the next is asked for.
+    package func nextNode() throws -> JSONNode? { try next().map { JSONNode(document, $0) } }
 
     /// The place of the next element, on the tape of ``document``; `nil` when more of the payload is needed, or no element is left.
     func next() throws -> JSONPlace? {
@@ -187,7 +210,7 @@ final class JSONElementParser {
     private func scan() throws -> JSONFault? {
         document.storage.pointee.clearTape()
         var scanner = JSONScanner(
-            elementsIn: document.storage, from: position, expecting: expectation, depthLimit: reader.boundedDepth - path.count)
+            elementsIn: document.storage, from: position, expecting: expectation, depthLimit: reader.boundedDepth - finder.trail.count)
         let fault = scanner.run()
         position = scanner.position
         expectation = scanner.expectation
@@ -221,7 +244,7 @@ final class JSONElementParser {
     // MARK: What lies around
 
     /// The payload with no elements, as far as it is known: until the array has ended, what comes before it.
-    func knownSurroundings() -> Data {
+    package func knownSurroundings() -> Data {
         switch stage {
         case .mark, .head: Data("null".utf8)
         case .elements: surroundings + Data([UInt8(ascii: "]")] + finder.closers)
@@ -232,16 +255,19 @@ final class JSONElementParser {
 
     // MARK: Errors
 
+    /// The coding path of the array, or of where it ought to be.
+    private var origin: [any CodingKey] { (path ?? (needsArray ? paths.first : nil) ?? []).map { JSONKey($0) } }
+
     private func checkSize(_ size: Int) throws {
         if size > bounds.element { throw tooLarge("An element of the array", bounds.element) }
     }
 
     private func tooLarge(_ what: String, _ limit: Int) -> DecodingError {
-        JSONDocument.corrupted(JSONSyntaxError(size: what, limit: limit, offset: total), at: path.map { JSONKey($0) })
+        JSONDocument.corrupted(JSONSyntaxError(size: what, limit: limit, offset: total), at: origin)
     }
 
     private func syntaxError(_ fault: JSONFault) -> DecodingError {
         let limit = fault.reason == .depth ? reader.boundedDepth : bounds.element
-        return JSONDocument.corrupted(JSONSyntaxError(fault, in: document.text, after: dropped, limit: limit), at: path.map { JSONKey($0) })
+        return JSONDocument.corrupted(JSONSyntaxError(fault, in: document.text, after: dropped, limit: limit), at: origin)
     }
 }

@@ -33,7 +33,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The place of a member, unless it isn't there or is null.
     @inline(__always) private func value(_ key: Key) throws -> JSONPlace? {
-        guard let place = try place(ifPresent: key), !document.isNull(place) else { return nil }
+        guard let place = try place(ifPresent: key), !document.isNull(place), !document.isAbsence(place) else { return nil }
         return place
     }
 
@@ -42,7 +42,11 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
             key, DecodingError.Context(codingPath: codingPath, debugDescription: "The object has no member “\(key.stringValue)”."))
     }
 
-    func contains(_ key: Key) -> Bool { isCurrent && document.find(key.stringValue, inObjectAt: node) != nil }
+    func contains(_ key: Key) -> Bool {
+        guard isCurrent, let index = document.find(key.stringValue, inObjectAt: node) else { return false }
+        return !document.isAbsence(JSONPlace(node: index + 1, container: node))
+    }
+
     func decodeNil(forKey key: Key) throws -> Bool { try document.isNull(place(key)) }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try document.bool(at: place(key)) }
@@ -82,6 +86,9 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// Where the member isn't there, a superclass finds null.
     private func superDecoder(named key: any CodingKey) throws -> any Decoder {
         guard isCurrent else { throw JSONDocument.outlived }
+        if let dialect = document.reader.dialect {
+            return try dialect.decoder(ofMember: key, in: JSONNode(document, document.place(ofContainerAt: node)))
+        }
         guard let index = document.find(key.stringValue, inObjectAt: node) else {
             return JSONNullDecoder(codingPath: codingPath + [key], userInfo: document.userInfo)
         }

@@ -1,34 +1,34 @@
 import Foundation
 
-/// Finds the array at a root inside a payload that comes in pieces, byte by byte.
+/// Finds an array inside a payload that comes in pieces, byte by byte: the first one at one of some roots.
 ///
 /// What comes before is only followed, not checked: the parser checks all that lies around the array at the end.
 struct JSONPathFinder {
     private enum Expectation {
-        /// The value to which the names so far have led.
+        /// The value to which the trail has led.
         case value
         case nameOrEnd
         case name(isEscaped: Bool)
         case colon
         case elementOrEnd
-        /// A value that lies beside the path, before its first byte and from there on.
+        /// A value that lies beside all paths, before its first byte and from there on.
         case other, rest(JSONValueEnd)
-        /// There is no such root, or no array at it: all is to be read as what lies around.
+        /// There is no such array: all is to be read as what lies around.
         case nothing
     }
 
-    private let path: [String]
-    /// How many names have been followed.
-    private var depth = 0
-    /// What closes the containers in which the array is, the innermost first.
+    private let paths: [[String]]
+    /// The names and indices that have been followed, which begin one of the paths; once the array has begun, its path.
+    private(set) var trail: [String] = []
+    /// What closes the containers on the trail, the innermost first.
     private(set) var closers: [UInt8] = []
     private var expectation = Expectation.value
     /// The name that is being read, with its quotation marks.
     private var name: [UInt8] = []
-    /// The number of the next element, where the path goes through an array.
-    private var element = 0
+    /// The numbers of the next elements in the containers on the trail, the innermost last.
+    private var elements: [Int] = []
 
-    init(path: [String]) { self.path = path }
+    init(paths: [[String]]) { self.paths = paths }
 
     /// Looks at more bytes.
     ///
@@ -42,7 +42,7 @@ struct JSONPathFinder {
                 return nil
             case .rest(var end):
                 let length = end.feed(UnsafeBufferPointer(rebasing: bytes[index...]))
-                expectation = length == nil ? .rest(end) : closers.first == UInt8(ascii: "]") ? .elementOrEnd : .nameOrEnd
+                expectation = length == nil ? .rest(end) : afterValue
                 index += length ?? bytes.count
                 continue
             case .name(let isEscaped):
@@ -55,27 +55,32 @@ struct JSONPathFinder {
             case _ where byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09:
                 break
             case .value:
-                if depth == path.count {
+                if byte == UInt8(ascii: "["), paths.contains(trail) {
                     expectation = .nothing
-                    if byte == UInt8(ascii: "[") { return index + 1 }
+                    return index + 1
                 }
-                enter(byte)
+                guard enter(byte) else { continue }
             case .nameOrEnd:
                 if byte == UInt8(ascii: "\"") {
                     name = [byte]
                     expectation = .name(isEscaped: false)
+                } else if byte == UInt8(ascii: "}") {
+                    leave()
                 } else if byte != UInt8(ascii: ",") {
                     expectation = .nothing
                 }
             case .colon:
-                expectation = byte != UInt8(ascii: ":") ? .nothing : leads(String(decoding: name, as: UTF8.self)) ? .value : .other
+                expectation = byte != UInt8(ascii: ":") ? .nothing : follow(where: isName(quoted: name)) ? .value : .other
             case .elementOrEnd:
                 if byte == UInt8(ascii: ",") { break }
-                let leads = Int(path[depth - 1]) == element
-                element += 1
-                // A brace is no end of an array either, and no element.
-                let isEnd = byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}")
-                expectation = isEnd ? .nothing : leads ? .value : .other
+                if byte == UInt8(ascii: "]") {
+                    leave()
+                    break
+                }
+                let number = elements.last ?? 0
+                if !elements.isEmpty { elements[elements.count - 1] += 1 }
+                // A brace is no element.
+                expectation = byte == UInt8(ascii: "}") ? .nothing : follow { Int($0) == number } ? .value : .other
                 continue
             case .other:
                 expectation = .rest(JSONValueEnd())
@@ -86,22 +91,42 @@ struct JSONPathFinder {
         return nil
     }
 
-    /// Goes into a container on the path.
-    private mutating func enter(_ byte: UInt8) {
-        guard depth < path.count, byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") else {
-            expectation = .nothing
-            return
+    /// What may come after a value of a container on the trail.
+    private var afterValue: Expectation { closers.first == UInt8(ascii: "]") ? .elementOrEnd : .nameOrEnd }
+
+    /// Goes into the container at the trail's end, if one of the paths goes on there.
+    private mutating func enter(_ byte: UInt8) -> Bool {
+        let isContainer = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")
+        guard isContainer, paths.contains(where: { $0.count > trail.count && $0.starts(with: trail) }) else {
+            expectation = trail.popLast() == nil ? .nothing : .other
+            return false
         }
-        depth += 1
-        element = 0
+        elements.append(0)
         closers.insert(byte + 2, at: 0)
-        expectation = byte == UInt8(ascii: "{") ? .nameOrEnd : .elementOrEnd
+        expectation = afterValue
+        return true
     }
 
-    /// Whether a name, which may have escapes, is the one that leads on.
-    private func leads(_ quoted: String) -> Bool {
-        if quoted == "\"" + path[depth - 1] + "\"" { return true }
-        return quoted.utf8.contains(UInt8(ascii: "\\"))
-            && (try? JSONReader().decode(String.self, utf8: Data(quoted.utf8), at: [])) == path[depth - 1]
+    /// Goes out of the innermost container.
+    private mutating func leave() {
+        closers.removeFirst()
+        elements.removeLast()
+        expectation = trail.popLast() == nil ? .nothing : afterValue
+    }
+
+    /// Follows a step with which a path goes on from the trail.
+    private mutating func follow(where isStep: (String) -> Bool) -> Bool {
+        let step = paths.lazy.filter { [trail] in $0.count > trail.count && $0.starts(with: trail) }.map { [trail] in $0[trail.count] }
+            .first(where: isStep)
+        guard let step else { return false }
+        trail.append(step)
+        return true
+    }
+
+    /// Whether a text is the name between quotation marks, which may have escapes.
+    private func isName(quoted bytes: [UInt8]) -> (String) -> Bool {
+        var text = String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)
+        if bytes.contains(UInt8(ascii: "\\")) { text = (try? JSONReader().decode(String.self, utf8: Data(bytes), at: [])) ?? text }
+        return { $0 == text }
     }
 }

@@ -31,6 +31,9 @@ public struct JSONReader: Sendable {
     /// The most bytes that a text may have, up to ``largestSize``, which is the default.
     public var sizeLimit = JSONReader.largestSize
 
+    /// What is read otherwise than JSON says.
+    package var dialect: (any JSONDialect)?
+
     /// The greatest depth that a reader can be set to, 512: decoding deeper values could need more than a thread's stack.
     public static let greatestDepth = 512
     /// The largest text that a reader reads as a whole: 1 GiB.

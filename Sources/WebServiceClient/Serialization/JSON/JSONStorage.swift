@@ -10,6 +10,9 @@ struct JSONStorage {
     private(set) var convertsNames = false
     /// What values are decoded with.
     private(set) var reader = JSONReader()
+    /// Whether that has a dialect, and which of the types that have come the dialect reads.
+    private(set) var hasDialect = false
+    var dialectTypes: ContiguousArray<(type: ObjectIdentifier, isRead: Bool)> = []
     /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
     let generation = JSONGeneration()
 
@@ -60,6 +63,7 @@ struct JSONStorage {
     mutating func begin(_ reader: JSONReader, origin: [any CodingKey]) {
         self.reader = reader
         self.origin = origin
+        hasDialect = reader.dialect != nil
         if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
 
@@ -85,6 +89,7 @@ struct JSONStorage {
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
         if !conversions.isEmpty { conversions = [:] }
+        if !dialectTypes.isEmpty { dialectTypes = [] }
         reader = JSONReader()
         origin = []
         firstIndex = 0

@@ -22,6 +22,7 @@ struct JSONValueDecoder: Decoder {
         }
     }
 
+    var node: JSONNode? { isCurrent ? JSONNode(document, place) : nil }
     var codingPath: [any CodingKey] { isCurrent ? document.path(of: place) : [] }
     var userInfo: [CodingUserInfoKey: Any] { isCurrent ? document.userInfo : [:] }
 
@@ -65,12 +66,14 @@ extension JSONValueDecoder: SingleValueDecodingContainer {
 extension JSONDocument {
     func keyedContainer<Key: CodingKey>(at place: JSONPlace, by type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard word(place.index).kind == .object else { throw mismatch([String: Any].self, at: place) }
+        if hasDialect { try reader.dialect?.check(object: JSONNode(self, place)) }
         return storage.pointee.containers.container(self, place.index, by: type)
     }
 
     func unkeyedContainer(at place: JSONPlace) throws -> any UnkeyedDecodingContainer {
-        guard word(place.index).kind == .array else { throw mismatch([Any].self, at: place) }
-        return JSONUnkeyedContainer(self, place.index)
+        let array = hasDialect ? try reader.dialect?.array(in: JSONNode(self, place))?.place : place
+        guard let array, word(array.index).kind == .array else { throw mismatch([Any].self, at: place) }
+        return JSONUnkeyedContainer(self, array.index)
     }
 
     /// A decoder or container was kept beyond the call that it was made for.

@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import WebServiceClient
+
+/// A service over SQLite in Python, whose filters PyPI's `odata-query` parses: someone else's reading of what a query means.
+///
+/// Only its parser and the precedence in its trees are taken; what the operators mean is said anew in SQL, since its own SQL forgets
+/// parentheses and what null is.
+enum FilterJudge {
+    private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
+
+    static func isAvailable() async -> Bool {
+        (try? await ChildProcess.run([python, "-c", "import odata_query, sqlite3"]))?.status == 0
+    }
+
+    struct Silent: Error {}
+
+    /// Runs a closure while the service is up, with its root. The service ends with the file that says where it listens.
+    static func serving<Result>(_ rows: Data, _ body: (String) async throws -> Result) async throws -> Result {
+        let place = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
+        async let process = ChildProcess.run([python, "-c", program, place.path], input: rows)
+        do {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+            var root: String?
+            while root == nil, ContinuousClock.now < deadline {
+                root = (try? String(contentsOf: place, encoding: .utf8)).flatMap { $0.hasSuffix("\n") ? String($0.dropLast()) : nil }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            guard let root else { throw Silent() }
+            let result = try await body(root)
+            try? FileManager.default.removeItem(at: place)
+            _ = try await process
+            return result
+        } catch {
+            // The service looks for its file, and not for a signal.
+            try Data().write(to: place)
+            try? FileManager.default.removeItem(at: place)
+            _ = try? await process
+            throw error
+        }
+    }
+
+    private static let program = #"""
+        import http.server, json, os, sqlite3, sys, threading, time, urllib.parse
+        from odata_query import ast
+        from odata_query.grammar import ODataLexer, ODataParser
+        from odata_query.sql.sqlite import AstToSqliteSqlVisitor
+
+        class Visitor(AstToSqliteSqlVisitor):
+            def visit_BinOp(self, node): return '(' + super().visit_BinOp(node) + ')'
+            def visit_BoolOp(self, node): return '(%s %s %s)' % (self.visit(node.left), self.visit(node.op), self.visit(node.right))
+            def visit_UnaryOp(self, node): return '(%s (%s))' % (self.visit(node.op), self.visit(node.operand))
+            def visit_USub(self, node): return '-'
+            def visit_Compare(self, node):
+                # To equal null, and not to, is true or false (URL Conventions, section 5.1.1.1); to be more or less than null is false.
+                sign = {'=': 'IS', '!=': 'IS NOT'}.get(self.visit(node.comparator), self.visit(node.comparator))
+                text = '(%s) %s %s' % (self.visit(node.left), sign, self.visit(node.right) if sign == 'IN' else '(' + self.visit(node.right) + ')')
+                return '(%s)' % text if sign.startswith('IS') else 'COALESCE(%s, 0)' % text
+            def visit_DateTime(self, node): return "STRFTIME('%%Y-%%m-%%dT%%H:%%M:%%SZ', '%s')" % node.val
+            def visit_Date(self, node): return "'%s'" % node.val
+            def sqlfunc_contains(self, a, b): return 'INSTR(%s, %s) > 0' % (self.visit(a), self.visit(b))
+            def sqlfunc_startswith(self, a, b): return '(SUBSTR({0}, 1, LENGTH({1})) = {1})'.format(self.visit(a), self.visit(b))
+            def sqlfunc_endswith(self, a, b):
+                return '(LENGTH({0}) >= LENGTH({1}) AND SUBSTR({0}, LENGTH({0}) - LENGTH({1}) + 1) = {1})'.format(self.visit(a), self.visit(b))
+            def sqlfunc_concat(self, a, b): return '(%s || %s)' % (self.visit(a), self.visit(b))
+
+        rows = json.load(sys.stdin)
+        columns = sorted({name for row in rows for name in row})
+        base = sqlite3.connect(':memory:', check_same_thread=False)
+        base.execute('CREATE TABLE t (%s)' % ', '.join('"%s"' % name for name in columns))
+        for row in rows:
+            base.execute('INSERT INTO t VALUES (%s)' % ', '.join('?' * len(columns)), [row.get(name) for name in columns])
+
+        def sql(text): return Visitor().visit(ODataParser().parse(ODataLexer().tokenize(text)))
+
+        def ordering(text):
+            parts, depth, quoted, part = [], 0, False, ''
+            for letter in text:
+                if letter == "'": quoted = not quoted
+                if not quoted: depth += (letter == '(') - (letter == ')')
+                if letter == ',' and depth == 0 and not quoted: parts.append(part); part = ''
+                else: part += letter
+            result = []
+            for part in parts + [part]:
+                falls = part.endswith(' desc')
+                part = part[:-5] if falls else part[:-4] if part.endswith(' asc') else part
+                # Null comes before all values (URL Conventions, section 5.1.4): as SQLite has it.
+                result.append(sql(part) + (' DESC' if falls else ' ASC'))
+            return ', '.join(result)
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+            def log_message(self, *args): pass
+            def do_GET(self):
+                try:
+                    path, _, query = self.path.partition('?')
+                    options = {}
+                    for pair in query.split('&') if query else []:
+                        name, _, value = pair.partition('=')
+                        # As most services do it, which take a plus for a blank.
+                        options[urllib.parse.unquote_plus(name)] = urllib.parse.unquote_plus(value, errors='strict')
+                    where = ' WHERE ' + sql(options['$filter']) if '$filter' in options else ''
+                    order = ' ORDER BY ' + ordering(options['$orderby']) if '$orderby' in options else ''
+                    count = base.execute('SELECT COUNT(*) FROM t' + where).fetchone()[0]
+                    if path.endswith('/$count'): return self.answer(200, str(count), 'text/plain')
+                    cut = ' LIMIT %d OFFSET %d' % (int(options.get('$top', -1)), int(options.get('$skip', 0)))
+                    found = base.execute('SELECT %s FROM t' % ', '.join('"%s"' % n for n in columns) + where + order + cut).fetchall()
+                    page = {'@odata.context': '$metadata#Rows'}
+                    if options.get('$count') == 'true': page['@odata.count'] = count
+                    page['value'] = [dict(zip(columns, row)) for row in found]
+                    self.answer(200, json.dumps(page), 'application/json')
+                except Exception as error:
+                    text = {'error': {'code': type(error).__name__, 'message': '%s in %s' % (error, urllib.parse.unquote(self.path))}}
+                    self.answer(400, json.dumps(text), 'application/json')
+            def answer(self, status, text, kind):
+                data = text.encode()
+                self.send_response(status)
+                self.send_header('Content-Type', kind)
+                self.send_header('Content-Length', str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place, start = sys.argv[1], time.time()
+        with open(place + '.new', 'w') as file: file.write('http://127.0.0.1:%d/svc\n' % server.server_address[1])
+        os.rename(place + '.new', place)
+        # Whoever asked for it takes the file away; a test that was killed doesn't.
+        while os.path.exists(place) and time.time() - start < 600: time.sleep(0.05)
+        """#
+}
