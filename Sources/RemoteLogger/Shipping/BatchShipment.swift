@@ -2,12 +2,12 @@
 struct BatchShipment: Sendable {
     /// The batch's place in the order.
     private let number: UInt64
-    private let core: ShippingCore
+    let core: ShippingCore
     private let window: ShippingWindow
-    private let reporter: ShippingReporter
-    private var batch: PendingBatch
+    let reporter: ShippingReporter
+    var batch: PendingBatch
     /// How many more halves may be sent to find records that are refused.
-    private var isolations: Int
+    var isolations: Int
 
     init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
         self.number = number
@@ -132,48 +132,6 @@ struct BatchShipment: Sendable {
         guard !again.isEmpty else { return [] }
         noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
         return [again]
-    }
-
-    /// Asks for the halves of a piece in which some record is refused, or drops it.
-    private mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
-        guard piece.count > 1, isolations > 1 else {
-            await reject(piece, status: status, reason: reason)
-            return []
-        }
-        isolations -= 2
-        return piece.halves
-    }
-
-    private mutating func reject(_ places: [Int], status: Int?, reason: String) async {
-        reporter.noteRejection(of: places.count, status: status, reason: reason)
-        await drop(places, .rejected, reason)
-    }
-
-    /// Asks for the halves of a piece, or drops its only record.
-    private mutating func splitOrDrop(_ piece: [Int], _ reason: DropReason, _ message: String) async -> [[Int]] {
-        guard piece.count == 1 else { return piece.halves }
-        reporter.noteDrop(reason, message)
-        await drop(piece, reason, message)
-        return []
-    }
-
-    /// Drops what the receiver doesn't take any more, by its own clock.
-    private mutating func dropExpired() async {
-        guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return }
-        let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
-        let expired = batch.open.filter { place in
-            let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: batch.records[place].record.time))
-            return !overflows && age > 0 && UInt64(age) > limit.wholeNanoseconds
-        }
-        guard !expired.isEmpty else { return }
-        reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")
-        await drop(expired, .expired, "too old for the receiver")
-    }
-
-    /// Drops records, into the dead-letter file if there is one.
-    private mutating func drop(_ places: [Int], _ reason: DropReason, _ message: String) async {
-        await core.bury(places.map { batch.records[$0].record }, reason, message)
-        batch.note(.dropped(reason), for: places)
     }
 
     /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over. Others are sent meanwhile.

@@ -1,0 +1,44 @@
+/// What becomes of records that the receiver doesn't take.
+extension BatchShipment {
+    /// Asks for the halves of a piece in which some record is refused, or drops it.
+    mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
+        guard piece.count > 1, isolations > 1 else {
+            await reject(piece, status: status, reason: reason)
+            return []
+        }
+        isolations -= 2
+        return piece.halves
+    }
+
+    mutating func reject(_ places: [Int], status: Int?, reason: String) async {
+        reporter.noteRejection(of: places.count, status: status, reason: reason)
+        await drop(places, .rejected, reason)
+    }
+
+    /// Asks for the halves of a piece, or drops its only record.
+    mutating func splitOrDrop(_ piece: [Int], _ reason: DropReason, _ message: String) async -> [[Int]] {
+        guard piece.count == 1 else { return piece.halves }
+        reporter.noteDrop(reason, message)
+        await drop(piece, reason, message)
+        return []
+    }
+
+    /// Drops what the receiver doesn't take any more, by its own clock.
+    mutating func dropExpired() async {
+        guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return }
+        let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
+        let expired = batch.open.filter { place in
+            let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: batch.records[place].record.time))
+            return !overflows && age > 0 && UInt64(age) > limit.wholeNanoseconds
+        }
+        guard !expired.isEmpty else { return }
+        reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")
+        await drop(expired, .expired, "too old for the receiver")
+    }
+
+    /// Drops records, into the dead-letter file if there is one.
+    private mutating func drop(_ places: [Int], _ reason: DropReason, _ message: String) async {
+        await core.bury(places.map { batch.records[$0].record }, reason, message)
+        batch.note(.dropped(reason), for: places)
+    }
+}
