@@ -77,7 +77,7 @@ final class PageReader<Entity: Decodable & Sendable> {
     /// Most services say the context before the entities, whose relations may need it.
     private func readContext() {
         hasContext = true
-        settings.context.url = (try? PayloadScanner.value(of: parser.knownSurroundings())).flatMap { PageShape.context(of: $0) }
+        settings.context.text = (try? PayloadScanner.value(of: parser.knownSurroundings())).flatMap { PageShape.context(of: $0) }
     }
 
     /// The page without its entities, at its end.
@@ -86,7 +86,7 @@ final class PageReader<Entity: Decodable & Sendable> {
     func page() throws -> ODataPage<Entity> {
         if let error = suspect?.object.flatMap({ ODataErrorBody(in: $0) }) { throw error }
         let root = try PayloadScanner.value(of: parser.knownSurroundings())
-        if let context = PageShape.context(of: root) { settings.context.url = context }
+        if let context = PageShape.context(of: root) { settings.context.text = context }
         let page = try ODataDecoder(types: types).decode(ODataPage<Entity>.self, from: root)
         if let path = parser.path, path != PageShape.path(in: root) {
             throw DecodingError.dataCorrupted(
@@ -95,50 +95,5 @@ final class PageReader<Entity: Decodable & Sendable> {
             )
         }
         return page
-    }
-}
-
-/// Where a page has its entities.
-enum PageShape {
-    /// V4's and V3's; V2's, with `d` and without; an array by itself.
-    static let paths = [["value"], ["results"], ["d", "results"], ["d", "value"], ["d"], []]
-
-    /// Where the entities of a page are, or ought to be.
-    static func path(in root: ODataValue) -> [String] {
-        var path: [String] = []
-        var value = root
-        if let object = root.object, object["value"] == nil, object["results"] == nil, let data = object["d"] {
-            path = ["d"]
-            value = data
-        }
-        if let object = value.object { path.append(object["value"] == nil ? "results" : "value") }
-        return path
-    }
-
-    /// The context that a payload says.
-    static func context(of root: ODataValue) -> String? {
-        root.object.flatMap { ControlInformation(entity: $0)["context"] ?? $0["odata.metadata"] }?.string
-    }
-}
-
-/// The first and the last bytes of a payload.
-struct PayloadMargins {
-    private static let size = 1 << 16
-
-    private(set) var beginning = Data()
-    /// Whether these are all that came.
-    private(set) var isAll = true
-    /// The last bytes, at least 64 KiB where there are so many.
-    private(set) var end = Data()
-
-    mutating func append(_ piece: Data) {
-        isAll = isAll && beginning.count + piece.count <= Self.size
-        if beginning.count < Self.size { beginning.append(piece.prefix(Self.size - beginning.count)) }
-        if piece.count >= Self.size {
-            end = Data(piece.suffix(Self.size))
-            return
-        }
-        end.append(piece)
-        if end.count > 3 * Self.size { end = Data(end.suffix(Self.size)) }
     }
 }

@@ -43,6 +43,9 @@ private struct Customer: Codable, Sendable, EntityType {
         var orders: [Int] = []
         for try await order in client.entities(of: customer.Orders) { orders.append(order.ID) }
         #expect(orders == [1])
+        let paging = client
+        paging.maxPageSize = 500
+        paging.prefetchesPages = true
         stub.fallback(.status(204))
         var draft = EntityDraft(of: customer)
         draft.Name = "Ada"

@@ -1,11 +1,3 @@
-/// What a keyed container reads.
-struct JSONContainerState {
-    var document: JSONDocument
-    var node: Int
-    /// Whether the text is still there.
-    var isCurrent = true
-}
-
 /// Keyed containers that are used again.
 ///
 /// To make one takes a sixth of the time of decoding an object: the standard library puts it into a box, and finds the metadata of three
@@ -83,14 +75,4 @@ struct JSONContainerCache {
         JSONKeptContainers.take(kept)
         sweep()
     }
-}
-
-/// A box of the standard library with a keyed container in it, and what that reads.
-struct JSONContainerSlot {
-    let keys: ObjectIdentifier
-    var box: AnyObject
-    let state: UnsafeMutablePointer<JSONContainerState>
-
-    /// Whether nobody else holds the box.
-    @inline(__always) mutating func isFree() -> Bool { isKnownUniquelyReferenced(&box) }
 }

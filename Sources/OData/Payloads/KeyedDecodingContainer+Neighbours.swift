@@ -1,0 +1,9 @@
+extension KeyedDecodingContainer {
+    /// A value that is made of what stands beside the property, too, and so may be there without it; `nil` where a decoder other than ours
+    /// doesn't have the property.
+    func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        if contains(key) { return try decodePlainly(type, forKey: key) }
+        guard let decoder = try? superDecoder(forKey: key), let payload = try PayloadDecoder.of(decoder) else { return nil }
+        return try Value(from: payload)
+    }
+}

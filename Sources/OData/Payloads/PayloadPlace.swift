@@ -1,0 +1,18 @@
+/// Where in a payload a value is.
+indirect enum PayloadPlace {
+    case top
+    case key(any CodingKey, in: PayloadPlace)
+    /// Where a reader of the text stands.
+    case within(any Decoder)
+
+    var path: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var place = self
+        while case .key(let key, let outer) = place {
+            path.append(key)
+            place = outer
+        }
+        if case .within(let decoder) = place { return decoder.codingPath + path.reversed() }
+        return path.reversed()
+    }
+}

@@ -1,0 +1,65 @@
+extension ToMany: Decodable where Entity: Decodable {
+    /// Reads the collection with its count and next link, in any version's shape.
+    ///
+    /// Decoders other than ``ODataDecoder`` have nothing to say about what stands beside a property: with them the next link of a page
+    /// in V4 isn't seen.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        guard let payload = try PayloadDecoder.of(decoder) else {
+            var container = try decoder.unkeyedContainer()
+            var elements: [Entity] = []
+            while !container.isAtEnd { elements.append(try container.decode(Entity.self)) }
+            self.elements = elements
+            return
+        }
+        let link = payload.control["navigationLink"]?.string
+        if let deferred = payload.deferredLink {
+            navigationLink = deferred.isEmpty ? nil : deferred
+        } else if payload.isPresent, !payload.value.isNull {
+            let (values, count, nextLink) = try payload.collection()
+            elements = try values.enumerated().map { try payload.child($1, PayloadKey(index: $0)).decode(Entity.self) }
+            self.count = count
+            self.nextLink = nextLink
+            navigationLink = link
+        } else {
+            // A count or a link may come without the collection.
+            count = payload.control["count"]?.integer
+            nextLink = payload.control["nextLink"]?.string
+            navigationLink = link
+        }
+        origin = payload.settings.context
+    }
+}
+
+extension ToMany: Encodable where Entity: Encodable {
+    /// Writes the elements.
+    ///
+    /// - Throws: `EncodingError` for a first page: written, it would stand for all.
+    public func encode(to encoder: any Encoder) throws {
+        let payload = encoder as? PayloadEncoder
+        payload?.node.isRelation = true
+        guard isComplete || !isLoaded || payload?.settings.isDraft == true else {
+            throw EncodingError.invalidValue(
+                self,
+                .init(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "Only the relation's first page was loaded; written, it would stand for all."))
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(elements ?? [])
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A relation, which is absent where it wasn't expanded.
+    public func decode<Entity: Decodable>(_ type: ToMany<Entity>.Type, forKey key: Key) throws -> ToMany<Entity> {
+        try decodeWithNeighbours(type, forKey: key) ?? ToMany<Entity>()
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes a relation, unless it isn't loaded.
+    public mutating func encode<Entity: Encodable>(_ value: ToMany<Entity>, forKey key: Key) throws {
+        if value.isLoaded { try encodePlainly(value, forKey: key) }
+    }
+}

@@ -1,0 +1,46 @@
+extension ToOne: Decodable where Entity: Decodable {
+    /// Reads the entity, null, V2's link in place of it, or the link beside it.
+    public init(from decoder: any Decoder) throws {
+        if let payload = try PayloadDecoder.of(decoder) {
+            if let link = payload.deferredLink {
+                self = .notLoaded(link: link.isEmpty ? nil : link)
+                return
+            }
+            guard payload.isPresent else {
+                self = .notLoaded(link: payload.control["navigationLink"]?.string)
+                return
+            }
+            self = payload.value.isNull ? .null : .value(try payload.decode(Entity.self))
+            return
+        }
+        let isNull = try decoder.singleValueContainer().decodeNil()
+        self = isNull ? .null : .value(try Entity(from: decoder))
+    }
+}
+
+extension ToOne: Encodable where Entity: Encodable {
+    /// Writes the entity or null; what isn't loaded is null where it can't be left out, in an array.
+    public func encode(to encoder: any Encoder) throws {
+        (encoder as? PayloadEncoder)?.node.isRelation = true
+        var container = encoder.singleValueContainer()
+        if let value {
+            try container.encode(value)
+        } else {
+            try container.encodeNil()
+        }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A relation, which is absent where it wasn't expanded.
+    public func decode<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity> {
+        try decodeWithNeighbours(type, forKey: key) ?? .notLoaded(link: nil)
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes a relation, unless it isn't loaded.
+    public mutating func encode<Entity: Encodable>(_ value: ToOne<Entity>, forKey key: Key) throws {
+        if value.isLoaded { try encodePlainly(value, forKey: key) }
+    }
+}
