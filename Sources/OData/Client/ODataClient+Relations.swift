@@ -28,7 +28,7 @@ extension ODataClient {
                     }
                     let next = try self.following(
                         relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base)
-                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(next, operation)
+                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(self.paged(next), operation)
                     return (response.value, response.url)
                 case .link(let url, let isForeign):
                     let response: ServiceResponse<ODataPage<Entity>> = try await self.response(

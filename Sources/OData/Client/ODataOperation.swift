@@ -64,7 +64,9 @@ extension ODataClient {
     /// The call for a page, with what the client would like of that.
     func paged(_ call: ServiceCall) -> ServiceCall {
         guard let size = maxPageSize, size > 0, printer.version != .v2 else { return call }
-        return call.header("Prefer", printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)")
+        let preference = printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)"
+        // Beside the preferences that the client may have for all its calls (RFC 7240 §2).
+        return call.prepare { $0.headers.append("Prefer", preference) }
     }
 
     private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {

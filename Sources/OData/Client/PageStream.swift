@@ -9,6 +9,8 @@ struct PageStream<Entity: Decodable & Sendable> {
     private var chunk = Data()
     private var hasBegun = false
     private var isLastChunk = false
+    /// Whether what is read isn't what came, and the charset that the service named is no longer that of the text.
+    private var isTranscoded = false
 
     init(_ source: PageSource) {
         self.source = source
@@ -61,7 +63,11 @@ struct PageStream<Entity: Decodable & Sendable> {
         let piece = chunk.prefix(PageReader<Entity>.pieceSize)
         chunk = chunk.dropFirst(piece.count)
         do {
-            if piece.isEmpty { try reader.finish() } else { try reader.feed(piece) }
+            if !piece.isEmpty {
+                try reader.feed(piece)
+            } else if isLastChunk {
+                try reader.finish()
+            }
         } catch {
             throw await failure(error)
         }
@@ -94,6 +100,7 @@ struct PageStream<Entity: Decodable & Sendable> {
                 beginning.append(next)
             }
             beginning = try TextEncoding.utf8(from: beginning, contentType: contentType)
+            isTranscoded = true
         }
         chunk = beginning
         isLastChunk = beginning.isEmpty
@@ -117,6 +124,6 @@ struct PageStream<Entity: Decodable & Sendable> {
         source.response.value.cancel()
         return ODataClient.withErrorBody(
             source.errors.reading(
-                ODataPage<Entity>.self, from: reader.margins.beginning, isAll: reader.margins.isAll && isLastChunk, reason))
+                ODataPage<Entity>.self, from: reader.margins.beginning, isAll: reader.margins.isAll && isLastChunk && !isTranscoded, reason))
     }
 }

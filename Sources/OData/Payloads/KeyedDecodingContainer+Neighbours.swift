@@ -3,7 +3,13 @@ extension KeyedDecodingContainer {
     /// doesn't have the property.
     func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         if contains(key) { return try decodePlainly(type, forKey: key) }
-        guard let decoder = try? superDecoder(forKey: key), let payload = try PayloadDecoder.of(decoder) else { return nil }
+        let decoder: any Decoder
+        do {
+            decoder = try superDecoder(forKey: key)
+        } catch DecodingError.keyNotFound {
+            return nil
+        }
+        guard let payload = try PayloadDecoder.of(decoder) else { return nil }
         return try Value(from: payload)
     }
 }

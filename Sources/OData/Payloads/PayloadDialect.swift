@@ -43,7 +43,14 @@ struct PayloadDialect: JSONDialect {
     }
 
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder {
-        let payload = try PayloadDecoder(object, settings: settings)
-        return PayloadKeyedContainer<PayloadKey>(decoder: payload, object: payload.value.object ?? DynamicEntity()).optional(key)
+        // Only what is said about the member: no tree of all the rest, which may hold what no tree can.
+        var members = DynamicEntity()
+        let name = key.stringValue
+        try object.forEachMember { member, value in
+            guard member == name || member.utf8.starts(with: (name + "@").utf8) else { return }
+            members[member] = try ODataValue(value)
+        }
+        let payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
+        return PayloadKeyedContainer<PayloadKey>(decoder: payload, object: members).optional(key)
     }
 }

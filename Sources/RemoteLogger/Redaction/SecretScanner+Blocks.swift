@@ -19,12 +19,12 @@ extension SecretScanner {
         return content
     }
 
-    /// The end of `|` or `>`, what may stand before it (a tag) and behind it (indentation, chomping, a comment); `nil` if there is more on
+    /// The end of `|` or `>`, what may stand before it (a tag, an anchor) and behind it (indentation, chomping, a comment); `nil` if there is more on
     /// the line, or less.
     private func endOfBlockHeader(behind separator: Int) -> Int? {
         let limit = min(bytes.count, separator + Self.reach)
         var index = end(from: separator + 1, to: limit, while: \.isBlank)
-        if index < limit, bytes[index] == UInt8(ascii: "!") {
+        while index < limit, bytes[index] == UInt8(ascii: "!") || bytes[index] == UInt8(ascii: "&") {
             index = end(from: index, to: limit) { !$0.isBlank && !$0.isLineEnd }
             index = end(from: index, to: limit, while: \.isBlank)
         }

@@ -54,13 +54,17 @@ extension ShippingCore {
     /// Counts a request that is about to be sent.
     func countRequest(isRepeat: Bool) {
         ledger.withLock { ledger in
+            // After the close the counts stand.
+            guard !ledger.isClosed else { return }
             ledger.counts.requests += 1
             if isRepeat { ledger.counts.repeats += 1 }
         }
     }
 
     func note(status: Int) {
-        ledger.withLock { $0.counts.lastStatus = status }
+        ledger.withLock { ledger in
+            if !ledger.isClosed { ledger.counts.lastStatus = status }
+        }
     }
 
     /// Settles records by what became of them. Nothing happens after the close, which has settled them.

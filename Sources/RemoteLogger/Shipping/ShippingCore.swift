@@ -132,7 +132,7 @@ final class ShippingCore: Sendable {
             let load = store.load
             counts.emitted += UInt64(clamping: load.found)
             counts.found = UInt64(clamping: load.found)
-            counts.buffered = UInt64(load.records)
+            counts.buffered = UInt64(clamping: load.records)
             counts.bufferedBytes = load.bytes
             counts.oldestAge = load.firstUnread == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstUnreadSince)))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }

@@ -3,7 +3,8 @@ import WebServiceClient
 extension SpoolCore {
     /// Opens the directory and takes what is in it; in case of a fault it is tried again later.
     func openDirectory(_ writer: inout SpoolWriter) {
-        let isLate = state.withLock { $0.last > 0 }
+        // What is there from an earlier run counts only for destinations that begin after it was found: later, it is left to the next run.
+        let isLate = state.withLock { $0.last > 0 || !$0.destinations.isEmpty }
         do throws(SpoolFault) {
             // `??` can't pass a typed error on.
             let directory = if let leftover { leftover } else { try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files) }
@@ -13,8 +14,7 @@ extension SpoolCore {
             state.withLock { $0.adopt(directory) }
             // Those that nobody uses yet keep their records, too.
             for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
-                let straddled = try straddled(by: destination, writer)
-                state.withLock { $0.install(destination, as: name, straddled: straddled) }
+                begin(destination, as: name, writer)
             }
             for remark in directory.remarks { report(.warning, "\(directory.path): \(remark)") }
             state.withLock { $0.retryAt = nil }
@@ -22,8 +22,6 @@ extension SpoolCore {
             writer.hasComplained = false
             for wake in news.withLock({ Array($0.values) }) { wake() }
         } catch {
-            if let directory = writer.directory { directory.close(files) }
-            writer.directory = nil
             fail(error, &writer)
         }
     }
@@ -46,31 +44,39 @@ extension SpoolCore {
             guard !destination.isOpen else { return false }
             destination.isOpen = true
             destination.minimumLevel = minimumLevel
+            // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
+            begin(destination, as: name, writer)
             do throws(SpoolFault) {
-                // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
-                let straddled = try straddled(by: destination, writer)
-                state.withLock { $0.install(destination, as: name, straddled: straddled) }
                 try createCursors(writer)
             } catch {
-                state.withLock { state in
-                    if state.destinations[name]?.isOpen != true { state.install(destination, as: name, straddled: []) }
-                }
                 fail(error, &writer)
             }
             return true
         }
     }
 
-    /// The records of the segment in the middle of which a destination's cursor stands.
-    private func straddled(by destination: DestinationState, _ writer: SpoolWriter) throws(SpoolFault) -> [Segment.Found] {
+    /// Counts what a destination has behind its cursor.
+    ///
+    /// Where the segment in the middle of which the cursor stands can't be read now, the destination begins before that segment: what comes
+    /// twice isn't lost, and a count of nothing would have it deleted.
+    private func begin(_ destination: DestinationState, as name: String, _ writer: SpoolWriter) {
+        var destination = destination
+        var straddled: [Segment.Found] = []
         let segment = state.withLock { state in
             state.segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }
         }
-        guard let segment, let directory = writer.directory else { return [] }
-        let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
-            try files.readAll(file, 0..<segment.length, salvages: true)
+        if let segment, let directory = writer.directory {
+            do throws(SpoolFault) {
+                let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
+                    try files.readAll(file, 0..<segment.length, salvages: true)
+                }
+                straddled = segment.frames(in: bytes)
+            } catch {
+                destination.acknowledged = max(segment.first, 1) - 1
+                report(.warning, "\(directory.path)/\(segment.name) can't be read now (\(error)): some of its records may be sent twice.")
+            }
         }
-        return segment.frames(in: bytes)
+        state.withLock { $0.install(destination, as: name, straddled: straddled) }
     }
 
     // MARK: Cursors

@@ -74,7 +74,10 @@ final class SpoolCore: Sendable {
     func acknowledge(through position: RecordPosition, by destination: String) {
         let canFree = state.withLock { state in
             state.acknowledge(through: position, by: destination)
-            guard !state.isClosed, !state.isScheduled, state.segments.count > 1 || state.retryAt != nil else { return false }
+            // The process's own last segment is still written to.
+            guard !state.isClosed, !state.isScheduled, state.segments.count > 1 || leftover != nil || state.retryAt != nil else {
+                return false
+            }
             guard let first = state.segments.first, let all = state.acknowledgedByAll, first.last <= all else { return false }
             state.isScheduled = true
             return true

@@ -60,12 +60,16 @@ struct Dispatcher: Sendable {
     }
 
     /// The same, with what makes the call's errors of whatever goes wrong while the body is read.
-    func streamWithReader(to bound: BoundRequest) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
+    ///
+    /// - Parameter limit: how much of a failure's body is judged, in bytes.
+    func streamWithReader(
+        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
+    ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
         let exchange = try await send(bound)
         let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
         let body: ResponseBody
         do {
-            body = try await reader.judgedStream()
+            body = try await reader.judgedStream(failuresUpTo: limit)
             try checkCancellation()
         } catch {
             try checkCancellation()

@@ -40,8 +40,9 @@ struct ResponseReader: Sendable {
 
     /// The same for a body that goes on as a stream: only a failure's beginning is read.
     ///
+    /// - Parameter limit: how much of that, in bytes.
     /// - Returns: the whole body, also where a failure was accepted.
-    func judgedStream() async throws -> ResponseBody {
+    func judgedStream(failuresUpTo limit: Int = ResponseSummary.bodyLimit) async throws -> ResponseBody {
         let isSuccess = endpoint.success.contains(response.status)
         guard !isSuccess || endpoint.settings.errorHandler != nil else { return response.body }
         if isSuccess {
@@ -49,9 +50,9 @@ struct ResponseReader: Sendable {
             return response.body
         }
         var reader = response.body.makeAsyncIterator()
-        let (chunks, failure) = await beginning(&reader)
+        let (chunks, failure) = await beginning(&reader, limit)
         do {
-            try await judge(chunks.reduce(into: Data()) { $0.append($1) }.prefix(ResponseSummary.bodyLimit), takesEmpty: false)
+            try await judge(chunks.reduce(into: Data()) { $0.append($1) }.prefix(limit), takesEmpty: false)
         } catch {
             response.body.cancel()
             throw error
@@ -59,11 +60,11 @@ struct ResponseReader: Sendable {
         return rejoined(chunks, failure, reader)
     }
 
-    private func beginning(_ reader: inout ResponseBody.Iterator) async -> (chunks: [Data], failure: (any Error)?) {
+    private func beginning(_ reader: inout ResponseBody.Iterator, _ limit: Int) async -> (chunks: [Data], failure: (any Error)?) {
         var chunks: [Data] = []
         var count = 0
         do {
-            while count < ResponseSummary.bodyLimit, let chunk = try await reader.next() {
+            while count < limit, let chunk = try await reader.next() {
                 chunks.append(chunk)
                 count += chunk.count
             }

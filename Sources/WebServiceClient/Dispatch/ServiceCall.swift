@@ -160,10 +160,11 @@ public struct ServiceCall: Sendable {
         return try await dispatcher.stream(to: try bound(dispatcher))
     }
 
-    /// The same for a body whose reader fails as the call itself does.
+    /// The same for a body whose reader fails as the call itself does, and for failures as long as bodies may be.
     package func openStream() async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
         let dispatcher = try dispatcher()
-        let (response, reader) = try await dispatcher.streamWithReader(to: try bound(dispatcher))
+        let (response, reader) = try await dispatcher.streamWithReader(
+            to: try bound(dispatcher), failuresUpTo: dispatcher.endpoint.bodyLimit)
         return (response, StreamErrors(reader: reader))
     }
 

@@ -38,7 +38,8 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
     static var now: MonotonicInstant {
         var time = timespec()
         #if canImport(Darwin)
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        // The one that `ContinuousClock` reads: the other is slowed down and sped up, and the two would drift apart.
+        clock_gettime(CLOCK_MONOTONIC_RAW, &time)
         #else
         clock_gettime(CLOCK_BOOTTIME, &time)
         #endif

@@ -53,6 +53,21 @@ import WebServiceTesting
         #expect(try await entities.next() == nil)
     }
 
+    @Test func `an empty piece is not the end`() async throws {
+        stub.fallback(pieces([#"{"value":[{"id":1},"#, "", "", #"{"id":2}]}"#]))
+        let (ids, error) = await read(client())
+        #expect(ids == [1, 2] && error == nil)
+        stub.fallback(pieces([#"{"value":[]}"#, "", "garbage"]))
+        #expect(await read(client()).error != nil)
+    }
+
+    @Test func `an error is read whole, however much it says`() async throws {
+        let trace = String(repeating: "at somewhere, ", count: 10_000)
+        stub.fallback(.json(#"{"error":{"code":"E1","message":"m","innererror":{"stacktrace":"\#(trace)"}}}"#, status: 500))
+        let error = await read(client()).error
+        #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.status == 500)
+    }
+
     @Test func `links are followed, and the query's top holds, over streamed pages`() async throws {
         let page = #"{"@odata.nextLink":"Items?2","value":[{"id":1},{"id":2}]}"#
         stub["Items"] = .inTurn(.json(page), .json(#"{"value":[{"id":3},{"id":4}],"@odata.nextLink":"Items?3"}"#))
@@ -151,6 +166,16 @@ import WebServiceTesting
         client.maxPageSize = 0
         _ = try await client.page(FetchRequest<Item>())
         for request in stub.requests.suffix(2) { #expect(request.request.headers["Prefer"] == nil) }
+    }
+
+    @Test func `the size of pages stands beside the client's own preferences`() async throws {
+        stub["Items"] = .json(#"{"value":[]}"#)
+        let client = client()
+        client.configure { $0.headers["Prefer"] = #"odata.include-annotations="*""# }
+        client.maxPageSize = 50
+        _ = await read(client)
+        let values = stub.requests[0].request.headers.values(of: "Prefer")
+        #expect(values == [#"odata.include-annotations="*""#, "odata.maxpagesize=50"])
     }
 
     @Test func `the next page is fetched while one is used, where that is wanted`() async throws {

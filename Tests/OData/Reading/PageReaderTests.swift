@@ -206,6 +206,28 @@ import WebServiceClient
         }
     }
 
+    @Test func `a relation keeps its link beside a number that no tree can hold`() throws {
+        struct Item: Decodable, Sendable {
+            let Id: Int
+            let Lines: ToMany<Line>
+        }
+        let reader = PageReader<Item>(types: TypeRegistry(), bound: 1_000)
+        try reader.feed(Data(#"{"value":[{"Id":1,"Extra":1e9999999999,"Lines@odata.navigationLink":"l"}]}"#.utf8))
+        #expect(try reader.next()?.Lines.navigationLink == "l")
+    }
+
+    @Test func `an entity's hash stays when its page's context comes`() throws {
+        struct Item: Decodable, Sendable, Hashable { let Lines: ToMany<Int> }
+        let reader = PageReader<Item>(types: TypeRegistry(), bound: 1_000)
+        try reader.feed(Data(#"{"value":[{"Lines":[]}],"@odata.context":"c"}"#.utf8))
+        let item = try #require(try reader.next())
+        let hash = item.hashValue
+        #expect(try reader.next() == nil)
+        try reader.finish()
+        _ = try reader.page()
+        #expect(item.Lines.context == "c" && item.hashValue == hash)
+    }
+
     @Test func `errors name the place`() throws {
         struct Item: Decodable, Sendable { let Lines: [Line] }
         let reader = PageReader<Item>(types: TypeRegistry(), bound: 1_000)

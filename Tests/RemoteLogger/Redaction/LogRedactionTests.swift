@@ -48,6 +48,8 @@ import WebServiceClient
         ("password: |\n  hunter22\n  and 23\n\n   more\nuser: ada", "password: |\n  <masked>\nuser: ada"),
         ("- db:\n  - password: >-\n      hunter22\n    user: ada", "- db:\n  - password: >-\n      <masked>\n    user: ada"),
         ("api_key: !vault |2+ # ours\r\n  s3cr3t\r\n", "api_key: !vault |2+ # ours\r\n  <masked>\r\n"),
+        ("password: &pw |\n  hunter22\nuser: ada", "password: &pw |\n  <masked>\nuser: ada"),
+        ("password: !!str &pw |\n  hunter22\nuser: ada", "password: !!str &pw |\n  <masked>\nuser: ada"),
         ("authorization: |\n  Basic YWRhOmh1bnRlcjIy\nuser: ada", "authorization: |\n  <masked>\nuser: ada"),
         ("{\"yaml\":\"password: |\\n  hunter22\\nuser: ada\"}", "{\"yaml\":\"password: <masked>  <masked>\\nuser: ada\"}"),
         ("passphrase: correct horse battery", "passphrase: <masked>"),

@@ -74,6 +74,45 @@ import WebServiceClient
         #expect(await next.readAll().sequences == [1, 2, 3])
     }
 
+    @Test(arguments: [0, 1])
+    func `what an earlier run left outlives a disk that fails while the next one begins`(added: UInt64) async throws {
+        let first = try SpoolHarness()
+        first.append((1...30).map { .sample($0) })
+        #expect(await first.spool.sync())
+        let disk = first.disk.afterKill()
+        disk.faults.withLock { $0 = { name, _ in ["mkdir", "flock"].contains(name) ? 24 : nil } }
+        let second = try SpoolHarness(disk)
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        #expect(await second.clock.run { second.spool.statistics.mode == .disk })
+        second.append((0..<added).map { .sample(900 + $0) })
+        await step(second)
+        #expect(await second.readAll().sequences == (0..<added).map { 900 + $0 })
+        await second.end()
+        let third = try SpoolHarness(disk.afterKill())
+        #expect(Set(await third.readAll().sequences).isSuperset(of: Array(1...30)))
+    }
+
+    @Test func `a cursor's segment that can't be read at the beginning comes whole, later`() async throws {
+        let first = try SpoolHarness()
+        first.append((1...30).map { .sample($0) })
+        #expect(await first.spool.sync())
+        let some = await first.store.read(after: 0, limits: BatchLimits(records: 10))
+        first.store.acknowledge(through: some[9].position)
+        // The next read waits for the cursor.
+        _ = await first.store.read(after: some[9].position, limits: BatchLimits(records: 1))
+        let disk = first.disk.afterKill()
+        let isLate = Locked(false)
+        let spool = Spool(root: "/spool", settings: SpoolSettings(), files: disk.files)
+        disk.faults.withLock { $0 = { name, _ in name == "open" && !isLate.withLock { $0 } ? 24 : nil } }
+        let store = try #require(spool.store(for: "default", minimumLevel: .trace))
+        isLate.withLock { $0 = true }
+        #expect(store.load.records == 30)
+        _ = await spool.sync()
+        #expect(await store.read(after: 0, limits: BatchLimits()).sequences == Array(1...30))
+        #expect(store.load.records == 30)
+        _ = store.close()
+    }
+
     @Test func `while the disk fails memory keeps its bound, the lowest level goes first`() async throws {
         let unit = LogRecord.sample(1).footprint
         let disk = MemoryDisk()

@@ -66,6 +66,16 @@ import Darwin
         #expect(next.store.load.found == 16 && errors.load.found == 6)
     }
 
+    @Test func `a leftover that was shipped is deleted at once`() async throws {
+        let disk = try await Self.disk(processes: 2)
+        let next = try SpoolHarness(disk)
+        let read = await next.readAll()
+        let before = disk.paths.count { $0.hasPrefix("/spool/1/") }
+        next.store.acknowledge(through: read[29].position)
+        #expect(await eventually { disk.paths.count { $0.hasPrefix("/spool/1/") } < before })
+        #expect(next.store.load.records == 30)
+    }
+
     @Test func `what a living process has is its own, and what was shipped is gone`() async throws {
         let disk = MemoryDisk()
         let living = try SpoolHarness(disk)
