@@ -124,6 +124,7 @@ struct PageStream<Entity: Decodable & Sendable> {
         source.response.value.cancel()
         return ODataClient.withErrorBody(
             source.errors.reading(
-                ODataPage<Entity>.self, from: reader.margins.beginning, isAll: reader.margins.isAll && isLastChunk && !isTranscoded, reason))
+                ODataPage<Entity>.self, from: reader.margins.beginning, isAll: reader.margins.isAll && isLastChunk && !isTranscoded, reason)
+        )
     }
 }
