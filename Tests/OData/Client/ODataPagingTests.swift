@@ -174,7 +174,7 @@ import WebServiceTesting
         client.configure { $0.headers["Prefer"] = #"odata.include-annotations="*""# }
         client.maxPageSize = 50
         _ = await read(client)
-        let values = stub.requests[0].request.headers.values(of: "Prefer")
+        let values = stub.requests[0].request.headers[values: "Prefer"]
         #expect(values == [#"odata.include-annotations="*""#, "odata.maxpagesize=50"])
     }
 
