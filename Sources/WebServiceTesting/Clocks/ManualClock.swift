@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// A clock that stands still until a test moves it: retries, delays and deadlines without waiting.
+/// A clock that stands still until a test moves it: delays of stubs, and whatever of yours sleeps on a clock, without waiting.
 ///
 ///     let clock = ManualClock()
 ///     async let call = …                            // sleeps on the clock

@@ -20,12 +20,12 @@ final class GitHub: WebServiceClient, @unchecked Sendable {
             "repository(owner:name:)": .get("/repos/%%0%%/%%1%%"),
             "issues(owner:name:filter:)": .get("/repos/%%owner%%/%%name%%/issues").query(.argument(2)),
             "createIssue(owner:name:issue:)": .post("/repos/%%0%%/%%1%%/issues").body(.argument(2)).accepting(.created),
-            "search(text:page:)": .get(uriTemplate: "/search/repositories{?text,page}").decoding(at: "items"),
+            "search(q:page:)": .get(uriTemplate: "/search/repositories{?q,page}").decoding(at: "items"),
         ]
     }
 
     func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
-    func search(text: String, page: Int?) async throws -> [Repository] { try await call(text, page) }
+    func search(q: String, page: Int?) async throws -> [Repository] { try await call(q, page) }
 }
 
 struct Product: Codable, Hashable, Sendable {
@@ -82,10 +82,10 @@ final class Shop: WebServiceClient, @unchecked Sendable {
     }
 
     @Test func `The search template leaves a missing page out and reads inside the payload`() async throws {
-        stub["search(text:page:)"] = .json(#"{"items":[{"name":"a"},{"name":"b"}]}"#)
+        stub["search(q:page:)"] = .json(#"{"items":[{"name":"a"},{"name":"b"}]}"#)
         let github = GitHub(serviceRoot: "https://api.github.com") { $0.transport = stub }
-        #expect(try await github.search(text: "x y&z", page: nil).map(\.name) == ["a", "b"])
-        try stub.requests[0].expectURL("https://api.github.com/search/repositories?text=x%20y%26z")
+        #expect(try await github.search(q: "x y&z", page: nil).map(\.name) == ["a", "b"])
+        try stub.requests[0].expectURL("https://api.github.com/search/repositories?q=x%20y%26z")
     }
 
     @Test func `The shop's filter becomes query items and its order the body`() async throws {

@@ -9,7 +9,8 @@ import Foundation
 ///
 /// It sends what the request says, once: redirects and challenges come back as responses, there are no cookies and no cache, and the
 /// deadlines are kept here, to the millisecond. Nothing is sent a second time, also where libcurl by itself would: on a kept connection
-/// that the server has just closed, the exchange fails with ``TransportError/Code/connectionLost``.
+/// that the server has just closed, the exchange fails with ``TransportError/Code/connectionLost``. (A libcurl before 7.80 may still repeat
+/// GET and other idempotent requests there.)
 ///
 /// * Of its own it adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings it undoes; a request that
 ///   names its own gets that one. A request with `Range`, or with `Accept-Encoding: identity`, gets the body as it comes.

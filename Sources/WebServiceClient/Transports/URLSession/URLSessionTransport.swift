@@ -30,13 +30,18 @@ import FoundationNetworking
 ///
 /// * **A response with trailer fields (RFC 9110 §6.5) ends the process.** Don't use this transport with services that send them.
 /// * **So does a redirect whose `Location` begins with `//` and names an IPv6 literal or a host with escapes**, such as `//[::1]/`.
+/// * **So does a connection that ends within the head of a response.**
+/// * **An upload from a file or a stream may end it as well**, when its exchange ends before its body: an early answer, a reset, a
+///   cancellation.
+/// * On a kept connection that dies, a call with a body hangs until a deadline ends it, and one without a body is sent again by libcurl.
 /// * A response header without a blank after its colon fails the exchange (`unreadableResponse`).
 /// * The body of a redirect is held back until it is complete. That of a 3xx without a usable `Location` is lost: such an exchange fails
 ///   with `truncated` where its length was declared, else its body is empty.
 /// * Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`).
 /// * The variable `URLSessionDebugLibcurl` prints every header, secrets included.
 public final class URLSessionTransport: Transport {
-    /// The transport that clients use unless they are given another: one session for all, since connections are kept per session.
+    /// The transport that clients use by default on Apple platforms, and where libcurl can't be used: one session for all, since connections
+    /// are kept per session.
     public static let shared = URLSessionTransport()
 
     private let standard: TrustedSession
