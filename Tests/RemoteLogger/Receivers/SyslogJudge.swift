@@ -89,7 +89,8 @@ final class SyslogJudge: Sendable {
     }
 
     func stop() {
-        process.terminate()
+        // Both servers leave SIGTERM unanswered here, since they start with the signals blocked that the starting thread has blocked.
+        kill(process.processIdentifier, SIGKILL)
         try? FileManager.default.removeItem(at: folder)
     }
 
