@@ -15,29 +15,31 @@ enum FilterJudge {
 
     struct Silent: Error {}
 
-    /// Runs a closure while the service is up, with its root. The service ends with the file that says where it listens.
+    /// Runs a closure while the service is up, with its root. The service ends when its folder is gone, also one that comes up later.
     static func serving<Result>(_ rows: Data, _ body: (String) async throws -> Result) async throws -> Result {
-        let place = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
-        async let process = ChildProcess.run([python, "-c", program, place.path], input: rows)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        async let process = ChildProcess.run([python, "-c", program, folder.path(percentEncoded: false)], input: rows)
+        let result: Swift.Result<Result, any Error>
         do {
-            let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-            var root: String?
-            while root == nil, ContinuousClock.now < deadline {
-                root = (try? String(contentsOf: place, encoding: .utf8)).flatMap { $0.hasSuffix("\n") ? String($0.dropLast()) : nil }
-                try await Task.sleep(for: .milliseconds(20))
-            }
-            guard let root else { throw Silent() }
-            let result = try await body(root)
-            try? FileManager.default.removeItem(at: place)
-            _ = try await process
-            return result
+            result = .success(try await body(try await root(in: folder)))
         } catch {
-            // The service looks for its file, and not for a signal.
-            try Data().write(to: place)
-            try? FileManager.default.removeItem(at: place)
-            _ = try? await process
-            throw error
+            result = .failure(error)
         }
+        try? FileManager.default.removeItem(at: folder)
+        _ = try await process
+        return try result.get()
+    }
+
+    /// What the service writes once it listens. All other tests may begin before it does.
+    private static func root(in folder: URL) async throws -> String {
+        let place = folder.appending(path: "root", directoryHint: .notDirectory)
+        let deadline = ContinuousClock.now.advanced(by: .seconds(300))
+        while ContinuousClock.now < deadline {
+            if let text = try? String(contentsOf: place, encoding: .utf8) { return text }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw Silent()
     }
 
     private static let program = #"""
@@ -122,10 +124,13 @@ enum FilterJudge {
 
         server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        place, start = sys.argv[1], time.time()
-        with open(place + '.new', 'w') as file: file.write('http://127.0.0.1:%d/svc\n' % server.server_address[1])
-        os.rename(place + '.new', place)
-        # Whoever asked for it takes the file away; a test that was killed doesn't.
-        while os.path.exists(place) and time.time() - start < 600: time.sleep(0.05)
+        folder, start = sys.argv[1], time.time()
+        place = os.path.join(folder, 'root')
+        try:
+            with open(place + '.new', 'w') as file: file.write('http://127.0.0.1:%d/svc' % server.server_address[1])
+            os.rename(place + '.new', place)
+        except FileNotFoundError: sys.exit(0)
+        # Whoever asked for it takes the folder away; a test that was killed doesn't.
+        while os.path.exists(folder) and time.time() - start < 600: time.sleep(0.05)
         """#
 }
