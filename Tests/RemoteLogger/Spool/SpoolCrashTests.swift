@@ -28,7 +28,7 @@ import WebServiceClient
         var generator = SeededGenerator(seed: seed)
         let harness = try SpoolHarness(disk) { $0.diskBytes = diskBytes }
         var (sequence, cursor) = (first, RecordPosition(0))
-        for round in 0..<40 {
+        for round in 0..<30 {
             var new: [UInt64] = []
             for _ in 0..<Int.random(in: 1...12, using: &generator) {
                 let level: LogLevel = Bool.random(using: &generator) ? .info : .warning
@@ -74,7 +74,7 @@ import WebServiceClient
         let whole = MemoryDisk()
         var outcome = Outcome()
         try await Self.run(whole, seed: seed, diskBytes: 512 << 10, outcome: &outcome)
-        #expect(whole.calls > 80 && outcome.lost == 0, "\(whole.calls)")
+        #expect(whole.calls > 60 && outcome.lost == 0, "\(whole.calls)")
         for call in 1...whole.calls {
             let disk = MemoryDisk(dyingAt: call)
             var outcome = Outcome()
@@ -103,7 +103,7 @@ import WebServiceClient
         var disk = MemoryDisk()
         var outcome = Outcome()
         var generator = SeededGenerator(seed: 1)
-        for run in 1...60 as ClosedRange<UInt64> {
+        for run in 1...40 as ClosedRange<UInt64> {
             let first = run * 1_000
             try await Self.run(disk, seed: run, diskBytes: 32 << 20, outcome: &outcome, from: first)
             let next = MemoryDisk(dyingAt: Int.random(in: 1...120, using: &generator))

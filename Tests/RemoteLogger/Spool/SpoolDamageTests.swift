@@ -38,7 +38,7 @@ import WebServiceClient
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `a segment that is cut at any byte keeps every record before`(seed: UInt64) async throws {
-        let sample = try await Self.sample(seed: seed, count: 12)
+        let sample = try await Self.sample(seed: seed, count: 8)
         let texts = Self.texts(sample.records)
         for end in 0...sample.bytes.count {
             let segment = SpoolSegment(Data(sample.bytes[..<end]))
@@ -49,7 +49,7 @@ import WebServiceClient
 
     @Test(arguments: [4, 5] as [UInt64], [0x01, 0x80, 0xFF] as [UInt8])
     func `a segment with any byte changed keeps every record but the one it hits`(seed: UInt64, mask: UInt8) async throws {
-        let sample = try await Self.sample(seed: seed, count: 10)
+        let sample = try await Self.sample(seed: seed, count: 6)
         let texts = Self.texts(sample.records)
         for index in sample.bytes.indices {
             var bytes = sample.bytes
@@ -85,7 +85,7 @@ import WebServiceClient
     }
 
     @Test func `bytes that are pushed in or taken out cost one record`() async throws {
-        let sample = try await Self.sample(seed: 11, count: 10)
+        let sample = try await Self.sample(seed: 11, count: 7)
         let texts = Self.texts(sample.records)
         for index in stride(from: 64, to: sample.bytes.count, by: 3) {
             let hit = sample.frames.firstIndex { $0.contains(index) }
