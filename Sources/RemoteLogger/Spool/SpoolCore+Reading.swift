@@ -34,7 +34,7 @@ extension SpoolCore {
         let start = batch.records.count
         do throws(SpoolFault) {
             try piece.read(files, into: &batch)
-            if piece.isDamaged { try recount(piece) }
+            if piece.isDamaged { try recount(piece.segment.name, path: piece.path, salvages: piece.salvages) }
         } catch let fault where fault.isMissing {
             // Somebody has deleted the file.
             state.withLock { state in
@@ -59,11 +59,21 @@ extension SpoolCore {
         return true
     }
 
-    private func recount(_ piece: SpoolPiece) throws(SpoolFault) {
-        let bytes = try files.with(piece.path, .read) { file throws(SpoolFault) in
-            try files.readAll(file, 0..<piece.segment.length, salvages: piece.salvages)
+    /// Counts anew what is in a damaged segment. What is appended to it meanwhile would be counted, but not be found: then it is looked again,
+    /// as often as that happens, which the segment's bound bounds.
+    private func recount(_ name: SegmentName, path: String, salvages: Bool) throws(SpoolFault) {
+        var isCounted = false
+        while !isCounted {
+            guard let segment = state.withLock({ state in state.segments.first { $0.name == name } }) else { return }
+            let bytes = try files.with(path, .read) { file throws(SpoolFault) in
+                try files.readAll(file, 0..<segment.length, salvages: salvages)
+            }
+            let found = segment.frames(in: bytes).map { (position: $0.frame.position, level: $0.level) }
+            isCounted = state.withLock { state in
+                guard state.segments.contains(where: { $0.name == name && $0.length == segment.length }) else { return false }
+                state.recount(name, found: found)
+                return true
+            }
         }
-        let found = piece.segment.frames(in: bytes).map { (position: $0.frame.position, level: $0.level) }
-        state.withLock { $0.recount(piece.segment.name, found: found) }
     }
 }

@@ -64,8 +64,10 @@ extension SpoolCore {
     private func write(_ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter) throws(SpoolFault) {
         state.withLock { $0.removeDropped(from: &items) }
         guard let first = items.first else { return }
-        guard let active = try activeSegment(&writer), let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
-            throw SpoolFault.full
+        guard let active = try activeSegment(&writer) else { throw SpoolFault.full }
+        guard let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
+            // Somebody has deleted the file, and a reader has noticed: on in a new one.
+            return seal(&writer)
         }
         writer.encoder.removeAll()
         var count = 0
