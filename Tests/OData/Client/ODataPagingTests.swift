@@ -25,7 +25,7 @@ import WebServiceTesting
 
     /// Waits until something is so; a generous bound ends a test that hangs.
     private func wait(until isSo: () -> Bool) async {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .seconds(300))
         while !isSo(), ContinuousClock.now < deadline { await Task.yield() }
         #expect(isSo())
     }

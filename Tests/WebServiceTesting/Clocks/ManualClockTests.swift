@@ -11,7 +11,7 @@ import WebServiceTesting
                 continuation.yield(seconds)
             }
         }
-        try await clock.waitForSleepers(count: 3)
+        try await clock.waitForSleepers(count: 3, within: .seconds(300))
         var iterator = woken.makeAsyncIterator()
         for seconds in [1, 2, 3] {
             clock.advance(by: .seconds(1))
@@ -30,7 +30,7 @@ import WebServiceTesting
     @Test func cancellingWakes() async throws {
         let clock = ManualClock()
         let sleeping = Task { try await clock.sleep(for: .seconds(1)) }
-        try await clock.waitForSleepers(count: 1)
+        try await clock.waitForSleepers(count: 1, within: .seconds(300))
         sleeping.cancel()
         await #expect(throws: CancellationError.self) { try await sleeping.value }
         let cancelled = Task {

@@ -229,7 +229,7 @@ import WebServiceTesting
         do {
             let client = try RawClient(port: server.port)
             try await client.send("GET /slow HTTP/1.1\r\n\r\n")
-            try await server.waitForRequests(count: 1)
+            try await server.waitForRequests(count: 1, within: .seconds(300))
         }
         var iterator = stream.makeAsyncIterator()
         #expect(await iterator.next() == true)
@@ -239,7 +239,7 @@ import WebServiceTesting
         let server = try LoopbackServer { $0.fallback { _ in .status(204) } }
         let client = try RawClient(port: server.port)
         try await client.send("GET /one HTTP/1.1\r\n\r\n")
-        #expect(try await server.waitForRequests(count: 1).count == 1)
+        #expect(try await server.waitForRequests(count: 1, within: .seconds(300)).count == 1)
         let failure = await #expect(throws: TestingFailure.self) {
             try await server.waitForRequests(count: 2, within: .milliseconds(20))
         }
@@ -265,7 +265,7 @@ import WebServiceTesting
             if let path { try await client.send("GET \(path) HTTP/1.1\r\n\r\n") }
             clients.append(client)
         }
-        try await server.waitForRequests(count: 5)
+        try await server.waitForRequests(count: 5, within: .seconds(300))
         server.stop()
         // A thread that is stuck would be left alone after five seconds, and its connection open.
         #expect(server.openConnectionCount == 0)

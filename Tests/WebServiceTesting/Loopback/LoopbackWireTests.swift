@@ -35,7 +35,7 @@ import WebServiceTesting
         }
         defer { server.stop() }
         async let response = transport.send(ServiceRequest(url: server.url))
-        try await server.waitForRequests(count: 1, within: .seconds(60))
+        try await server.waitForRequests(count: 1, within: .seconds(300))
         isOpen.withLock { $0 = true }
         #expect(try await response.status == 204)
     }
@@ -51,13 +51,13 @@ import WebServiceTesting
             }
         }
         let task = Task { [transport] in try await transport.send(ServiceRequest(url: server.url)) }
-        try await server.waitForRequests(count: 1, within: .seconds(60))
+        try await server.waitForRequests(count: 1, within: .seconds(300))
         #expect(server.openConnectionCount == 1)
         task.cancel()
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
         #expect(ended.withLock { $0 } == 1)
         let second = Task { [transport] in try await transport.send(ServiceRequest(url: server.url)) }
-        try await server.waitForRequests(count: 2, within: .seconds(60))
+        try await server.waitForRequests(count: 2, within: .seconds(300))
         server.stop()
         #expect(ended.withLock { $0 } == 2)
         #expect(server.failures == [])
@@ -68,7 +68,7 @@ import WebServiceTesting
     @Test func `a wait for connections that stay open says how many`() async throws {
         let server = try LoopbackServer { $0.fallback { _ in .hang } }
         let task = Task { [transport] in try await transport.send(ServiceRequest(url: server.url)) }
-        try await server.waitForRequests(count: 1, within: .seconds(60))
+        try await server.waitForRequests(count: 1, within: .seconds(300))
         let failure = await #expect(throws: TestingFailure.self) {
             try await server.waitForOpenConnections(atMost: 0, within: .milliseconds(20))
         }
@@ -82,7 +82,7 @@ import WebServiceTesting
         struct Odd: Error {}
         let server = try LoopbackServer { $0.fallback { _ in .script { _ in throw Odd() } } }
         _ = try? await transport.send(ServiceRequest(url: server.url))
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
         #expect(server.failures.count == 1)
         server.stop()
     }

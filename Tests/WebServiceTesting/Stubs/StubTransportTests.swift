@@ -97,7 +97,7 @@ import WebServiceTesting
         let stub = StubTransport(clock: clock)
         stub["user(id:)"] = .text("late").delayed(by: .seconds(3600))
         async let response = stub.send(request())
-        try await clock.waitForSleepers(count: 1)
+        try await clock.waitForSleepers(count: 1, within: .seconds(300))
         clock.advance(by: .seconds(3600))
         #expect(try await text(of: response) == "late")
     }

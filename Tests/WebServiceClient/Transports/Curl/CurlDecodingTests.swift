@@ -118,21 +118,21 @@ struct CurlDecodingTests {
         }
         response.body.cancel()
         await #expect(throws: TransportError.self) { try await iterator.next() }
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
 
         let limited = try await transport.send(ServiceRequest(url: server.url))
         await #expect(throws: ResponseBodyTooLarge.self) { try await limited.body.collect(upTo: 1_000_000) }
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
 
         // Dropped unread, and after a piece.
         _ = try await transport.send(ServiceRequest(url: server.url))
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
         do {
             let dropped = try await transport.send(ServiceRequest(url: server.url))
             var iterator = dropped.body.makeAsyncIterator()
             _ = try await iterator.next()
         }
-        try await server.waitForOpenConnections(atMost: 0)
+        try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
     }
 
     @Test func `what has come whole is cancelled too, while it still lasts for more`() async throws {

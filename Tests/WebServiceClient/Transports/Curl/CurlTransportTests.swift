@@ -77,7 +77,7 @@ struct CurlTransportTests {
         let transport = try transport { $0.maximumConcurrentExchanges = bound }
         let (open, plain) = (ServiceRequest(url: try server.url("/open")), ServiceRequest(url: server.url))
         async let opening = transport.send(open)
-        _ = try await server.waitForRequests(count: 1)
+        _ = try await server.waitForRequests(count: 1, within: .seconds(300))
         // It waits for its turn when the other's head comes, and then nothing else happens that could wake the loop.
         let answer = try await watched(within: .seconds(30)) { try await transport.send(plain) }
         #expect(answer.status == 200)
@@ -112,7 +112,7 @@ struct CurlTransportTests {
                 let transport = try CurlTransport(configuration: configuration)
                 _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
             }
-            try await server.waitForOpenConnections(atMost: 0)
+            try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
             try await watched { while try loops() > 0 { try await Task.sleep(for: .milliseconds(5)) } }
         }
     }
