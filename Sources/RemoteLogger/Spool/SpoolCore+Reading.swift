@@ -36,11 +36,9 @@ extension SpoolCore {
             try piece.read(files, into: &batch)
             if piece.isDamaged { try recount(piece.segment.name, path: piece.path, salvages: piece.salvages) }
         } catch let fault where fault.isMissing {
-            // Somebody has deleted the file.
-            state.withLock { state in
-                state.recount(piece.segment.name, found: [])
-                state.segments.removeAll { $0.name == piece.segment.name }
-            }
+            // What was read of it isn't handed out, since it counts as lost.
+            batch.removeLast(to: start)
+            noteMissing(piece.segment.name)
             return true
         } catch {
             // Not now. What can't be read for long is given up.
@@ -57,6 +55,14 @@ extension SpoolCore {
             state.destinations[name]?.mark = piece.nextMark
         }
         return true
+    }
+
+    /// Somebody has deleted a segment's file: what was in it is lost for those who haven't read it.
+    func noteMissing(_ name: SegmentName) {
+        state.withLock { state in
+            state.recount(name, found: [])
+            state.segments.removeAll { $0.name == name }
+        }
     }
 
     /// Counts anew what is in a damaged segment. What is appended to it meanwhile would be counted, but not be found: then it is looked again,

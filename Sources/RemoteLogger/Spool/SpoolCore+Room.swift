@@ -67,6 +67,9 @@ extension SpoolCore {
         let bytes: [UInt8]
         do throws(SpoolFault) {
             bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
+        } catch let fault where fault.isMissing {
+            noteMissing(name)
+            return true
         } catch let fault where fault.isUnreadable {
             return false
         }
@@ -114,7 +117,11 @@ extension SpoolCore {
                 }
                 if kept.isEmpty {
                     try files.remove(temporary)
-                    try files.remove(path)
+                    do throws(SpoolFault) {
+                        try files.remove(path)
+                    } catch let fault where fault.isMissing {
+                        // Somebody else has deleted it.
+                    }
                 } else {
                     try files.rename(temporary, path)
                 }

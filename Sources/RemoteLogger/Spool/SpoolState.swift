@@ -96,8 +96,10 @@ struct SpoolState: Sendable {
     }
 
     /// Records are on disk now. What was dropped while it was written is passed over there.
-    mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) {
-        guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return }
+    ///
+    /// - Returns: whether the segment is still there; otherwise the records stay in memory.
+    mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
+        guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
         for item in items {
             if droppedInWriting.remove(item.position) != nil {
                 segments[index].dropped.insert(item.position)
@@ -108,6 +110,7 @@ struct SpoolState: Sendable {
         segments[index].length = length
         segments[index].fileBytes = length
         memory.removeAll(through: last.position)
+        return true
     }
 
     /// A record that is being written is lost.

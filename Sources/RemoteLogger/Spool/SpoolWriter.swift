@@ -91,13 +91,13 @@ extension SpoolCore {
             return
         }
         guard try makeRoom(for: writer.encoder.bytes.count, &items, &writer) else { return }
-        try append(items.prefix(count), to: segment, file: active.file, &writer)
-        items.removeFirst(count)
+        if try append(items.prefix(count), to: segment, file: active.file, &writer) { items.removeFirst(count) }
     }
 
+    /// - Returns: whether the records are where a reader looks for them.
     private func append(
         _ items: ArraySlice<RecordBuffer.Item>, to segment: Segment, file: Int32, _ writer: inout SpoolWriter
-    ) throws(SpoolFault) {
+    ) throws(SpoolFault) -> Bool {
         let end = segment.length + writer.encoder.bytes.count
         do throws(SpoolFault) {
             try files.writeAll(file, segment.length, writer.encoder.bytes)
@@ -118,7 +118,7 @@ extension SpoolCore {
             seal(&writer)
             throw error
         }
-        state.withLock { $0.commit(items, in: segment.name, length: end) }
+        return state.withLock { $0.commit(items, in: segment.name, length: end) }
     }
 
     /// The segment that is written to, a new one if need be; `nil` when there is no room for one.
