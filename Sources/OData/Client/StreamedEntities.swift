@@ -16,30 +16,34 @@ final class StreamedEntities<Entity: Decodable & Sendable> {
 
     func next() async throws -> Entity? {
         while true {
-            let page = page
-            // What throws leaves no page, and the walk has no step: that is the end.
-            self.page = nil
             switch page {
             case .whole(let fetched, let position):
                 if !walk.isFull, position < fetched.page.entities.count {
                     walk.count(1)
-                    self.page = .whole(fetched, position: position + 1)
+                    page = .whole(fetched, position: position + 1)
                     return fetched.page.entities[position]
                 }
+                page = nil
                 walk.pass(fetched.page, from: fetched.url)
-            case .stream(var stream):
-                if !walk.isFull, let entity = try await stream.next() {
-                    walk.count(1)
-                    self.page = .stream(stream)
-                    return entity
+            case .stream(let stream):
+                do {
+                    if !walk.isFull, let entity = try await stream.next() {
+                        walk.count(1)
+                        return entity
+                    }
+                    try await stream.skipRest()
+                    page = nil
+                    walk.pass(try await stream.page(), from: stream.url)
+                } catch {
+                    // Without a page, and with no step of the walk, this is the end.
+                    page = nil
+                    throw error
                 }
-                try await stream.skipRest()
-                walk.pass(try await stream.page(), from: stream.url)
             case nil:
                 guard let step = try walk.next() else { return nil }
                 switch try await open(step) {
-                case .whole(let fetched): self.page = .whole(fetched, position: 0)
-                case .stream(let source): self.page = .stream(PageStream(source))
+                case .whole(let fetched): page = .whole(fetched, position: 0)
+                case .stream(let source): page = .stream(PageStream(source))
                 }
             }
         }
