@@ -14,29 +14,40 @@ extension ODataClient {
     /// The same in pages; the first is what came along.
     public func pages<Entity>(of relation: ToMany<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(route: "relation")
-        let policy = foreignLinks
         return ODataPages(
-            foreignLinks: policy, limit: nil, origin: serviceOrigin, prefetches: prefetchesPages,
+            foreignLinks: foreignLinks, limit: nil, origin: serviceOrigin, prefetches: prefetchesPages, streams: streamsPages,
             fetch: { step in
-                switch step {
-                case .first:
-                    let base = try self.call(operation, to: "").url()
-                    if let elements = relation.elements {
-                        let page = ODataPage(
-                            entities: elements, count: relation.count, nextLink: relation.nextLink, context: relation.context)
-                        return (page, base)
-                    }
-                    let next = try self.following(
-                        relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base)
-                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(self.paged(next), operation)
-                    return (response.value, response.url)
-                case .link(let url, let isForeign):
-                    let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
-                        self.paged(self.call(operation, link: url, isForeign: isForeign)), operation)
-                    return (response.value, response.url)
-                }
+                if let page = try self.given(step, of: relation, operation) { return page }
+                let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
+                    self.call(step, of: relation, operation), operation)
+                return (response.value, response.url)
+            },
+            open: { step in
+                if let page = try self.given(step, of: relation, operation) { return .whole(page) }
+                return .stream(try await self.pageSource(self.call(step, of: relation, operation), operation))
             },
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
+    }
+
+    /// The page that came along with the relation's entity, where that is asked for; relative links begin at the service's root.
+    private func given<Entity>(
+        _ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation
+    ) throws -> ODataPages<Entity>.Fetched? {
+        guard case .first = step, let elements = relation.elements else { return nil }
+        let page = ODataPage(entities: elements, count: relation.count, nextLink: relation.nextLink, context: relation.context)
+        return (page, try call(operation, to: "").url())
+    }
+
+    /// The call for a page of a relation.
+    private func call<Entity>(_ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation) throws -> ServiceCall {
+        switch step {
+        case .first:
+            let base = try call(operation, to: "").url()
+            return paged(
+                try following(relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base))
+        case .link(let url, let isForeign):
+            return paged(call(operation, link: url, isForeign: isForeign))
+        }
     }
 
     /// The entity that a relation leads to, fetched by its link where it wasn't expanded; `nil` where there is none.

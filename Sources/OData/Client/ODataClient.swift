@@ -22,6 +22,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var asksForIEEE754Compatible = false
         var maxPageSize: Int?
         var prefetchesPages = false
+        var streamsPages = true
     }
 
     private let settings = Locked(Settings())
@@ -85,6 +86,16 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.prefetchesPages = newValue } }
     }
 
+    /// Whether ``entities(matching:)`` and ``entities(of:)`` give a page's entities while it arrives. Default: yes.
+    ///
+    /// A page that is being read keeps its connection, and counts against the call's whole time, until its last entity was taken. Where the
+    /// program works long on each entity, or calls the service for each, say no: then one whole page is in memory, and nothing is under way
+    /// while its entities are used.
+    public var streamsPages: Bool {
+        get { settings.withLock { $0.streamsPages } }
+        set { settings.withLock { $0.streamsPages = newValue } }
+    }
+
     // MARK: Entities
 
     /// All entities of a query: next links are followed to the end, up to the query's `top` if it has one.
@@ -100,7 +111,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     /// The entities of a query, one after the other over all pages. A page is fetched when the one before is used up.
     ///
-    /// A failure is thrown after the entities of the pages before it.
+    /// A failure is thrown after the entities of the pages before it, and where ``streamsPages`` is on, after those of its page before it.
     public func entities<Entity>(matching request: FetchRequest<Entity>) -> ODataEntities<Entity> {
         ODataEntities(pages: pages(matching: request))
     }
@@ -161,12 +172,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         let operation = ODataOperation(request.resource)
         return ODataPages(
             foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin, prefetches: prefetchesPages,
+            streams: streamsPages,
             fetch: { step in
                 let response: ServiceResponse<ODataPage<Entity>> = try await self.response(
                     self.call(step, of: request, operation), operation)
                 return (response.value, LongQueryPolicy.base(of: response.url))
             },
-            open: { try await self.pageSource(self.call($0, of: request, operation), operation) },
+            open: { .stream(try await self.pageSource(self.call($0, of: request, operation), operation)) },
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }
 

@@ -1,10 +1,10 @@
-/// The entities of a query over all its pages, read while a page arrives; the next page is fetched when the last one's entities were taken.
+/// The entities of a query or a relation over all pages, read while a page arrives; the next page is fetched when the last one's entities
+/// were taken.
 ///
 /// Memory stays flat, whatever the size of a page: it holds a piece of it, or the entity that is being received if that is larger. Where the
-/// client prefetches pages, two of them are in memory; of a relation, ``ODataClient/entities(of:)``, one.
+/// client doesn't stream pages (``ODataClient/streamsPages``), one of them is in memory; where it prefetches them, two.
 ///
-/// A page that isn't prefetched keeps its connection, and counts against the call's whole time, until its last entity is taken. Who calls the
-/// service for each entity over a transport with a bound on connections, or works on each for long, takes ``ODataClient/pages(matching:)``.
+/// A page that is streamed keeps its connection, and counts against the call's whole time, until its last entity is taken.
 public struct ODataEntities<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
     /// One entity.
     public typealias Element = Entity
@@ -13,7 +13,7 @@ public struct ODataEntities<Entity: Decodable & Sendable>: AsyncSequence, Sendab
 
     /// An iterator from the first entity on.
     public func makeAsyncIterator() -> Iterator {
-        if let open = pages.open, !pages.prefetches { return Iterator(way: .streams(StreamedEntities(pages, open))) }
+        if let open = pages.open, pages.streams, !pages.prefetches { return Iterator(way: .streams(StreamedEntities(pages, open))) }
         return Iterator(way: .pages(PagedEntities(pages: pages.makeAsyncIterator())))
     }
 

@@ -5,9 +5,9 @@ public import WebServiceClient
 /// What a proxy says in HTML, or anything else that is no OData error, is left to the check of the status.
 struct ODataErrorHandler: ErrorHandler {
     func verdict(on outcome: CallOutcome) -> ErrorVerdict {
-        guard case .response(let response) = outcome.result, !outcome.isSuccess, let body = ODataErrorBody(response.body) else {
-            return .default
-        }
+        guard case .response(let response) = outcome.result, !outcome.isSuccess else { return .default }
+        let text = try? TextEncoding.utf8(from: response.body, contentType: response.headers[.contentType])
+        guard let body = ODataErrorBody(text ?? response.body) else { return .default }
         return .fail(DecodedErrorBody(status: response.status, body: body))
     }
 }

@@ -19,9 +19,11 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
     let origin: Origin?
     /// Whether the next page is fetched while one is used.
     var prefetches = false
+    /// Whether single entities are given while their page arrives.
+    var streams = true
     let fetch: @Sendable (PageStep) async throws -> Fetched
     /// Begins to fetch a page that is to be read while it arrives.
-    var open: (@Sendable (PageStep) async throws -> PageSource)?
+    var open: (@Sendable (PageStep) async throws -> OpenedPage<Entity>)?
     /// Makes what is thrown of a link that isn't followed.
     var failure: @Sendable (ODataLinkError) -> any Error = { $0 }
 

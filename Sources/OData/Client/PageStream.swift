@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 
 /// A page that is being received: its entities one after the other, and at its end what the page says of itself.
-struct PageStream<Entity: Decodable & Sendable> {
+final class PageStream<Entity: Decodable & Sendable> {
     private let source: PageSource
     private let reader: PageReader<Entity>
     private var chunks: ResponseBody.Iterator
@@ -22,7 +22,7 @@ struct PageStream<Entity: Decodable & Sendable> {
     var url: URL { LongQueryPolicy.base(of: source.response.url) }
 
     /// The next entity; `nil` behind the last one, when all of the page has come.
-    mutating func next() async throws -> Entity? {
+    func next() async throws -> Entity? {
         while true {
             do {
                 if let entity = try reader.next() { return entity }
@@ -35,7 +35,7 @@ struct PageStream<Entity: Decodable & Sendable> {
     }
 
     /// Reads to the end of the page without its entities.
-    mutating func skipRest() async throws {
+    func skipRest() async throws {
         while true {
             do {
                 while try reader.skip() {}
@@ -48,7 +48,7 @@ struct PageStream<Entity: Decodable & Sendable> {
     }
 
     /// The page without its entities, at its end.
-    mutating func page() async throws -> ODataPage<Entity> {
+    func page() async throws -> ODataPage<Entity> {
         do {
             let page = try reader.page()
             try source.checkEnd()
@@ -58,7 +58,7 @@ struct PageStream<Entity: Decodable & Sendable> {
         }
     }
 
-    private mutating func feed() async throws {
+    private func feed() async throws {
         if chunk.isEmpty, !isLastChunk { try await receive() }
         let piece = chunk.prefix(PageReader<Entity>.pieceSize)
         chunk = chunk.dropFirst(piece.count)
@@ -73,7 +73,7 @@ struct PageStream<Entity: Decodable & Sendable> {
         }
     }
 
-    private mutating func receive() async throws {
+    private func receive() async throws {
         do {
             guard hasBegun else { return try await begin() }
             let next = try await chunks.next()
@@ -87,7 +87,7 @@ struct PageStream<Entity: Decodable & Sendable> {
     }
 
     /// Takes as much as tells the charset; a payload that isn't in UTF-8 has to be read as a whole.
-    private mutating func begin() async throws {
+    private func begin() async throws {
         hasBegun = true
         var beginning = Data()
         while beginning.count < 4, let next = try await chunks.next() { beginning.append(next) }
@@ -107,7 +107,7 @@ struct PageStream<Entity: Decodable & Sendable> {
     }
 
     /// The error that a call throws whose page is wrong.
-    private mutating func failure(_ error: any Error) async -> any Error {
+    private func failure(_ error: any Error) async -> any Error {
         var reason = error
         if PageSource.isSyntaxError(error) {
             // A service that fails midway can only break off, and says why at the end.

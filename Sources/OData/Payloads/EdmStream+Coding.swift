@@ -13,6 +13,25 @@ extension EdmStream: Decodable {
     }
 }
 
+extension EdmStream {
+    /// What control information says: that of a property, or of the entity itself.
+    init(_ control: ControlInformation) {
+        readLink = control["mediaReadLink"]?.string
+        editLink = control["mediaEditLink"]?.string
+        contentType = control["mediaContentType"]?.string
+        // 4.0 wrote it with a capital T in its first drafts, and services still do.
+        etag = control["mediaEtag"]?.string ?? control["mediaETag"]?.string
+    }
+
+    /// V2 and V3: `{"media_src": …, "edit_media": …, "content_type": …, "media_etag": …}`.
+    init(v2 object: DynamicEntity) {
+        readLink = object["media_src"]?.string
+        editLink = object["edit_media"]?.string
+        contentType = object["content_type"]?.string
+        etag = object["media_etag"]?.string
+    }
+}
+
 extension KeyedDecodingContainer {
     /// A stream's links, which stand beside the property: the property itself is absent.
     public func decode(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream {

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// The properties of an object.
 struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: PayloadDecoder
@@ -58,7 +60,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { try child(key).unkeyedContainer() }
 
     func superDecoder() throws -> any Decoder {
-        optional(PayloadKey("super"))
+        optional(JSONKey.super)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { optional(key) }
@@ -84,7 +86,7 @@ struct PayloadUnkeyedContainer: UnkeyedDecodingContainer {
             throw DecodingError.valueNotFound(
                 ODataValue.self, .init(codingPath: codingPath, debugDescription: "The array has only \(elements.count) elements."))
         }
-        return decoder.child(elements[currentIndex], PayloadKey(index: currentIndex))
+        return decoder.child(elements[currentIndex], JSONKey(index: currentIndex))
     }
 
     /// The next element, which counts as taken once it could be read.

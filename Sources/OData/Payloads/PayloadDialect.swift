@@ -51,6 +51,6 @@ struct PayloadDialect: JSONDialect {
             members[member] = try ODataValue(value)
         }
         let payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
-        return PayloadKeyedContainer<PayloadKey>(decoder: payload, object: members).optional(key)
+        return PayloadKeyedContainer<JSONKey>(decoder: payload, object: members).optional(key)
     }
 }

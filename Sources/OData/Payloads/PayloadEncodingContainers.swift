@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// The members of an object that is being encoded.
 struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: PayloadEncoder
@@ -55,7 +57,7 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { child(key).unkeyedContainer() }
-    mutating func superEncoder() -> any Encoder { child(PayloadKey("super")) }
+    mutating func superEncoder() -> any Encoder { child(JSONKey.super) }
     mutating func superEncoder(forKey key: Key) -> any Encoder { child(key) }
 }
 
@@ -68,7 +70,7 @@ struct PayloadUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 
     private func next() -> PayloadEncoder {
         let index = count
-        return encoder.child(encoder.node.element(), PayloadKey(index: index))
+        return encoder.child(encoder.node.element(), JSONKey(index: index))
     }
 
     mutating func encodeNil() throws { next().node.content = .value(.null) }

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 extension ToMany: Decodable where Entity: Decodable {
     /// Reads the collection with its count and next link, in any version's shape.
     ///
@@ -17,7 +19,7 @@ extension ToMany: Decodable where Entity: Decodable {
             navigationLink = deferred.isEmpty ? nil : deferred
         } else if payload.isPresent, !payload.value.isNull {
             let (values, count, nextLink) = try payload.collection()
-            elements = try values.enumerated().map { try payload.child($1, PayloadKey(index: $0)).decode(Entity.self) }
+            elements = try values.enumerated().map { try payload.child($1, JSONKey(index: $0)).decode(Entity.self) }
             self.count = count
             self.nextLink = nextLink
             navigationLink = link

@@ -22,12 +22,7 @@ extension ToOne: Encodable where Entity: Encodable {
     /// Writes the entity or null; what isn't loaded is null where it can't be left out, in an array.
     public func encode(to encoder: any Encoder) throws {
         (encoder as? PayloadEncoder)?.node.isRelation = true
-        var container = encoder.singleValueContainer()
-        if let value {
-            try container.encode(value)
-        } else {
-            try container.encodeNil()
-        }
+        try value.encode(to: encoder)
     }
 }
 

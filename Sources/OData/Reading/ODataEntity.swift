@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// An entity with what the service says about it, and with the properties that its Swift type doesn't declare.
 ///
 ///     for try await person in client.entities(matching: request.withMetadata()) { print(person.name, person.metadata.etag ?? "") }
@@ -44,9 +46,9 @@ extension ODataEntity: Encodable where Entity: Encodable {
     public func encode(to encoder: any Encoder) throws {
         try value.encode(to: encoder)
         guard !undeclared.properties.isEmpty else { return }
-        var container = encoder.container(keyedBy: DynamicEntity.PropertyKey.self)
+        var container = encoder.container(keyedBy: JSONKey.self)
         for property in undeclared.properties {
-            try container.encode(property.value, forKey: DynamicEntity.PropertyKey(stringValue: property.name))
+            try container.encode(property.value, forKey: JSONKey(property.name))
         }
     }
 }

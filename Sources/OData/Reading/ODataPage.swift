@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// One page of a collection as the service sent it (JSON Format, section 4.5).
 public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
     /// The entities of this page.
@@ -41,7 +43,7 @@ extension ODataPage: Decodable {
     private init(_ root: PayloadDecoder) throws {
         var payload = root
         if let object = root.value.object, object["value"] == nil, object["results"] == nil, let data = object["d"] {
-            payload = root.child(data, PayloadKey("d"))
+            payload = root.child(data, JSONKey("d"))
         }
         let object: DynamicEntity
         let name: String
@@ -59,8 +61,8 @@ extension ODataPage: Decodable {
         }
         // A service that fails midway may still close the array behind its error.
         if let last = values.last?.object, last.properties.count == 1, let error = ODataErrorBody(in: last) { throw error }
-        let place = name.isEmpty ? payload : payload.child(.null, PayloadKey(name))
-        entities = try values.enumerated().map { try place.child($1, PayloadKey(index: $0)).decode(Entity.self) }
+        let place = name.isEmpty ? payload : payload.child(.null, JSONKey(name))
+        entities = try values.enumerated().map { try place.child($1, JSONKey(index: $0)).decode(Entity.self) }
         try read(object, payload)
     }
 
@@ -85,14 +87,13 @@ extension ODataPage: Decodable {
 
     /// V4's shapes from decoders other than ours.
     private init(plain decoder: any Decoder) throws {
-        typealias Key = DynamicEntity.PropertyKey
-        let container = try decoder.container(keyedBy: Key.self)
-        for name in ODataErrorBody.names where container.contains(Key(stringValue: name)) {
+        let container = try decoder.container(keyedBy: JSONKey.self)
+        for name in ODataErrorBody.names where container.contains(JSONKey(name)) {
             if let error = try? ODataErrorBody(from: decoder) { throw error }
         }
-        let value = Key(stringValue: "value")
+        let value = JSONKey("value")
         guard container.contains(value) else {
-            let hint = container.contains(Key(stringValue: "d")) ? "it has the shape of OData 2 or 3" : "there is no 'value'"
+            let hint = container.contains(JSONKey("d")) ? "it has the shape of OData 2 or 3" : "there is no 'value'"
             throw DecodingError.keyNotFound(
                 value, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "No page of entities: \(hint)."))
         }

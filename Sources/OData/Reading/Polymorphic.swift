@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// A value whose type the payload names: an entity or complex value of a derived type.
 ///
 ///     let animals = try await client.fetch(FetchRequest<Polymorphic<any Animal>>(from: "Animals"))
@@ -76,9 +78,9 @@ extension Polymorphic: Encodable {
         }
         try encodable.encode(to: encoder)
         guard !undeclared.properties.isEmpty else { return }
-        var container = encoder.container(keyedBy: DynamicEntity.PropertyKey.self)
+        var container = encoder.container(keyedBy: JSONKey.self)
         for property in undeclared.properties {
-            try container.encode(property.value, forKey: DynamicEntity.PropertyKey(stringValue: property.name))
+            try container.encode(property.value, forKey: JSONKey(property.name))
         }
     }
 }

@@ -12,6 +12,7 @@ let package = Package(
             name: "probe",
             dependencies: [
                 .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "OData", package: "web-service-client"),
                 .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
             path: "Sources",

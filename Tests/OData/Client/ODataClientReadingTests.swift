@@ -205,15 +205,7 @@ import WebServiceTesting
 
     @Test func `an answer that its trailer takes back is an error`() async throws {
         stub.fallback(.json(#"{"value":[{"Id":1}]}"#))
-        let client = client()
-        client.configure {
-            $0.interceptors = [
-                ResponseProcessor {
-                    $0.report = ExchangeReport(
-                        metrics: { ExchangeMetrics() }, trailers: { ["OData-Error": #"{"error":{"code":"E1","message":"late"}}"#] })
-                }
-            ]
-        }
+        let client = client().takingBackItsAnswers()
         let error = await #expect(throws: ServiceError.self) { try await client.fetch(FetchRequest<Order>(from: "Orders")) }
         #expect((error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.message.contains("late") == true)
     }

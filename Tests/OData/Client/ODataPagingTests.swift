@@ -123,15 +123,7 @@ import WebServiceTesting
 
     @Test func `an answer that its trailer takes back is an error behind its entities`() async throws {
         stub.fallback(.json(#"{"value":[{"id":1}]}"#))
-        let client = client()
-        client.configure {
-            $0.interceptors = [
-                ResponseProcessor {
-                    $0.report = ExchangeReport(
-                        metrics: { ExchangeMetrics() }, trailers: { ["OData-Error": #"{"error":{"code":"E1","message":"late"}}"#] })
-                }
-            ]
-        }
+        let client = client().takingBackItsAnswers()
         let (ids, error) = await read(client)
         #expect(ids == [1] && (error?.errorBody as? ODataErrorBody)?.code == "E1" && error?.kind == .refused)
     }

@@ -46,6 +46,7 @@ private struct Customer: Codable, Sendable, EntityType {
         let paging = client
         paging.maxPageSize = 500
         paging.prefetchesPages = true
+        paging.streamsPages = false
         stub.fallback(.status(204))
         var draft = EntityDraft(of: customer)
         draft.Name = "Ada"

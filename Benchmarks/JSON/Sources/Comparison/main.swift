@@ -23,22 +23,34 @@ func peakMemory() -> Int {
     return Int(line.filter(\.isNumber)) ?? 0
 }
 
-func measureMemory(_ file: URL) async throws {
+/// Reads a page in pieces of 64 KiB, and gives the number of its elements.
+func readInPieces(_ file: URL, of entities: Int, by name: String) async throws -> Int {
     let chunks = Chunks(file: file, size: 1 << 16)
+    var count = 0
+    switch name {
+    case "Decodable":
+        for try await _ in JSONReader().elements(of: Product.self, in: chunks, at: ["value"]) { count += 1 }
+    case "JSONReadable":
+        for try await _ in JSONReader().readElements(of: DirectProduct.self, in: chunks, at: ["value"]) { count += 1 }
+    default:
+        // The page's link leads on: the query's top says that there is no more.
+        let service = PageService(file: file)
+        for try await _ in service.client.entities(matching: service.request(of: entities)) { count += 1 }
+    }
+    return count
+}
+
+func measureMemory(_ file: URL) async throws {
+    let small = FileManager.default.temporaryDirectory.appending(path: "page-\(UUID().uuidString).json")
+    defer { try? FileManager.default.removeItem(at: small) }
+    try Page.text(entities: 1_000).write(to: small)
     for name in ["Decodable", "JSONReadable", "ODataClient"] {
+        // What is made once is made by a small page.
+        _ = try await readInPieces(small, of: 1_000, by: name)
         // Resident memory as it is now is where the peak begins again.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = peakMemory()
-        var count = 0
-        if name == "Decodable" {
-            for try await _ in JSONReader().elements(of: Product.self, in: chunks, at: ["value"]) { count += 1 }
-        } else if name == "ODataClient" {
-            // The page's link leads on: the query's top says that there is no more.
-            let service = PageService(file: file)
-            for try await _ in service.client.entities(matching: service.request(of: 100_000)) { count += 1 }
-        } else {
-            for try await _ in JSONReader().readElements(of: DirectProduct.self, in: chunks, at: ["value"]) { count += 1 }
-        }
+        let count = try await readInPieces(file, of: 100_000, by: name)
         print("\(name): \(count) elements, peak of memory \(peakMemory() - before) kB above the beginning")
     }
 }

@@ -15,7 +15,7 @@ struct JSONContainerCache {
         _ document: JSONDocument, _ node: Int, by type: Key.Type
     ) -> KeyedDecodingContainer<Key> {
         let keys = ObjectIdentifier(type)
-        for index in 0..<min(slots.count, Self.searched) where slots[index].keys == keys && slots[index].isFree() {
+        for index in 0..<min(slots.count, Self.searched) where slots[index].keys == keys && slots[index].isFree {
             slots[index].state.pointee = JSONContainerState(document: document, node: node)
             // A box for keys of the same type, to which the structure is nothing but a reference.
             return unsafeBitCast(slots[index].box, to: KeyedDecodingContainer<Key>.self)
@@ -42,12 +42,12 @@ struct JSONContainerCache {
         var free: ContiguousArray<JSONContainerSlot> = []
         var used: ContiguousArray<JSONContainerSlot> = []
         for index in slots.indices {
-            if !slots[index].isFree() {
+            if !slots[index].isFree {
                 used.append(slots[index])
             } else if free.count < Self.searched {
                 free.append(slots[index])
             } else {
-                slots[index].state.deallocate()
+                slots[index].deallocate()
             }
         }
         slots = free + used
@@ -56,7 +56,7 @@ struct JSONContainerCache {
 
     /// Ends all containers, since their text goes: afterwards there are only some that nobody holds.
     mutating func end() {
-        for index in slots.indices where !slots[index].isFree() { return giveUpKept() }
+        for index in slots.indices where !slots[index].isFree { return giveUpKept() }
         sweep()
     }
 
@@ -64,7 +64,7 @@ struct JSONContainerCache {
         var free: ContiguousArray<JSONContainerSlot> = []
         var kept: ContiguousArray<JSONContainerSlot> = []
         for index in slots.indices {
-            if slots[index].isFree() {
+            if slots[index].isFree {
                 free.append(slots[index])
             } else {
                 slots[index].state.pointee.isCurrent = false

@@ -1,45 +1,5 @@
 import Foundation
 
-/// Where a value is: its index on the tape, the index of the container around it (-1 for none), and its number in that, for arrays.
-struct JSONPlace {
-    let node: Int32
-    let container: Int32
-    let number: Int32
-
-    @inline(__always) init(node: Int, container: Int, number: Int = 0) {
-        self.node = Int32(truncatingIfNeeded: node)
-        self.container = Int32(truncatingIfNeeded: container)
-        self.number = Int32(truncatingIfNeeded: number)
-    }
-
-    /// The root of a document.
-    static let root = JSONPlace(node: 0, container: -1)
-
-    @inline(__always) var index: Int { Int(node) }
-    @inline(__always) var parent: Int { Int(container) }
-}
-
-/// A key of a coding path.
-struct JSONKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(_ name: String) {
-        stringValue = name
-        intValue = nil
-    }
-
-    init(index: Int) {
-        stringValue = "Index \(index)"
-        intValue = index
-    }
-
-    init(stringValue: String) { self.init(stringValue) }
-    init(intValue: Int) { self.init(index: intValue) }
-
-    static let `super` = JSONKey("super")
-}
-
 // Coding paths are made when somebody asks for one, mostly for an error: the tape knows the way up.
 extension JSONDocument {
     func path(of place: JSONPlace) -> [any CodingKey] {

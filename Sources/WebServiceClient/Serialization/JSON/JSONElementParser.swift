@@ -29,6 +29,8 @@ package final class JSONElementParser {
     private var expectation = JSONScanner.Expectation.elementOrEnd
     /// How much of the payload lies before the document's text.
     private var dropped = 0
+    /// How many blanks have come since the last element.
+    private var blanks = 0
     /// The end of an element that was cut, and up to where it has been sought.
     private var pending: (end: JSONValueEnd, place: Int)?
     /// The elements on the tape: how many are left, and the next one's number and index.
@@ -183,7 +185,11 @@ package final class JSONElementParser {
         let fault = try scan()
         if left > 0 || stage != .elements { return left > 0 }
         // Nothing of it could be read: either it isn't whole, or it is wrong.
-        guard let fault, let first = firstByte() else { return false }
+        guard let fault else { return false }
+        guard let first = firstByte() else {
+            try skipBlanks()
+            return false
+        }
         if expectation == .commaOrEnd { throw syntaxError(fault) }
         var end = JSONValueEnd()
         let rest = UnsafeBufferPointer(rebasing: document.text[first...])
@@ -216,6 +222,7 @@ package final class JSONElementParser {
         expectation = scanner.expectation
         left = scanner.count
         number = 0
+        if left > 0 { blanks = 0 }
         node = JSONWord.arrayHead
         if expectation == .nothing { try endArray() }
         return fault
@@ -235,6 +242,13 @@ package final class JSONElementParser {
         dropped += position
         if let cut = pending { pending = (cut.end, cut.place - position) }
         position = 0
+    }
+
+    /// Drops what is nothing but blanks: of them there may be no end either.
+    private func skipBlanks() throws {
+        blanks += document.text.count - position
+        position = document.text.count
+        if blanks > bounds.element { throw tooLarge("The space between two elements", bounds.element) }
     }
 
     private func firstByte() -> Int? {

@@ -16,7 +16,7 @@ enum JSONKeptContainers {
             guard kept.slots.count > kept.threshold else { return }
             var held: ContiguousArray<JSONContainerSlot> = []
             for index in kept.slots.indices {
-                if kept.slots[index].isFree() { kept.slots[index].state.deallocate() } else { held.append(kept.slots[index]) }
+                if kept.slots[index].isFree { kept.slots[index].deallocate() } else { held.append(kept.slots[index]) }
             }
             kept.slots = held
             kept.threshold = max(16, 2 * held.count)

@@ -240,6 +240,12 @@ import Testing
         #expect(
             await failure(Pieces([Data("{\"value\":[\"".utf8)] + hundred))?.message.contains(
                 "An element of the array is larger than the bound of 100000") == true)
+        let blanks = Array(repeating: Data(repeating: 0x20, count: 50_000), count: 2_000)
+        for beginning in ["{\"value\":[", "{\"value\":[1", "{\"value\":[1,"] {
+            #expect(await failure(Pieces([Data(beginning.utf8)] + blanks))?.message.contains("The space between two elements") == true)
+        }
+        let spaced = [Data("{\"value\":[".utf8)] + blanks.prefix(1) + [Data("1".utf8)] + blanks.prefix(1) + [Data(",2]}".utf8)]
+        #expect(await failure(Pieces(spaced)) == nil)
         #expect(await failure(Pieces([Data("{\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(await failure(Pieces([Data("{\"value\":[],\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(

@@ -90,7 +90,7 @@ import Testing
         struct Item: Decodable { let Inner: [Int] }
         let error = #expect(throws: DecodingError.self) { try decode(#"{"value":[{"Inner":[1,"x"]}]}"#, as: ODataPage<Sent>.self) }
         guard case .dataCorrupted(let context) = error else { return #expect(Bool(false), "\(String(describing: error))") }
-        #expect(context.codingPath.map(\.stringValue) == ["value", "0", "Inner", "1"])
+        #expect(context.codingPath.map(\.stringValue) == ["value", "Index 0", "Inner", "Index 1"])
     }
 
     private struct Sent: Decodable, Sendable { let Inner: [Int] }

@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// Decodes OData's JSON: every version's shapes, every `Edm` type exactly.
 ///
@@ -89,16 +90,16 @@ enum PayloadRoot {
         if let object = payload.value.object, object.properties.count == 1, let data = object["d"],
             data.object ?? nil != nil || data.array != nil
         {
-            payload = payload.child(data, PayloadKey("d"))
+            payload = payload.child(data, JSONKey("d"))
         }
         let wrapped = (type as? any OptionalPayload.Type)?.wrappedType ?? type
         let isPrimitive = wrapped is any PayloadReadable.Type && wrapped != DynamicEntity.self && wrapped != ODataValue.self
         if isPrimitive, let object = payload.value.object {
             let named = object.properties.filter { ControlInformation.name($0.name) == nil && $0.name != "__metadata" }
             if let value = object["value"] {
-                payload = payload.child(value, PayloadKey("value"))
+                payload = payload.child(value, JSONKey("value"))
             } else if named.count == 1, let only = named.first {
-                payload = payload.child(only.value, PayloadKey(only.name))
+                payload = payload.child(only.value, JSONKey(only.name))
             }
         }
         return payload
@@ -118,17 +119,17 @@ extension PayloadDecoder {
     fileprivate func descending(to name: String) throws -> PayloadDecoder {
         switch value {
         case .object(let object):
-            if let member = object[name] { return child(member, PayloadKey(name)) }
+            if let member = object[name] { return child(member, JSONKey(name)) }
             // V2's `d` needs no mention.
             if let data = object["d"]?.object, object.properties.count == 1, let member = data[name] {
-                return child(member, PayloadKey(name))
+                return child(member, JSONKey(name))
             }
         case .array(let elements):
-            if let index = Int(name), elements.indices.contains(index) { return child(elements[index], PayloadKey(index: index)) }
+            if let index = Int(name), elements.indices.contains(index) { return child(elements[index], JSONKey(index: index)) }
         default: break
         }
         let names = value.object?.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ") ?? value.kind
         throw DecodingError.keyNotFound(
-            PayloadKey(name), .init(codingPath: codingPath, debugDescription: "The payload has no '\(name)' there, but \(names)."))
+            JSONKey(name), .init(codingPath: codingPath, debugDescription: "The payload has no '\(name)' there, but \(names)."))
     }
 }

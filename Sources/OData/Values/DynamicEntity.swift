@@ -80,42 +80,6 @@ public struct DynamicEntity: Sendable, Hashable {
     }
 }
 
-extension DynamicEntity: Codable {
-    struct PropertyKey: CodingKey {
-        let stringValue: String
-        let intValue: Int? = nil
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init?(intValue: Int) {
-            return nil
-        }
-    }
-
-    /// Reads all properties there are.
-    public init(from decoder: any Decoder) throws {
-        if let payload = try PayloadDecoder.of(decoder) {
-            self = try Self.read(payload)
-        } else {
-            try self.init(from: try decoder.container(keyedBy: PropertyKey.self))
-        }
-    }
-
-    init(from container: KeyedDecodingContainer<PropertyKey>) throws {
-        for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
-            self[key.stringValue] = try container.decode(ODataValue.self, forKey: key)
-        }
-    }
-
-    /// Writes all properties.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: PropertyKey.self)
-        for property in properties { try container.encode(property.value, forKey: PropertyKey(stringValue: property.name)) }
-    }
-}
-
 extension DynamicEntity {
     /// Whether the properties are the same, in the same order.
     public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
