@@ -97,6 +97,7 @@ extension StoreLoad {
         unread += other.unread
         unreadBytes += other.unreadBytes
         found += other.found
+        last = max(last, other.last + offset)
         first = first ?? other.first.map { $0 + offset }
         guard firstUnread == nil, let place = other.firstUnread else { return }
         firstUnread = place + offset
