@@ -69,7 +69,9 @@ package struct SpoolDestination: RecordStore {
     }
 
     package func takeLosses() -> [RecordLoss] {
-        cores.flatMap { core, offset in
+        // It is asked for each record.
+        guard !leftovers.isEmpty else { return core.takeLosses(of: name) }
+        return cores.flatMap { core, offset in
             core.takeLosses(of: name).map { RecordLoss(count: $0.count, first: $0.first + offset, reason: $0.reason) }
         }
     }
