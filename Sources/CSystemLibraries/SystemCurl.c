@@ -90,6 +90,8 @@ static struct {
     int (*easy_setopt)(csl_easy *, int, ...);
     int (*easy_getinfo)(csl_easy *, int, ...);
     int (*easy_pause)(csl_easy *, int);
+    int (*easy_send)(csl_easy *, const void *, size_t, size_t *);
+    int (*easy_recv)(csl_easy *, void *, size_t, size_t *);
     const char *(*easy_strerror)(int);
     csl_multi *(*multi_init)(void);
     int (*multi_cleanup)(csl_multi *);
@@ -139,6 +141,8 @@ static bool find_curl(void *library) {
         && csl_library_find(library, "curl_easy_setopt", &curl.easy_setopt)
         && csl_library_find(library, "curl_easy_getinfo", &curl.easy_getinfo)
         && csl_library_find(library, "curl_easy_pause", &curl.easy_pause)
+        && csl_library_find(library, "curl_easy_send", &curl.easy_send)
+        && csl_library_find(library, "curl_easy_recv", &curl.easy_recv)
         && csl_library_find(library, "curl_easy_strerror", &curl.easy_strerror)
         && csl_library_find(library, "curl_multi_init", &curl.multi_init)
         && csl_library_find(library, "curl_multi_cleanup", &curl.multi_cleanup)
@@ -232,6 +236,22 @@ int csl_easy_set_blob(csl_easy *easy, long option, const void *bytes, size_t len
 }
 
 int csl_easy_pause(csl_easy *easy, int mask) { return curl.easy_pause(easy, mask); }
+
+int csl_easy_send(csl_easy *easy, const void *bytes, size_t length, size_t *count) {
+    *count = 0;
+    return curl.easy_send(easy, bytes, length, count);
+}
+
+int csl_easy_receive(csl_easy *easy, void *bytes, size_t length, size_t *count) {
+    *count = 0;
+    return curl.easy_recv(easy, bytes, length, count);
+}
+
+int csl_easy_socket(csl_easy *easy) {
+    int value = -1;
+    return curl.easy_getinfo(easy, CSL_INFO_ACTIVE_SOCKET, &value) == 0 ? value : -1;
+}
+
 const char *csl_easy_error_text(int code) { return curl.easy_strerror(code); }
 
 long csl_easy_get_long(csl_easy *easy, long information) {
@@ -402,6 +422,34 @@ csl_easy *csl_multi_next_done(csl_multi *multi, int *result) {
         return message->easy;
     }
     return NULL;
+}
+
+// A broken pipe is a result of the call that meets it. libcurl before 7.87 lets OpenSSL write to the socket by itself, which raises the
+// signal; on Apple's systems the socket is told not to.
+
+static bool pipe_signal_is_pending(void) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+}
+
+csl_pipe_guard csl_pipe_guard_begin(void) {
+    csl_pipe_guard guard = {false, pipe_signal_is_pending()};
+    sigset_t pipe, before;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    if (pthread_sigmask(SIG_BLOCK, &pipe, &before) == 0) guard.blocks = sigismember(&before, SIGPIPE) == 0;
+    return guard;
+}
+
+void csl_pipe_guard_end(csl_pipe_guard guard) {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+#if !defined(__APPLE__)
+    struct timespec now = {0, 0};
+    if (!guard.was_pending && pipe_signal_is_pending()) sigtimedwait(&pipe, NULL, &now);
+#endif
+    if (guard.blocks) pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
 }
 
 void csl_curl_enter(void) { pthread_rwlock_rdlock(&exit_lock); }

@@ -56,6 +56,13 @@ int csl_easy_set_text(csl_easy *easy, long option, const char *value);
 /// Sets bytes; libcurl copies them.
 int csl_easy_set_blob(csl_easy *easy, long option, const void *bytes, size_t length);
 int csl_easy_pause(csl_easy *easy, int mask);
+/// Writes to a transfer's own connection (CSL_OPTION_CONNECT_ONLY): what went out is in `count`. CSL_RESULT_AGAIN asks to wait for the socket
+/// and to come again with the same bytes.
+int csl_easy_send(csl_easy *easy, const void *bytes, size_t length, size_t *count);
+/// Reads from it; nothing, with CSL_RESULT_OK, is the other side's end.
+int csl_easy_receive(csl_easy *easy, void *bytes, size_t length, size_t *count);
+/// Its socket, for waiting; -1 when there is none.
+int csl_easy_socket(csl_easy *easy);
 const char *csl_easy_error_text(int code);
 
 long csl_easy_get_long(csl_easy *easy, long information);
@@ -114,6 +121,17 @@ const char *csl_multi_error_text(int code);
 
 void csl_curl_enter(void);
 void csl_curl_leave(void);
+
+/// What a thread that isn't csl_thread_start's needs around calls that write to a connection: a broken one raises no SIGPIPE.
+typedef struct csl_pipe_guard {
+    /// Whether the signal wasn't blocked before.
+    bool blocks;
+    /// Whether the signal was there before.
+    bool was_pending;
+} csl_pipe_guard;
+
+csl_pipe_guard csl_pipe_guard_begin(void);
+void csl_pipe_guard_end(csl_pipe_guard guard);
 
 /// Starts a detached thread with a name of at most 15 bytes, all signals blocked. Whether it could be started.
 bool csl_thread_start(const char *name, void (*run)(void *), void *context);

@@ -9,10 +9,10 @@ public protocol AcknowledgingLogFormat: LogFormat {
     var acknowledgementInterval: Duration { get }
     /// How long it is asked.
     var acknowledgementTimeout: Duration { get }
-    /// Where and how the receiver is asked, with POST. The header fields of the settings are added.
+    /// Where and how the receiver is asked for the tickets of all batches that wait, with POST. The header fields of the settings are added.
     ///
     /// - Parameter endpoint: the URL that takes the records.
-    func acknowledgementQuery(for ticket: String, endpoint: URL) -> AcknowledgementQuery
-    /// Whether the receiver has stored the batch of a ticket.
-    func acknowledges(_ ticket: String, _ answer: ReceiverAnswer) -> Bool
+    func acknowledgementQuery(for tickets: [String], endpoint: URL) -> AcknowledgementQuery
+    /// The tickets, of those that were asked for, whose batches the receiver has stored.
+    func acknowledged(of tickets: [String], _ answer: ReceiverAnswer) -> Set<String>
 }

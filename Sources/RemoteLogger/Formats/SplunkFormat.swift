@@ -111,17 +111,17 @@ public struct SplunkFormat: AcknowledgingLogFormat {
     }
 
     /// A query of `services/collector/ack`, beside the URL that takes events.
-    public func acknowledgementQuery(for ticket: String, endpoint: URL) -> AcknowledgementQuery {
+    public func acknowledgementQuery(for tickets: [String], endpoint: URL) -> AcknowledgementQuery {
         let base = endpoint.deletingLastPathComponent()
         let url = base.appending(path: "ack").appending(queryItems: [URLQueryItem(name: "channel", value: channel.uuidString)])
-        return AcknowledgementQuery(url: url, headers: headers, body: Data("{\"acks\":[\(ticket)]}".utf8))
+        return AcknowledgementQuery(url: url, headers: headers, body: Data("{\"acks\":[\(tickets.joined(separator: ","))]}".utf8))
     }
 
-    /// Whether the ticket is true in the answer.
-    public func acknowledges(_ ticket: String, _ answer: ReceiverAnswer) -> Bool {
+    /// The tickets that are true in the answer.
+    public func acknowledged(of tickets: [String], _ answer: ReceiverAnswer) -> Set<String> {
         guard (200..<300).contains(answer.status),
             let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any], let acks = body["acks"] as? [String: Any]
-        else { return false }
-        return acks[ticket] as? Bool ?? false
+        else { return [] }
+        return Set(tickets.filter { acks[$0] as? Bool ?? false })
     }
 }

@@ -14,7 +14,7 @@ extension LogRedaction {
         let namesSecret =
             names != nil
             && metadata.contains { pair in
-                guard Self.isNaming(pair.key), case .string(let name) = pair.value else { return false }
+                guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
                 return hides(name)
             }
         var result: LogMetadata?
@@ -81,14 +81,17 @@ extension LogRedaction {
         return result.map { .array($0) }
     }
 
-    private static let naming: Set<String> = ["name", "key", "header", "field", "parameter"]
-    private static let valuing: Set<String> = ["value", "values", "val", "content"]
+    private static let naming = ["name", "key", "header", "field", "parameter"].map { Array($0.utf8) }
+    private static let valuing = ["value", "values", "val", "content"].map { Array($0.utf8) }
 
-    private static func isNaming(_ key: String) -> Bool {
-        key.utf8.count <= 9 && naming.contains(key.lowercased())
-    }
+    private static func isNaming(_ key: String) -> Bool { isOne(of: naming, key) }
 
-    private static func isValuing(_ key: String) -> Bool {
-        key.utf8.count <= 7 && valuing.contains(key.lowercased())
+    private static func isValuing(_ key: String) -> Bool { isOne(of: valuing, key) }
+
+    /// Whether it is one of some names of small letters, in any case. Each name of each record is asked for: no text is made for it.
+    private static func isOne(of names: [[UInt8]], _ key: String) -> Bool {
+        names.contains { name in
+            name.count == key.utf8.count && zip(name, key.utf8).allSatisfy { $0 == $1 | 0x20 }
+        }
     }
 }

@@ -8,6 +8,7 @@ final class HTTPSender: PayloadSender {
     private let transport: any Transport
     private let settings: ShippingSettings
     private let offset = Locked<Int64?>(nil)
+    private let tickets = Locked(TicketBook())
 
     init(endpoint: URL, format: any LogFormat, transport: any Transport, settings: ShippingSettings) {
         self.endpoint = endpoint
@@ -35,7 +36,14 @@ final class HTTPSender: PayloadSender {
 
     func isAcknowledged(_ ticket: String) async -> Bool {
         guard let format = format as? any AcknowledgingLogFormat else { return true }
-        let query = format.acknowledgementQuery(for: ticket, endpoint: endpoint)
+        let interval = format.acknowledgementInterval.wholeNanoseconds
+        let asked: [String]
+        switch tickets.withLock({ $0.step(for: ticket, now: settings.clock.uptime, interval: interval) }) {
+        case .acknowledged: return true
+        case .notYet: return false
+        case .ask(let tickets): asked = tickets
+        }
+        let query = format.acknowledgementQuery(for: asked, endpoint: endpoint)
         // Credentials go nowhere else.
         guard Origin(query.url) == Origin(endpoint) else { return false }
         var headers = format.headers
@@ -43,7 +51,9 @@ final class HTTPSender: PayloadSender {
         headers.replace(with: query.headers)
         headers.replace(with: settings.headers)
         guard let answer = try? await send(to: query.url, headers, query.body, records: 0) else { return false }
-        return format.acknowledges(ticket, answer)
+        let acknowledged = format.acknowledged(of: asked, answer)
+        tickets.withLock { $0.note(acknowledged, askedFor: ticket, now: settings.clock.uptime) }
+        return acknowledged.contains(ticket)
     }
 
     func close() {}

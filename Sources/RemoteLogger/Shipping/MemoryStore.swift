@@ -67,6 +67,7 @@ extension MemoryStore {
 
         var load: StoreLoad {
             var load = StoreLoad(records: buffer.count, bytes: buffer.bytes, unread: unread, unreadBytes: unreadBytes)
+            load.last = last
             if let oldest = buffer.oldestUnpinned {
                 load.firstUnread = oldest.position
                 load.firstUnreadSince = oldest.since

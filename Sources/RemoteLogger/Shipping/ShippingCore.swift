@@ -66,7 +66,7 @@ final class ShippingCore: Sendable {
     }
 
     func flush(within limit: Duration) async -> Bool {
-        let ticket = ledger.withLock { $0.beginFlush(first: store.load.first) }
+        let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
         alarm.ring()
         let timer = Task {

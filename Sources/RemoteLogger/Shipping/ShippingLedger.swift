@@ -72,12 +72,12 @@ struct ShippingLedger: Sendable {
 
     // MARK: Waiters
 
-    /// Registers someone who waits for everything up to now.
-    mutating func beginFlush(first: RecordPosition?) -> UInt64 {
+    /// Registers someone who waits for everything up to now, what the store has found included.
+    mutating func beginFlush(_ load: StoreLoad) -> UInt64 {
         flushes += 1
-        flushThrough = last
-        waiters[flushes] = Waiter(target: last)
-        settleWaiters(first: first)
+        flushThrough = max(last, load.last)
+        waiters[flushes] = Waiter(target: flushThrough)
+        settleWaiters(first: load.first)
         return flushes
     }
 

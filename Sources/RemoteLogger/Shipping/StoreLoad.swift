@@ -8,6 +8,8 @@ package struct StoreLoad: Sendable {
     package var unread = 0
     /// The bytes of these.
     package var unreadBytes = 0
+    /// The place of the last record that the store ever had, found ones included.
+    package var last: RecordPosition = 0
     /// The place of the oldest record that is held.
     package var first: RecordPosition?
     /// The place of the oldest record that was not read yet.

@@ -59,7 +59,7 @@ public final class Spool: Sendable {
     /// The store of a destination; `nil` when it is in use already.
     package func store(for destination: String, minimumLevel: LogLevel) -> SpoolDestination? {
         guard core.register(destination, minimumLevel: minimumLevel) else { return nil }
-        for leftover in leftovers { _ = leftover.register(destination, minimumLevel: minimumLevel) }
+        for leftover in leftovers where leftover.register(destination, minimumLevel: minimumLevel) { leftover.tidyUp() }
         return SpoolDestination(name: destination, spool: self)
     }
 }

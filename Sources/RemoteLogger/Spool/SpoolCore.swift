@@ -113,6 +113,11 @@ final class SpoolCore: Sendable {
         return state.withLock { state in (state.memory.oldest?.position ?? .max) > target }
     }
 
+    /// Deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
+    func tidyUp() {
+        writing.async { [self] in work() }
+    }
+
     private func run() async {
         await withCheckedContinuation { continuation in
             writing.async { [self] in

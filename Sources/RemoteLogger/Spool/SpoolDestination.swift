@@ -69,7 +69,9 @@ package struct SpoolDestination: RecordStore {
     }
 
     package func takeLosses() -> [RecordLoss] {
-        cores.flatMap { core, offset in
+        // It is asked for each record.
+        guard !leftovers.isEmpty else { return core.takeLosses(of: name) }
+        return cores.flatMap { core, offset in
             core.takeLosses(of: name).map { RecordLoss(count: $0.count, first: $0.first + offset, reason: $0.reason) }
         }
     }
@@ -97,6 +99,7 @@ extension StoreLoad {
         unread += other.unread
         unreadBytes += other.unreadBytes
         found += other.found
+        last = max(last, other.last + offset)
         first = first ?? other.first.map { $0 + offset }
         guard firstUnread == nil, let place = other.firstUnread else { return }
         firstUnread = place + offset

@@ -166,6 +166,7 @@ struct SpoolState: Sendable {
         load.unread = destination.unread
         load.unreadBytes = destination.unreadBytes
         load.found = destination.found
+        load.last = last
         if destination.unread > 0 {
             let onDisk = segments.first { $0.last > destination.read }.map { max($0.first, destination.read + 1) }
             load.firstUnread = onDisk ?? memory.first(after: destination.read) ?? last

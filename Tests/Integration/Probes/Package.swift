@@ -2,7 +2,13 @@
 
 import PackageDescription
 
-// A program that does what a test can't do inside of its own process: exit at a bad moment, stream for long, grow. `stress` runs it.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// Programs that do what a test can't do inside of its own process: exit at a bad moment, stream for long, grow (`stress`); be killed in
+// the middle of writing and shipping logs (`sweep`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],
@@ -15,10 +21,13 @@ let package = Package(
                 .product(name: "OData", package: "web-service-client"),
                 .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
-            path: "Sources",
-            swiftSettings: [
-                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-            ])
+            path: "Sources", swiftSettings: settings),
+        .executableTarget(
+            name: "log-probe",
+            dependencies: [
+                .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "RemoteLogger", package: "web-service-client"),
+            ],
+            path: "Logs", swiftSettings: settings),
     ]
 )

@@ -35,6 +35,13 @@ import WebServiceClient
         }
 
         let syslog = try LogShipper(toSyslog: SyslogReceiver(host: "logs.example.com"), format: SyslogFormat(application: "shop"))
+        func secure(_ authority: Certificate, _ identity: ClientIdentity) throws -> LogShipper {
+            let secure = try LogShipper(toSyslog: .tls(host: "logs.example.com"), format: SyslogFormat(application: "shop")) {
+                $0.trust = TrustPolicy(authorities: .only([authority]), identity: identity)
+            }
+            return secure
+        }
+        _ = secure
         let environment = try LogShipper(otlp: OTLPEnvironment([:]), resource: ["service.name": "shop"])
         let shipper = try LogShipper(to: collector, format: OTLPFormat()) {
             $0.deadLetters = DeadLetters(file: URL(filePath: "/var/log/shop/refused.ndjson"))

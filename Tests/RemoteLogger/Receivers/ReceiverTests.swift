@@ -126,11 +126,15 @@ import WebServiceTesting
             state.require(UUID(uuidString: channel) != nil, "channel")
             if request.path == "/services/collector/ack" {
                 state.require(request.queryItems.first { $0.name == "channel" }?.value == channel, "channel in query")
-                let id = (state.object(request.body)["acks"] as? [Int])?.first ?? -1
+                let ids = state.object(request.body)["acks"] as? [Int] ?? []
+                state.require(!ids.isEmpty && Set(ids).count == ids.count, "acks")
                 // Not at once, and a yes comes only once.
-                let asked = state.notes["ack \(id)", default: 0]
-                state.notes["ack \(id)"] = asked + 1
-                return .json("{\"acks\":{\"\(id)\":\(asked == 1)}}")
+                let answers = ids.map { id in
+                    let asked = state.notes["ack \(id)", default: 0]
+                    state.notes["ack \(id)"] = asked + 1
+                    return "\"\(id)\":\(asked == 1)"
+                }
+                return .json("{\"acks\":{\(answers.joined(separator: ","))}}")
             }
             state.require(request.path == "/services/collector/event", request.target)
             var events: [(String, Bool)] = []

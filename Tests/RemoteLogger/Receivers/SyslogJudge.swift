@@ -18,6 +18,15 @@ final class SyslogJudge: Sendable {
                 FileManager.default.isExecutableFile(atPath: $0)
             }
         }
+
+        /// Whether it speaks TLS: rsyslog does so by a module that is a package of its own.
+        var speaksTLS: Bool {
+            guard self == .rsyslog, program != nil else { return program != nil }
+            let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
+            return (folders.map { "/usr/lib/\($0)/rsyslog" } + ["/usr/lib/rsyslog", "/usr/lib64/rsyslog"]).contains {
+                FileManager.default.fileExists(atPath: $0 + "/lmnsd_ossl.so")
+            }
+        }
     }
 
     /// What it has made of a message.
@@ -41,7 +50,8 @@ final class SyslogJudge: Sendable {
     private let folder: URL
     private let process: Process
 
-    init(_ kind: Kind, program: String) async throws {
+    /// - Parameter certificates: for TLS, with clients that the same authority vouches for; plain TCP unless given.
+    init(_ kind: Kind, program: String, certificates: TLSCertificates? = nil) async throws {
         self.kind = kind
         folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -57,10 +67,10 @@ final class SyslogJudge: Sendable {
         try await Task.sleep(for: .milliseconds(100))
         switch kind {
         case .rsyslog:
-            try Self.rsyslog(path).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
+            try Self.rsyslog(path, certificates).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
             process.arguments = ["-n", "-f", path + "/conf", "-i", path + "/pid"]
         case .syslogNG:
-            try Self.syslogNG(path, free).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
+            try Self.syslogNG(path, free, certificates).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
             process.arguments = [
                 "-F", "-f", path + "/conf", "--persist-file=\(path)/persist", "--control=\(path)/control", "--pidfile=\(path)/pid",
                 "--no-caps",
@@ -94,39 +104,54 @@ final class SyslogJudge: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func rsyslog(_ path: String) -> String {
-        """
-        global(workDirectory="\(path)" maxMessageSize="64k" parser.escapeControlCharactersOnReceive="off" net.enableDNS="off")
-        module(load="imtcp")
-        module(load="mmpstrucdata")
-        template(name="lines" type="list" option.jsonf="on") {
-          property(outname="priority" name="pri" format="jsonf")
-          property(outname="host" name="hostname" format="jsonf")
-          property(outname="application" name="app-name" format="jsonf")
-          property(outname="process" name="procid" format="jsonf")
-          property(outname="id" name="msgid" format="jsonf")
-          property(outname="text" name="msg" format="jsonf")
-          property(outname="data" name="$!rfc5424-sd" format="jsonf")
-        }
-        ruleset(name="in") {
-          action(type="mmpstrucdata" sd_name.lowercase="off")
-          action(type="omfile" file="\(path)/out" template="lines")
-        }
-        input(type="imtcp" port="0" address="127.0.0.1" listenPortFileName="\(path)/port" ruleset="in" supportOctetCountedFraming="on")
+    private static func rsyslog(_ path: String, _ certificates: TLSCertificates?) -> String {
+        let files =
+            certificates.map {
+                """
+                defaultNetstreamDriverCAFile="\($0.path("root.pem"))" defaultNetstreamDriverCertFile="\($0.path("server.pem"))" \
+                defaultNetstreamDriverKeyFile="\($0.path("server.key"))"
+                """
+            } ?? ""
+        let driver = certificates == nil ? "" : #"streamDriver.name="ossl" streamDriver.mode="1" streamDriver.authMode="x509/certvalid""#
+        return """
+            global(workDirectory="\(path)" maxMessageSize="64k" parser.escapeControlCharactersOnReceive="off" net.enableDNS="off" \(files))
+            module(load="imtcp" \(driver))
+            module(load="mmpstrucdata")
+            template(name="lines" type="list" option.jsonf="on") {
+              property(outname="priority" name="pri" format="jsonf")
+              property(outname="host" name="hostname" format="jsonf")
+              property(outname="application" name="app-name" format="jsonf")
+              property(outname="process" name="procid" format="jsonf")
+              property(outname="id" name="msgid" format="jsonf")
+              property(outname="text" name="msg" format="jsonf")
+              property(outname="data" name="$!rfc5424-sd" format="jsonf")
+            }
+            ruleset(name="in") {
+              action(type="mmpstrucdata" sd_name.lowercase="off")
+              action(type="omfile" file="\(path)/out" template="lines")
+            }
+            input(type="imtcp" port="0" address="127.0.0.1" listenPortFileName="\(path)/port" ruleset="in" supportOctetCountedFraming="on")
 
-        """
+            """
     }
 
-    private static func syslogNG(_ path: String, _ port: UInt16) -> String {
-        """
-        @version: 3.38
-        options { keep-hostname(yes); use-dns(no); dns-cache(no); log-msg-size(65536); flush-lines(1); stats-freq(0); };
-        source s { syslog(ip("127.0.0.1") port(\(port)) transport("tcp")); };
-        template t { template("$(format-json priority=$PRI host=$HOST application=$PROGRAM process=$PID id=$MSGID text=$MESSAGE --key .SDATA.*)\\n"); };
-        destination d { file("\(path)/out" template(t)); };
-        log { source(s); destination(d); };
+    private static func syslogNG(_ path: String, _ port: UInt16, _ certificates: TLSCertificates?) -> String {
+        let transport =
+            certificates.map {
+                """
+                transport("tls") tls(key-file("\($0.path("server.key"))") cert-file("\($0.path("server.pem"))") \
+                ca-file("\($0.path("root.pem"))") peer-verify(required-trusted))
+                """
+            } ?? #"transport("tcp")"#
+        return """
+            @version: 3.38
+            options { keep-hostname(yes); use-dns(no); dns-cache(no); log-msg-size(65536); flush-lines(1); stats-freq(0); };
+            source s { syslog(ip("127.0.0.1") port(\(port)) \(transport)); };
+            template t { template("$(format-json priority=$PRI host=$HOST application=$PROGRAM process=$PID id=$MSGID text=$MESSAGE --key .SDATA.*)\\n"); };
+            destination d { file("\(path)/out" template(t)); };
+            log { source(s); destination(d); };
 
-        """
+            """
     }
 
     /// The messages so far, in order.

@@ -61,4 +61,38 @@ import WebServiceClient
             if !isSame { break }
         }
     }
+    @Test(
+        .enabled(
+            if: SyslogJudge.Kind.allCases.allSatisfy(\.speaksTLS),
+            "rsyslog with its package rsyslog-openssl, or syslog-ng, isn't there: see above."),
+        .enabled("openssl isn't there") { await Tool.exists("openssl") }, arguments: SyslogJudge.Kind.allCases)
+    func `messages arrive over TLS, from who is known`(kind: SyslogJudge.Kind) async throws {
+        let certificates = try await TLSCertificates.make()
+        defer { certificates.remove() }
+        let judge = try await SyslogJudge(kind, program: try #require(kind.program), certificates: certificates)
+        defer { judge.stop() }
+        func shipper(asClient: Bool, _ events: Locked<[String]> = Locked([])) throws -> LogShipper {
+            try LogShipper(toSyslog: .tls(host: "localhost", port: judge.port), format: SyslogFormat(application: "shop")) { settings in
+                settings.trust = try? certificates.trust(asClient: asClient)
+                settings.timeout = .seconds(60)
+                settings.batch.interval = .milliseconds(10)
+                settings.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(100))
+                settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
+            }
+        }
+        let known = try shipper(asClient: true)
+        let logger = RemoteLogger(label: "shop.orders", sinks: [known])
+        let texts = (0..<1_000).map { "\($0) Ω\n" + String(repeating: "y", count: 1 + $0 * 3) }
+        for text in texts { logger.info(text) }
+        #expect(await logger.shutdown(within: .seconds(120)))
+        #expect(await eventually { judge.messages.count >= texts.count }, "\(judge.messages.count)")
+        let isSame = judge.messages.map(\.text) == texts
+        #expect(isSame)
+        let events = Locked<[String]>([])
+        let stranger = try shipper(asClient: false, events)
+        stranger.write(.sample())
+        #expect(await eventually { events.withLock { !$0.isEmpty } })
+        #expect(stranger.statistics.delivered == 0 && judge.messages.count == texts.count)
+        #expect(await stranger.shutdown(within: .milliseconds(10)) == false)
+    }
 }

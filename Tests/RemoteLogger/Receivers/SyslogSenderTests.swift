@@ -86,7 +86,7 @@ import WebServiceClient
         }
         shipper.write(.sample())
         #expect(await shipper.flush(within: .milliseconds(200)) == false)
-        #expect(await eventually { events.withLock { $0.contains { $0.contains("syslog://127.0.0.1:\(port)") } } })
+        #expect(await eventually { events.withLock { $0.contains { $0.contains("syslog+tcp://127.0.0.1:\(port)") } } })
         #expect(shipper.statistics.buffered == 1)
         #expect(throws: LogShipperError.self) { try LogShipper(toSyslog: SyslogReceiver(host: ""), format: SyslogFormat(application: "a")) }
     }

@@ -76,6 +76,24 @@ import Darwin
         #expect(next.store.load.records == 30)
     }
 
+    @Test func `a leftover that was shipped before its process ended is deleted when it is found`() async throws {
+        let disk = MemoryDisk()
+        let harnesses = try (0..<2).map { _ in try SpoolHarness(disk) }
+        let last = harnesses[1]
+        last.append([.sample(1), .sample(2)])
+        #expect(await last.spool.sync())
+        let read = await last.readAll()
+        last.store.acknowledge(through: read[1].position)
+        // The next read waits for the cursor.
+        #expect(await last.store.read(after: read[1].position, limits: BatchLimits()).isEmpty)
+        let left = disk.afterKill()
+        let segments = { left.paths.count { $0.hasPrefix("/spool/1/") && $0.hasSuffix(".segment") } }
+        #expect(segments() == 1)
+        let next = try SpoolHarness(left)
+        #expect(next.store.load.records == 0)
+        #expect(await eventually { segments() == 0 })
+    }
+
     @Test func `what a living process has is its own, and what was shipped is gone`() async throws {
         let disk = MemoryDisk()
         let living = try SpoolHarness(disk)
@@ -114,6 +132,24 @@ import Darwin
         disk.faults.withLock { $0 = { _, _ in nil } }
         let last = try SpoolHarness(disk.afterKill())
         #expect(await last.readAll().sequences == Array(101...130) + Array(1...30))
+    }
+
+    @Test(arguments: [1, 3]) func `a flush waits for what was found, though nothing was logged since`(processes: Int) async throws {
+        let disk = try await Self.disk(processes: processes)
+        let clock = ManualLogClock()
+        var settings = SpoolSettings()
+        settings.clock = clock
+        let spool = Spool(root: "/spool", settings: settings, files: disk.files)
+        let receiver = StubReceiver([.broken, .status(503), .status(200)])
+        let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: receiver) { settings in
+            settings.compression = .none
+            settings.clock = clock
+            settings.spool = spool
+        }
+        async let ended = shipper.shutdown(within: .seconds(3_600))
+        #expect(await clock.run { shipper.statistics.delivered == UInt64(processes * 30) })
+        #expect(await ended)
+        #expect(shipper.statistics.buffered == 0)
     }
 
     @Test func `a shipper accounts for them, and a flush waits for them`() async throws {

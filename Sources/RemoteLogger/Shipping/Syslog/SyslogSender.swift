@@ -11,22 +11,33 @@ final class SyslogSender: PayloadSender {
     }
 
     private struct State: Sendable {
-        var connection: TCPConnection?
+        var connection: (any SyslogConnection)?
         var recent: [Recent] = []
         var isClosed = false
     }
 
     private let address: SyslogReceiver
     private let settings: ShippingSettings
+    /// Makes the connections over TLS; `nil` for plain TCP.
+    private let connector: CurlConnector?
     private let queue = DispatchQueue(label: "RemoteLogger.SyslogSender", qos: .utility)
     private let state = Locked(State())
 
-    init(receiver: SyslogReceiver, settings: ShippingSettings) {
+    init(receiver: SyslogReceiver, settings: ShippingSettings) throws(LogShipperError) {
         address = receiver
         self.settings = settings
+        guard receiver.usesTLS else {
+            connector = nil
+            return
+        }
+        do {
+            connector = try CurlConnector(host: receiver.host, port: receiver.port, trust: settings.trust ?? TrustPolicy())
+        } catch {
+            throw LogShipperError(message: "Syslog over TLS can't be used here. \(error.message)")
+        }
     }
 
-    var receiver: String { "syslog://\(address.host):\(address.port)" }
+    var receiver: String { address.description }
     var clockOffset: Int64? { nil }
 
     func attempt(_ payload: Payload) async -> Attempt {
@@ -63,19 +74,16 @@ final class SyslogSender: PayloadSender {
     }
 
     /// The open connection, or a new one, on which first is sent again what may have been lost with the old one.
-    private func connection() throws(ConnectionFault) -> TCPConnection {
+    private func connection() throws(ConnectionFault) -> any SyslogConnection {
         let (open, isClosed) = state.withLock { ($0.connection, $0.isClosed) }
         if isClosed { throw ConnectionFault(message: "the shipper is shut down") }
         if let open {
-            if open.isAlive { return open }
+            if (try? open.isAlive()) == true { return open }
             open.close()
             state.withLock { $0.connection = nil }
         }
-        let connection = try TCPConnection(host: address.host, port: address.port, timeout: settings.timeout)
-        for body in recent() {
-            try connection.write(body)
-            try connection.drain()
-        }
+        let connection = try newConnection()
+        // From here on the end of the shipper ends the connection, too, whatever it waits for.
         let isLate = state.withLock { state in
             state.connection = state.isClosed ? nil : connection
             return state.isClosed
@@ -84,7 +92,17 @@ final class SyslogSender: PayloadSender {
             connection.close()
             throw ConnectionFault(message: "the shipper is shut down")
         }
+        try connection.open()
+        for body in recent() {
+            try connection.write(body)
+            try connection.drain()
+        }
         return connection
+    }
+
+    private func newConnection() throws(ConnectionFault) -> any SyslogConnection {
+        guard let connector else { return try TCPConnection(host: address.host, port: address.port, timeout: settings.timeout) }
+        return try TLSConnection(connector, timeout: settings.timeout)
     }
 
     private func recent() -> [Data] {

@@ -9,12 +9,12 @@ import Glibc
 import Musl
 #endif
 
-/// A connection over TCP that is written to, on a thread that may wait. Any thread may close it, which ends such a wait.
-final class TCPConnection: Sendable {
+/// A connection over TCP.
+final class TCPConnection: SyslogConnection {
     /// Open until nobody has the connection any more: its number must not name another file meanwhile.
     private let file: Int32
     private let isClosed = Locked(false)
-    private let timeout: Duration
+    let timeout: Duration
 
     /// Connects to the first of the host's addresses that takes it.
     init(host: String, port: UInt16, timeout: Duration) throws(ConnectionFault) {
@@ -70,7 +70,7 @@ final class TCPConnection: Sendable {
             #endif
             guard result != 0 else { return file }
             guard errno == EINPROGRESS else { throw .last("connect") }
-            try waitToWrite(file, until: .now + timeout)
+            try StreamSocket(file: file).waitToWrite(until: .now + timeout)
             var code: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             guard getsockopt(file, SOL_SOCKET, SO_ERROR, &code, &size) == 0 else { throw .last("connect") }
@@ -92,32 +92,12 @@ final class TCPConnection: Sendable {
         #endif
     }
 
-    /// Waits for an event of a file, or until the time is over.
-    ///
-    /// - Returns: whether there was one. The other side's end counts, and so does ``close()``.
-    @discardableResult private static func poll(_ file: Int32, _ events: Int32, for duration: Duration) throws(ConnectionFault) -> Bool {
-        var query = pollfd(fd: file, events: Int16(events), revents: 0)
-        #if canImport(Darwin)
-        let count = Darwin.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
-        #elseif canImport(Glibc)
-        let count = Glibc.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
-        #else
-        let count = Musl.poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
-        #endif
-        if count < 0, errno != EINTR { throw .last("poll") }
-        return count > 0
-    }
+    var stream: StreamSocket { StreamSocket(file: file) }
 
-    private static func waitToWrite(_ file: Int32, until end: ContinuousClock.Instant) throws(ConnectionFault) {
-        while true {
-            let left = end - .now
-            guard left > .zero else { throw ConnectionFault(message: "the receiver didn't take anything in time") }
-            if try poll(file, POLLOUT, for: left) { return }
-        }
-    }
+    /// It is open from the beginning.
+    func open() throws(ConnectionFault) {}
 
-    /// Whether the other side hasn't closed the connection, as far as can be told. What it sends is read and forgotten.
-    var isAlive: Bool {
+    func isAlive() -> Bool {
         guard !isClosed.withLock({ $0 }) else { return false }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         for _ in 0..<64 {
@@ -128,7 +108,6 @@ final class TCPConnection: Sendable {
         return true
     }
 
-    /// Writes all bytes.
     func write(_ data: Data) throws(ConnectionFault) {
         let end = ContinuousClock.now + timeout
         let bytes = Array(data)
@@ -136,7 +115,7 @@ final class TCPConnection: Sendable {
         while done < bytes.count {
             let count = try write(bytes[done...])
             done += count
-            if count == 0 { try Self.waitToWrite(file, until: end) }
+            if count == 0 { try stream.waitToWrite(until: end) }
         }
     }
 
@@ -151,31 +130,6 @@ final class TCPConnection: Sendable {
         if count >= 0 { return count }
         if errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR { return 0 }
         throw .last("send")
-    }
-
-    /// Waits until the other side's system has confirmed everything that was written.
-    func drain() throws(ConnectionFault) {
-        let end = ContinuousClock.now + timeout
-        var pause = Duration.milliseconds(1)
-        while true {
-            guard isAlive else { throw ConnectionFault(message: "the receiver has closed the connection") }
-            guard let left = Self.unconfirmed(file), left > 0 else { return }
-            guard .now < end else { throw ConnectionFault(message: "the receiver didn't confirm in time") }
-            // No event tells of a confirmation, hence it is looked again and again. What the other side sends, its end, or ours, wakes at once.
-            try Self.poll(file, POLLIN, for: pause)
-            pause = min(pause * 2, .milliseconds(20))
-        }
-    }
-
-    /// How many bytes the other side hasn't confirmed; `nil` where the system doesn't tell.
-    private static func unconfirmed(_ file: Int32) -> Int32? {
-        var count: Int32 = 0
-        #if canImport(Darwin)
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        return getsockopt(file, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? count : nil
-        #else
-        return ioctl(file, UInt(TIOCOUTQ), &count) == 0 ? count : nil
-        #endif
     }
 
     func close() {

@@ -26,6 +26,15 @@ enum CurlCallbacks {
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
         })
 
+    /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
+    static let connecting = csl_easy_callbacks(
+        header: { _, size, count, _ in size * count }, body: { _, size, count, _ in size * count },
+        upload: { _, _, _, _ in Int(CSL_READ_ABORT) },
+        ready: { user, _, _, _, _ in
+            guard let user else { return 1 }
+            return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().accepts() ? 0 : 1
+        })
+
     /// The exchange, which the loop keeps alive as long as libcurl has its pointer.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {
         user.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }

@@ -10,16 +10,23 @@ enum CurlFault {
     /// The error of a transfer that ended with that result; `nil` for a good one.
     static func error(_ code: Int32, of exchange: CurlExchange, _ handle: CurlHandle) -> (any Error)? {
         guard code != CSL_RESULT_OK else { return nil }
-        let text = handle.errorText.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : handle.errorText
-        let cause = CurlError(code: Int(code), text: text)
-        let (kind, sentence) = meaning(
-            Int(code), text: text.lowercased(), host: exchange.request.host, hasHead: exchange.transfer.hasHead,
-            verified: csl_easy_get_long(handle.easy, CSL_INFO_TLS_VERIFY_RESULT))
-        var error = TransportError(kind, sentence, underlying: cause)
+        var error = error(
+            code, text: handle.errorText, host: exchange.request.host, hasHead: exchange.transfer.hasHead, handle.easy)
         error.isConnectionStale =
-            kind == .connectionLost && exchange.transfer.isConnected && exchange.transfer.heads.isEmpty
+            error.code == .connectionLost && exchange.transfer.isConnected && exchange.transfer.heads.isEmpty
             && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0
         return error
+    }
+
+    /// The error that a result other than the good one stands for.
+    ///
+    /// - Parameter text: what libcurl says of it; empty when nothing.
+    static func error(_ code: Int32, text: String, host: String, hasHead: Bool = false, _ easy: OpaquePointer) -> TransportError {
+        let text = text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text
+        let (kind, sentence) = meaning(
+            Int(code), text: text.lowercased(), host: host, hasHead: hasHead,
+            verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
+        return TransportError(kind, sentence, underlying: CurlError(code: Int(code), text: text))
     }
 
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.

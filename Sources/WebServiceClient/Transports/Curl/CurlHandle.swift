@@ -51,6 +51,17 @@ final class CurlHandle {
         }
     }
 
+    /// Makes a new handle ready to connect, and to do no more.
+    func prepare(for connection: CurlConnection, _ connector: CurlConnector) {
+        configure(connector.settings)
+        csl_easy_set_callbacks(easy, CurlCallbacks.connecting)
+        csl_easy_set_user(easy, Unmanaged.passUnretained(connection).toOpaque())
+        csl_easy_set_text(easy, CSL_OPTION_URL, connector.url)
+        csl_easy_set_long(easy, CSL_OPTION_CONNECT_ONLY, 1)
+        csl_easy_set_long(easy, CSL_OPTION_TLS_ALPN, 0)
+        connector.trust.apply(to: easy)
+    }
+
     /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
     func release() {
         if isSpecial {

@@ -1,0 +1,50 @@
+import RemoteLogger
+
+/// Records like those of a web server, with five values and random identities of 128 bits: `log-shipping` figures are about such.
+struct Corpus: Sendable {
+    struct Entry: Sendable {
+        let message: String
+        let metadata: LogMetadata
+        let trace: TraceContext?
+    }
+
+    let entries: [Entry]
+
+    init(_ count: Int) {
+        var generator = SeededGenerator(state: 5)
+        let methods = ["GET", "GET", "GET", "POST", "PUT", "DELETE"]
+        let routes = ["/orders/{id}", "/orders", "/customers/{id}", "/products/{id}/prices", "/health"]
+        let statuses = [200, 200, 200, 200, 201, 204, 304, 404, 500]
+        entries = (0..<count).map { _ in
+            let method = methods.randomElement(using: &generator) ?? "GET"
+            let route = routes.randomElement(using: &generator) ?? "/"
+            let status = statuses.randomElement(using: &generator) ?? 200
+            let request = Self.hex(generator.next()) + Self.hex(generator.next())
+            return Entry(
+                message: "\(method) \(route) \(status)",
+                metadata: [
+                    "http.method": method, "http.route": route, "http.status": status,
+                    "duration_ms": Double(Int.random(in: 100...99_999, using: &generator)) / 100, "request.id": request,
+                ],
+                trace: TraceContext(traceHigh: generator.next(), traceLow: generator.next()))
+        }
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+// The goals of log shipping, measured: `Benchmarks/logs`. The argument scales how much is done, 1 unless given.
+
+let scale = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 1
+let folder = URL.temporaryDirectory.appending(path: "log-goals-\(ProcessInfo.processInfo.processIdentifier)")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: folder) }
+
+func show(_ goal: Goal) {
+    print(goal.line)
+    fflush(nil)
+}
+
+let calls = CallGoals(folder: folder)
+let throughput = ThroughputGoals(folder: folder)
+show(calls.filtered())
+show(try await calls.enabled(seconds: max(1, 10 * scale)))
+show(try await throughput.spooled(max(20_000, Int(1_000_000 * scale))))
+show(try await throughput.delivered(max(20_000, Int(500_000 * scale))))
+show(try await throughput.wire())
+show(try await throughput.start())

@@ -1,0 +1,172 @@
+import CSystemLibraries
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A secure connection that libcurl has made and ciphers, and nothing else.
+///
+/// `@unchecked Sendable`: one thread at a time opens it, and then writes and reads; ``close()`` alone may come from any other, and touches only
+/// what is behind the lock and what libcurl allows any thread.
+package final class CurlConnection: @unchecked Sendable {
+    private struct State {
+        var socket: Int32 = -1
+        var isClosed = false
+    }
+
+    private let connector: CurlConnector
+    private let multi: OpaquePointer
+    private let easy: OpaquePointer
+    /// Owns `easy`; there until the connection ends.
+    private var handle: CurlHandle?
+    private let state = Locked(State())
+    /// Why the connection was refused when it stood.
+    private var fault: TransportError?
+    /// The version of TLS, such as `TLSv1.3`, where the library tells; `nil` before the connection is open.
+    package private(set) var tlsVersion: String?
+
+    init(_ connector: CurlConnector) throws(TransportError) {
+        csl_curl_enter()
+        defer { csl_curl_leave() }
+        guard let handle = CurlHandle(), let multi = csl_multi_new() else {
+            throw TransportError(.other, "There is no memory for another connection.")
+        }
+        self.connector = connector
+        self.handle = handle
+        easy = handle.easy
+        self.multi = multi
+        handle.prepare(for: self, connector)
+    }
+
+    deinit {
+        // Says goodbye to the other side, if it can do so without waiting.
+        work {
+            _ = csl_multi_remove(multi, easy)
+            csl_multi_free(multi)
+            handle = nil
+        }
+    }
+
+    /// The socket, for waiting; -1 before the connection is open.
+    package var socket: Int32 { state.withLock { $0.socket } }
+
+    /// Connects, shakes hands, and checks whom it has reached. It waits, at most for so long.
+    ///
+    /// - Throws: ``TransportError``, the same as for an exchange.
+    package func open(within limit: Duration) throws(TransportError) {
+        let end = ContinuousClock.now + limit
+        let added = work { csl_multi_add(multi, easy) }
+        guard added == 0 else {
+            throw TransportError(.other, "libcurl refuses the connection: \(CurlFault.text(ofSet: added)).")
+        }
+        while true {
+            let result = work { perform() }
+            if let fault { throw fault }
+            if let result {
+                guard result == CSL_RESULT_OK else { throw error(result) }
+                break
+            }
+            try checkOpen()
+            let left = end - .now
+            guard left > .zero else {
+                throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) within \(limit).")
+            }
+            csl_multi_poll(multi, -1, Self.milliseconds(left))
+        }
+        let socket = work { csl_easy_socket(easy) }
+        guard socket >= 0 else {
+            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) has gone at once.")
+        }
+        state.withLock { $0.socket = socket }
+        try checkOpen()
+    }
+
+    /// Writes what goes out without waiting.
+    ///
+    /// - Returns: how many bytes went out. After fewer than all, wait for the socket, and come again with all that are left: TLS has begun a
+    ///   record with them.
+    /// - Throws: ``TransportError`` when the connection is broken or closed.
+    package func send(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int {
+        try checkOpen()
+        var count = 0
+        let result = work { csl_easy_send(easy, bytes.baseAddress, bytes.count, &count) }
+        guard result == CSL_RESULT_OK || result == CSL_RESULT_AGAIN else { throw error(result) }
+        return count
+    }
+
+    /// Reads what is there without waiting.
+    ///
+    /// - Returns: how many bytes came; 0 at the other side's end, `nil` when there is nothing now.
+    /// - Throws: ``TransportError`` when the connection is broken or closed.
+    package func receive(into bytes: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int? {
+        try checkOpen()
+        var count = 0
+        let result = work { csl_easy_receive(easy, bytes.baseAddress, bytes.count, &count) }
+        if result == CSL_RESULT_AGAIN { return nil }
+        guard result == CSL_RESULT_OK else { throw error(result) }
+        return count
+    }
+
+    /// Ends the connection: a wait for it, too, also while it is being made.
+    package func close() {
+        let socket = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed ? -1 : state.socket
+        }
+        // The number is the connection's until nobody has it any more.
+        if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
+        csl_multi_wakeup(multi, -1)
+    }
+
+    /// The connection stands, and is about to be ours.
+    func accepts() -> Bool {
+        tlsVersion = csl_easy_tls_version(easy).map { String(cString: $0) }
+        do {
+            try connector.trust.check(easy, origin: connector.origin)
+            return true
+        } catch {
+            fault = error
+            return false
+        }
+    }
+
+    private func perform() -> Int32? {
+        var running: Int32 = 0
+        csl_multi_perform(multi, &running)
+        var result: Int32 = 0
+        return csl_multi_next_done(multi, &result) == nil ? nil : result
+    }
+
+    private func checkOpen() throws(TransportError) {
+        guard !state.withLock({ $0.isClosed }) else {
+            throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) is closed.")
+        }
+    }
+
+    private func error(_ code: Int32) -> TransportError {
+        CurlFault.error(code, text: handle?.errorText ?? "", host: connector.origin.authority, easy)
+    }
+
+    /// Rounded up, and no more than a minute: the end is looked at again then.
+    private static func milliseconds(_ duration: Duration) -> Int32 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds < 60 else { return 60_000 }
+        return Int32(seconds) * 1_000 + Int32(attoseconds / 1_000_000_000_000_000) + 1
+    }
+
+    /// Calls libcurl on a thread that isn't the library's own.
+    private func work<Value>(_ body: () -> Value) -> Value {
+        csl_curl_enter()
+        let guarded = csl_pipe_guard_begin()
+        defer {
+            csl_pipe_guard_end(guarded)
+            csl_curl_leave()
+        }
+        return body()
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+
+/// Writes numbered records to a spool and ships them, in small steps, so that a short run makes many calls of the system.
+struct LogProbe {
+    let folder: String
+    let url: URL
+    let logger: RemoteLogger
+    let shipper: LogShipper
+    let spool: Spool
+
+    init(folder: String, url: String, diskBytes: Int) throws {
+        guard let url = URL(string: url) else { throw URLError(.badURL) }
+        self.folder = folder
+        self.url = url
+        var settings = SpoolSettings()
+        settings.diskBytes = diskBytes
+        settings.retryInterval = .milliseconds(50)
+        let spool = Spool(directory: URL(filePath: folder + "/spool"), settings: settings)
+        self.spool = spool
+        shipper = try LogShipper(to: url, format: NDJSONFormat()) { settings in
+            settings.spool = spool
+            settings.compression = .none
+            settings.reportsLosses = false
+            settings.batch = BatchLimits(records: 20, interval: .milliseconds(2))
+            settings.backoff = Backoff(base: .milliseconds(5), cap: .milliseconds(50))
+        }
+        logger = RemoteLogger(label: "sweep", sinks: [shipper])
+    }
+
+    /// What the oracle expects of a number.
+    static func message(_ number: Int) -> String {
+        "record \(number) " + String(repeating: "y", count: number * 37 % 211)
+    }
+
+    private func log(_ number: Int) {
+        logger.log(number % 17 == 0 ? .error : .info, Self.message(number), ["n": number])
+    }
+
+    /// Logs so many records, two at a time, and tells after each step up to which number the spool has them.
+    func write(_ count: Int) async -> Bool {
+        let told = open(folder + "/accepted", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        for number in 1...max(1, count) {
+            log(number)
+            guard number % 2 == 0 || number == count else { continue }
+            // What the receiver is slow to take must stay within the bound of the disk: what is dropped for that was accepted, too.
+            while shipper.statistics.buffered > 200 { try? await Task.sleep(for: .milliseconds(1)) }
+            guard await spool.sync() else { continue }
+            let line = Array("\(number)\n".utf8)
+            // `write`, and not `pwrite` as the spool: what the sweep counts is the spool's.
+            _ = line.withUnsafeBytes { Foundation.write(told, $0.baseAddress, $0.count) }
+        }
+        return await finish()
+    }
+
+    /// Ships what is there.
+    func finish() async -> Bool {
+        let delivered = await logger.shutdown(within: .seconds(30))
+        // What was acknowledged last is tidied up.
+        _ = await spool.sync()
+        return delivered
+    }
+
+    /// Logs at a pace for some seconds, whatever happens, and prints the accounts.
+    func endure(_ seconds: Double, perSecond: Int) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        var number = 0
+        var slowest = Duration.zero
+        while .now < end {
+            let start = ContinuousClock.now
+            for _ in 0..<max(1, perSecond / 100) {
+                number += 1
+                log(number)
+            }
+            slowest = max(slowest, .now - start)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let delivered = await logger.flush(within: .seconds(30))
+        let counts = shipper.statistics
+        let mode = spool.statistics.mode
+        print(
+            "emitted \(counts.emitted) delivered \(counts.delivered) dropped \(counts.droppedInAll) buffered \(counts.buffered)",
+            "flushed \(delivered) mode \(mode) disk \(spool.statistics.diskBytes)",
+            "reasons \(counts.dropped.map { "\($0.key):\($0.value)" }.sorted().joined(separator: ","))")
+        _ = await logger.shutdown(within: .seconds(10))
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+/// Takes connections over TLS on the loopback interface: Python's `ssl` in a process of its own, which keeps what comes on each in a file.
+final class TLSReceiver: Sendable {
+    /// What it does.
+    enum Script: String, Sendable {
+        case read
+        /// Reads, and ends each of the first connections in good order after some bytes.
+        case close
+        /// Reads, and resets each of the first connections after some bytes.
+        case reset
+        /// Shakes hands and reads nothing.
+        case stall
+        /// Takes the connection and never shakes hands.
+        case deaf
+        /// Speaks no TLS.
+        case plain
+    }
+
+    struct Failure: Error {}
+
+    let port: UInt16
+    private let folder: URL
+    private let process: Process
+
+    /// Whether there is what it needs.
+    static func isPossible() async -> Bool {
+        guard await Tool.exists("openssl"), await Tool.exists("python3") else { return false }
+        return true
+    }
+
+    /// - Parameters:
+    ///   - server: whose certificate it shows.
+    ///   - asksForClient: whether clients need a certificate of the same authority.
+    ///   - version: the only version of TLS, such as `1.2`; any unless given.
+    init(
+        _ certificates: TLSCertificates, _ script: Script = .read, server: String = "server", asksForClient: Bool = false,
+        version: String = ""
+    ) async throws {
+        folder = URL.temporaryDirectory.appending(path: "receiver-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.path(percentEncoded: false)
+        try Self.program.write(toFile: path + "/receiver.py", atomically: true, encoding: .utf8)
+        process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "python3", path + "/receiver.py", path, script.rawValue, certificates.path(server),
+            asksForClient ? certificates.path("root.pem") : "",
+            version,
+        ]
+        try process.run()
+        let found = Locked<UInt16?>(nil)
+        let isUp = await eventually {
+            let text = try? String(contentsOfFile: path + "/port", encoding: .utf8)
+            found.withLock { $0 = text.flatMap { UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines)) } }
+            return found.withLock { $0 } != nil
+        }
+        guard isUp, let port = found.withLock({ $0 }) else { throw Failure() }
+        self.port = port
+    }
+
+    func stop() {
+        kill(process.processIdentifier, SIGKILL)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// What each connection has brought.
+    var connections: [[UInt8]] {
+        var connections: [[UInt8]] = []
+        while let data = FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/\(connections.count)") {
+            connections.append([UInt8](data))
+        }
+        return connections
+    }
+
+    private static let program = """
+        import os, socket, ssl, struct, sys, threading, time
+        folder, script, name, authority, version = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(name + ".pem", name + ".key")
+        if authority:
+            context.load_verify_locations(authority)
+            context.verify_mode = ssl.CERT_REQUIRED
+        if version:
+            context.minimum_version = context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + version.replace(".", "_"))
+        server = socket.create_server(("127.0.0.1", 0), backlog=64)
+        with open(folder + "/port.new", "w") as file: file.write(str(server.getsockname()[1]))
+        os.rename(folder + "/port.new", folder + "/port")
+
+        def serve(connection, number):
+            out = open(folder + "/" + str(number), "wb", buffering=0)
+            count = 0
+            if script == "deaf": time.sleep(3600)
+            if script == "plain": connection.sendall(b"220 hello\\r\\n"); time.sleep(3600)
+            try: secure = context.wrap_socket(connection, server_side=True)
+            except (OSError, ssl.SSLError): return
+            if script == "stall": time.sleep(3600)
+            try:
+                while True:
+                    if script in ("close", "reset") and number < 6 and count > 4000 * (number + 1):
+                        if script == "reset":
+                            secure.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                            secure.close()
+                        else:
+                            secure.unwrap()
+                            secure.close()
+                        return
+                    data = secure.recv(3000)
+                    if not data: return
+                    count += len(data)
+                    out.write(data)
+            except (OSError, ssl.SSLError): return
+
+        for number in range(1000000):
+            connection, _ = server.accept()
+            threading.Thread(target=serve, args=(connection, number), daemon=True).start()
+        """
+}
