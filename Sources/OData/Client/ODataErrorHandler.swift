@@ -6,8 +6,9 @@ public import WebServiceClient
 struct ODataErrorHandler: ErrorHandler {
     func verdict(on outcome: CallOutcome) -> ErrorVerdict {
         guard case .response(let response) = outcome.result, !outcome.isSuccess else { return .default }
-        let text = try? TextEncoding.utf8(from: response.body, contentType: response.headers[.contentType])
-        guard let body = ODataErrorBody(text ?? response.body) else { return .default }
+        // JSON is UTF-8 whatever charset is named (RFC 8259 §8.1); some services really use the one that they name.
+        let named = { try? TextEncoding.utf8(from: response.body, contentType: response.headers[.contentType]) }
+        guard let body = ODataErrorBody(response.body) ?? named().flatMap({ ODataErrorBody($0) }) else { return .default }
         return .fail(DecodedErrorBody(status: response.status, body: body))
     }
 }

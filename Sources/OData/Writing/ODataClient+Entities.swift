@@ -12,7 +12,7 @@ extension ODataClient {
     ///   - preference: what the service is to answer with.
     /// - Returns: the entity as the service has it, or only where it is.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
-    public func create<Entity>(
+    @discardableResult public func create<Entity>(
         _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
@@ -28,7 +28,7 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataWriteError`` where a relation
     ///   was changed as a value. `CancellationError` when the task was cancelled.
-    public func update<Entity>(
+    @discardableResult public func update<Entity>(
         _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition? = nil,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
@@ -45,7 +45,7 @@ extension ODataClient {
     /// Writes these properties of an entity, by their wire names, by PATCH (MERGE in version 2).
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
-    public func update<Entity>(
+    @discardableResult public func update<Entity>(
         _ request: EntityRequest<Entity>, setting properties: DynamicEntity, if condition: WriteCondition = .exists,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
@@ -59,7 +59,7 @@ extension ODataClient {
     /// Replaces an entity as a whole, by PUT: properties that aren't written fall back to their defaults. An update is nearly always better.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
-    public func replace<Entity>(
+    @discardableResult public func replace<Entity>(
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .exists,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
@@ -74,7 +74,7 @@ extension ODataClient {
     ///
     /// - Parameter condition: ``WriteCondition/none`` for either, ``WriteCondition/absent`` to create only, ``WriteCondition/exists`` to update only.
     /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
-    public func upsert<Entity>(
+    @discardableResult public func upsert<Entity>(
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .none,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {

@@ -4,9 +4,10 @@ public import Logging
 /// A handler of swift-log that makes records; there with the package trait `SwiftLog`.
 ///
 ///     let pipeline = LogPipeline(sinks: [shipper, ConsoleSink(minimumLevel: .warning)])
-///     LoggingSystem.bootstrap { label, provider in
-///         RemoteLogHandler(label: label, pipeline: pipeline, metadataProvider: provider)
-///     }
+///     LoggingSystem.bootstrap { RemoteLogHandler(label: $0, pipeline: pipeline) }
+///
+/// A metadata provider goes the same way: `LoggingSystem.bootstrap({ RemoteLogHandler(label: $0, pipeline: pipeline, metadataProvider: $1) },
+/// metadataProvider: provider)`.
 ///
 /// The label is the record's label; the error of a log call is the record's error. Metadata of the call wins over that of the provider, and that over the
 /// handler's own. Values keep their type where the record has one for it: numbers, truth values, dates, whatever is ``LogValueConvertible``; others are

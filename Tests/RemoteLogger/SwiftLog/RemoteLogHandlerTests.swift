@@ -100,4 +100,10 @@ import WebServiceClient
         #expect(pipeline.emitted == 1 && pipeline.suppressed > 0)
     }
 }
+
+/// The samples of the README and of the handler's documentation. A process can run one of them once: here it is enough that they compile.
+private func bootstrap(_ pipeline: LogPipeline, provider: Logger.MetadataProvider) {
+    LoggingSystem.bootstrap { RemoteLogHandler(label: $0, pipeline: pipeline) }
+    LoggingSystem.bootstrap({ RemoteLogHandler(label: $0, pipeline: pipeline, metadataProvider: $1) }, metadataProvider: provider)
+}
 #endif

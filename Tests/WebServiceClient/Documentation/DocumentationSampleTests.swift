@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-// The samples of the README and the DocC articles, letter for letter where they are code: what stops compiling here is wrong there.
+// Samples of the README and of this module's articles: what stops compiling here is wrong there.
 
 struct Repository: Codable, Hashable, Sendable {
     var name: String
@@ -79,6 +79,26 @@ final class Shop: WebServiceClient, @unchecked Sendable {
         let requests = stub.requests(for: "repository(owner:name:)")
         try requests[0].expectURL("https://api.github.com/repos/swiftlang/swift")
         #expect(requests.allSatisfy { $0.request.headers[.authorization] != nil })
+    }
+
+    @Test func `A token is a header, renewed by a preparer, and a failed call tells its status`() async throws {
+        let token = "one"
+        let renewed = { @Sendable () async throws -> String in "two" }
+        stub["product(id:)"] = .status(404)
+        let shop = Shop(serviceRoot: "https://shop.example.com/v1") {
+            $0.transport = stub
+            $0.headers[.authorization] = "Bearer " + token
+            $0.timeouts.total = .seconds(30)
+            $0.retry = RetryPolicy(attempts: 3)
+            $0.interceptors = [RequestPreparer { $0.headers[.authorization] = "Bearer " + (try await renewed()) }]
+        }
+        do {
+            _ = try await shop.product(id: 7)
+            Issue.record("There is no such product.")
+        } catch let error as ServiceError where error.status == 404 {
+            #expect(error.kind == .status && error.response != nil && error.errorBody == nil && !error.message.isEmpty)
+        }
+        #expect(stub.requests[0].request.headers[.authorization] == "Bearer two")
     }
 
     @Test func `The search template leaves a missing page out and reads inside the payload`() async throws {

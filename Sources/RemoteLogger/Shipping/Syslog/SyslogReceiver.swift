@@ -10,8 +10,8 @@ public struct SyslogReceiver: Sendable, Hashable, CustomStringConvertible {
     public var host: String
     /// The port: unless set 601 over TCP, and 6514 over TLS, which are IANA's.
     public var port: UInt16
-    /// Whether the connection is secured by TLS, 1.2 or later. Whom to trust, who to be, and the lowest version of TLS are
-    /// ``ShippingSettings/trust``.
+    /// Whether the connection is secured by TLS, 1.2 or later; setting it leaves the port as it is. Whom to trust, who to be, and the lowest
+    /// version of TLS are ``ShippingSettings/trust``, which a receiver without TLS refuses.
     public var usesTLS = false
     /// For how long messages are kept in memory after they were sent, to be sent again when the connection turns out to be broken.
     /// 5 seconds unless set.

@@ -27,6 +27,10 @@ final class SyslogSender: PayloadSender {
         address = receiver
         self.settings = settings
         guard receiver.usesTLS else {
+            guard settings.trust == nil else {
+                throw LogShipperError(
+                    message: "The trust policy means nothing to \(receiver): take SyslogReceiver.tls(host:port:), or leave the policy out.")
+            }
             connector = nil
             return
         }

@@ -22,8 +22,8 @@ final class TLSConnection: SyslogConnection {
         guard connection.tlsVersion != "TLSv1.2" else { return }
         // Since TLS 1.3 a client's side stands before the server has looked at the client's certificate: what is written meanwhile would be
         // confirmed by the server's system, and then thrown away. A server that agrees sends session tickets as a rule (RFC 8446 §4.6.1), one that
-        // doesn't sends an alert: either comes within a round trip, of which the handshake had two or more. One that sends nothing agrees, too.
-        let patience = min(max(.now - start, .milliseconds(50)), .seconds(1), timeout)
+        // doesn't sends an alert: either ends the wait, once the server has looked. One that sends nothing by then agrees, too.
+        let patience = min(max(.now - start, .seconds(1)), timeout)
         try stream.wait(for: .reading, upTo: patience)
         guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection at once") }
     }
