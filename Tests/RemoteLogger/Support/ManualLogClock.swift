@@ -71,7 +71,7 @@ final class ManualLogClock: LogClock {
 
     /// Moves on in small steps until something has become true.
     func run(step: Duration = .milliseconds(250), until condition: () -> Bool) async -> Bool {
-        await eventually {
+        await eventually(slowsDown: false) {
             if condition() { return true }
             advance(by: step)
             return false
@@ -80,14 +80,22 @@ final class ManualLogClock: LogClock {
 }
 
 /// Lets other tasks work until something has become true. The bound of five minutes is met by failing tests only.
-func eventually(_ condition: () -> Bool) async -> Bool {
+///
+/// - Parameter slowsDown: whether it looks less often as time goes by, as is right where other processes are waited for.
+func eventually(slowsDown: Bool = true, _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + .seconds(300)
     var turns = 0
     while ContinuousClock.now < end {
         if condition() { return true }
         turns += 1
         // Whoever only yields takes the time of those that it waits for.
-        if turns % 20 == 0 { try? await Task.sleep(for: .milliseconds(1)) } else { await Task.yield() }
+        if slowsDown, turns > 200 {
+            try? await Task.sleep(for: .milliseconds(20))
+        } else if turns % 20 == 0 {
+            try? await Task.sleep(for: .milliseconds(1))
+        } else {
+            await Task.yield()
+        }
     }
     return condition()
 }
