@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #if defined(__linux__)
@@ -117,19 +118,20 @@ static struct {
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static const char *failure = "libcurl was not opened";
 static struct version_information *about;
-static pthread_rwlock_t exit_lock = PTHREAD_RWLOCK_INITIALIZER;
 
-// Taken and kept when the process exits: no transfer goes on from here. The wait is bounded, since the thread that exits may be the one
-// that holds it.
+// How many threads are inside of libcurl, how deep this one is, and whether the process exits. A lock for readers and writers would do, but
+// the system's prefers readers: many loops keep a thread that exits waiting for longer than it may.
+static atomic_int inside;
+static _Thread_local int depth;
+static atomic_bool is_exiting;
+
+// From here no transfer goes on: who is inside leaves, and nobody gets in any more. The wait is bounded, since a process must end.
 static void stop_at_exit(void) {
-#if defined(__APPLE__)
-    for (int attempt = 0; attempt < 1000 && pthread_rwlock_trywrlock(&exit_lock) != 0; attempt++) usleep(1000);
-#else
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 1;
-    pthread_rwlock_timedwrlock(&exit_lock, &until);
-#endif
+    enum { milliseconds = 5000 };
+    atomic_store(&is_exiting, true);
+    // The thread that exits may be inside itself.
+    int own = depth > 0 ? 1 : 0;
+    for (int tenth = 0; tenth < milliseconds * 10 && atomic_load(&inside) > own; tenth++) usleep(100);
 }
 
 static bool find_curl(void *library) {
@@ -452,8 +454,18 @@ void csl_pipe_guard_end(csl_pipe_guard guard) {
     if (guard.blocks) pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
 }
 
-void csl_curl_enter(void) { pthread_rwlock_rdlock(&exit_lock); }
-void csl_curl_leave(void) { pthread_rwlock_unlock(&exit_lock); }
+void csl_curl_enter(void) {
+    if (depth++ > 0) return;
+    // Counted before it is asked: either the thread that exits sees this one, or this one sees that the process exits.
+    atomic_fetch_add(&inside, 1);
+    if (!atomic_load(&is_exiting)) return;
+    atomic_fetch_sub(&inside, 1);
+    for (;;) pause();
+}
+
+void csl_curl_leave(void) {
+    if (--depth == 0) atomic_fetch_sub(&inside, 1);
+}
 
 // Threads
 

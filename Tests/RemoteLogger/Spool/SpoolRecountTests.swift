@@ -29,7 +29,12 @@ import WebServiceClient
         let isWritten = Locked(false)
         harness.disk.faults.withLock {
             $0 = { call, _ in
-                guard call == "read", reads.withLock({ $0 += 1; return $0 }) == read else { return nil }
+                guard call == "read" else { return nil }
+                let number = reads.withLock { count in
+                    count += 1
+                    return count
+                }
+                guard number == read else { return nil }
                 harness.append([.sample(21, .critical)])
                 isWritten.withLock { $0 = Self.waitUntilWritten(harness.spool) }
                 return nil
