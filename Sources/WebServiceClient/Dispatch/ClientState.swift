@@ -39,7 +39,7 @@ final class ClientState: Sendable {
         let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
         if let profile {
-            table = CompiledTable(type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate)
+            table = CompiledTable(type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate, methods: type.endpoints.keys)
         } else {
             table = CompiledTable.of(type, root: rootTemplate)
         }
@@ -112,12 +112,14 @@ final class ClientState: Sendable {
         ["User-Agent": userAgent, "Accept": serializer.contentType]
     }
 
-    /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → authentication → transport.
+    /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
+    /// authentication → transport.
     private static func chain(_ configuration: WebServiceClient.Configuration) -> NextInterceptor {
         var stages: [any Interceptor] = configuration.interceptors
         stages.append(CallPreparation())
         stages.append(Redirects(policy: configuration.redirects))
         stages.append(Retry(policy: configuration.retry))
+        stages.append(ExchangeRecord())
         if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
             stages.append(
                 AuthenticationInterceptor(

@@ -15,6 +15,7 @@ struct Dispatcher: Sendable {
 
     /// What came back from the chain, the body still unread.
     struct Exchange: Sendable {
+        /// As it was sent at last: prepared, and to where redirects led, without what authentication adds.
         let request: ServiceRequest
         let response: TransportResponse
         /// Whether an error handler accepted an exchange that brought no response.
@@ -150,9 +151,12 @@ struct Dispatcher: Sendable {
         context.prepare = options.prepare
         do {
             try checkCancellation()
-            return Exchange(request: request, response: try await response(to: request, &context))
+            let response = try await response(to: request, &context)
+            return Exchange(request: context.progress.exchange?.request ?? request, response: response)
         } catch {
-            let wrapped = wrap(error, stage: .chain, request: request)
+            let last = context.progress.exchange
+            request = last?.request ?? request
+            let wrapped = wrap(error, stage: .chain, request: request, answer: last?.answer)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
             return try await judge(failure, with: handler, request: request)
         }
@@ -189,7 +193,10 @@ struct Dispatcher: Sendable {
     }
 
     /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
-    private func wrap(_ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?) -> any Error {
-        ErrorWrapper(call: endpoint.identity, request: request).wrap(error, stage: stage)
+    private func wrap(
+        _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallProgress.Answer? = nil
+    ) -> any Error {
+        let response = answer.map { ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true) }
+        return ErrorWrapper(call: endpoint.identity, request: request, response: response).wrap(error, stage: stage)
     }
 }

@@ -4,10 +4,22 @@
 @dynamicMemberLookup
 public struct DynamicCalls: Sendable {
     let client: WebServiceClient
+    var options = CallOptions.none
 
     /// The calls of a name.
     public subscript(dynamicMember name: String) -> DynamicCall {
-        DynamicCall(client: client, name: name)
+        DynamicCall(client: client, options: options, name: name)
+    }
+
+    /// The same calls, with what one call has of its own: `client.dynamic(timeout: .seconds(5)).repository(owner: "swiftlang", name: "swift")`.
+    ///
+    /// - Parameters:
+    ///   - timeout: the deadline of the whole call.
+    ///   - prepare: changes the request, after the client's preparers.
+    public func callAsFunction(
+        timeout: Duration? = nil, prepare: (@Sendable (inout ServiceRequest) async throws -> Void)? = nil
+    ) -> DynamicCalls {
+        DynamicCalls(client: client, options: CallOptions(prepare: prepare ?? options.prepare, timeout: timeout ?? options.timeout))
     }
 }
 
@@ -15,6 +27,7 @@ public struct DynamicCalls: Sendable {
 @dynamicCallable
 public struct DynamicCall: Sendable {
     let client: WebServiceClient
+    var options = CallOptions.none
     let name: String
 
     /// Calls the endpoint and gives its value.
@@ -46,7 +59,7 @@ public struct DynamicCall: Sendable {
         var key = name + "("
         for (label, _) in arguments { key += label.isEmpty ? "_:" : label + ":" }
         let state = client.state
-        return Dispatcher(state: state, endpoint: try state.endpoint(for: key + ")"))
+        return Dispatcher(state: state, endpoint: try state.endpoint(for: key + ")"), options: options)
     }
 }
 

@@ -9,10 +9,12 @@ struct ResponseReader: Sendable {
 
     /// All of the body.
     func body() async throws -> Data {
+        var body = Data()
         do {
-            return try await response.body.collect(upTo: endpoint.bodyLimit)
+            try await response.body.collect(upTo: endpoint.bodyLimit, into: &body)
+            return body
         } catch {
-            throw wrap(error, stage: .body, body: Data())
+            throw wrap(error, stage: .body, body: body)
         }
     }
 
@@ -158,8 +160,8 @@ struct ResponseReader: Sendable {
 
     // MARK: Errors
 
-    private func summary(_ body: Data) -> ResponseSummary {
-        ResponseSummary(status: response.status, headers: response.headers, url: response.url, body: body)
+    private func summary(_ body: Data, isCut: Bool = false) -> ResponseSummary {
+        ResponseSummary(status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut)
     }
 
     private func error(
@@ -191,7 +193,8 @@ struct ResponseReader: Sendable {
         return unreadable(beginning, as: type, error)
     }
 
+    /// - Parameter body: what came of it.
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
-        ErrorWrapper(call: endpoint.identity, request: exchange.request, response: summary(body)).wrap(error, stage: stage)
+        ErrorWrapper(call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true)).wrap(error, stage: stage)
     }
 }

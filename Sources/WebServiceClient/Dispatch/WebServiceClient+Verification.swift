@@ -22,6 +22,15 @@ extension WebServiceClient {
         state.faults
     }
 
+    /// Lists the faults that this client would have with a profile, and hasn't without any: in the service root and the endpoints that the two
+    /// make together. Empty when the profile can be set. What the transport can't do is no fault of the profile.
+    public func verify(_ profile: ServiceProfile) -> [TableFault] {
+        let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
+        return ClientState(self, configuration: configuration, profile: profile).faults.filter {
+            $0.kind != .missingCapability && !known.contains($0)
+        }
+    }
+
     /// What the class's table says, as a value that can be stored and compared.
     public class func describe() -> ClientDescription {
         ClientDescription(client: String(describing: self), table: endpoints)

@@ -41,7 +41,7 @@ open class WebServiceClient: @unchecked Sendable {
     /// A client whose endpoints come from a profile, laid over the class's own.
     public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
-        self.profile = profile
+        mutable.withLock { $0.profile = profile }
     }
 
     // MARK: Declarations
@@ -78,14 +78,32 @@ open class WebServiceClient: @unchecked Sendable {
     }
 
     /// The profile laid over the class's table, if there is one. Setting it replaces the endpoints for later calls, atomically; calls in
-    /// flight keep theirs. A profile that can be made has no faults, so an invalid one can't get here.
+    /// flight keep theirs.
+    ///
+    /// A profile that can be made has no faults by itself. One that doesn't fit this client is refused, and the old one stays: the diagnostics
+    /// say why, and ``verify(_:)`` tells before.
     public var profile: ServiceProfile? {
         get { mutable.withLock { $0.profile } }
         set {
-            mutable.withLock { mutable in
-                mutable.profile = newValue
-                mutable.generation += 1
-                mutable.state = nil
+            var isSet = false
+            while !isSet {
+                let generation = mutable.withLock { $0.generation }
+                if let newValue {
+                    let faults = verify(newValue)
+                    guard faults.isEmpty else {
+                        let text = TableFaults(client: String(describing: type(of: self)), faults: faults).description
+                        configuration.diagnostics.report(.init(.warning, "The profile is refused, and the client stays as it is. \(text)"))
+                        return
+                    }
+                }
+                isSet = mutable.withLock { mutable in
+                    // What it was checked with must still hold.
+                    guard mutable.generation == generation else { return false }
+                    mutable.profile = newValue
+                    mutable.generation += 1
+                    mutable.state = nil
+                    return true
+                }
             }
         }
     }

@@ -10,8 +10,10 @@ final class CompiledTable: Sendable {
 
     /// Compiles a table.
     ///
-    /// - Parameter root: the service root where it has placeholders, else `nil`.
-    init(_ table: EndpointTable, root: String?) {
+    /// - Parameters:
+    ///   - root: the service root where it has placeholders, else `nil`.
+    ///   - methods: the keys of methods that are known already, which bare names must fit.
+    init(_ table: EndpointTable, root: String?, methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointDescriptor] = [:]
         var faults: [TableFault] = []
@@ -36,6 +38,13 @@ final class CompiledTable: Sendable {
                 let fix = error.suggestion.map { "write \"\($0)\"" } ?? "write it like \"repository(owner:name:)\""
                 faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
             }
+        }
+        for key in methods {
+            guard let name = try? MethodName(key), let descriptor = bareNames[name.baseName], plans[name.description] == nil else {
+                continue
+            }
+            let (_, found) = EndpointCompiler.compile(descriptor, for: name, root: root)
+            faults += found
         }
         self.plans = plans
         self.bareNames = bareNames

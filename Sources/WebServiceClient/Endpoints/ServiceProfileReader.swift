@@ -8,8 +8,15 @@ struct ServiceProfileReader {
     private(set) var notes: [String] = []
 
     init(_ data: Data) {
-        guard case .record(let root)? = ServiceProfileValue(data) else {
-            faults.append("the data is neither a property list nor JSON with a dictionary at its root")
+        let value: ServiceProfileValue
+        do {
+            value = try ServiceProfileValue(data)
+        } catch {
+            faults.append("the data is neither a property list nor JSON: \(Self.reason(of: error))")
+            return
+        }
+        guard case .record(let root) = value else {
+            faults.append("the data has no dictionary at its root")
             return
         }
         for key in root.keys.sorted() where key != "BaseURL" && key != "Resources" {
@@ -27,6 +34,15 @@ struct ServiceProfileReader {
         if list.isEmpty { faults.append("\"Resources\" is empty") }
         var seen: [String: Int] = [:]
         for (position, item) in list.enumerated() { readResource(item, position, &seen) }
+    }
+
+    /// What the parser says: where it knows the line, it tells it.
+    private static func reason(of error: any Error) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error, let underlying = context.underlyingError,
+            !(underlying is JSONSyntaxError)
+        else { return DecodingErrorText.text(of: error) }
+        let cause = underlying as NSError
+        return cause.userInfo[NSDebugDescriptionErrorKey] as? String ?? cause.localizedDescription
     }
 
     private mutating func readBaseURL(_ value: ServiceProfileValue?) {

@@ -2,7 +2,8 @@ import Foundation
 
 /// What a profile's bytes hold, as far as a profile needs it.
 ///
-/// It is read by Foundation's decoders: its `PropertyListSerialization` ends the process on some binary lists that hold a set.
+/// Property lists are read by Foundation's decoder: its `PropertyListSerialization` ends the process on some binary lists that hold a set. JSON is
+/// read by the library's own, which tells the line.
 enum ServiceProfileValue: Decodable {
     case text(String)
     case list([ServiceProfileValue])
@@ -10,15 +11,27 @@ enum ServiceProfileValue: Decodable {
     /// Anything else, which has no place in a profile.
     case other
 
-    /// The value of JSON or of a property list; `nil` for what is neither.
-    init?(_ data: Data) {
-        if let value = try? JSONDecoder().decode(Self.self, from: data) {
-            self = value
-        } else if (try? PropertyListBounds.check(data)) != nil, let value = try? PropertyListDecoder().decode(Self.self, from: data) {
-            self = value
-        } else {
-            return nil
+    /// The value of JSON or of a property list.
+    ///
+    /// - Throws: why the data is neither, with the place where the parser tells it.
+    init(_ data: Data) throws {
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
+            self = try Self.list(data)
+            return
         }
+        do {
+            self = try JSONReader().decode(Self.self, from: data)
+        } catch {
+            // A list in another charset, or in the oldest form.
+            guard let list = try? Self.list(data) else { throw error }
+            self = list
+        }
+    }
+
+    private static func list(_ data: Data) throws -> Self {
+        try PropertyListBounds.check(data)
+        return try PropertyListDecoder().decode(Self.self, from: data)
     }
 
     init(from decoder: any Decoder) throws {

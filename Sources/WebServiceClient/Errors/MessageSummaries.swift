@@ -36,7 +36,7 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     public let url: URL
     /// The beginning of the body, at most ``bodyLimit`` bytes.
     public let body: Data
-    /// Whether the body went on behind what was kept.
+    /// Whether there is, or may be, more of the body than what was kept: nothing was read of one when the call failed before.
     public let bodyIsCut: Bool
 
     /// The summary of a response with what was read of its body.

@@ -18,6 +18,8 @@ public struct CallContext: Sendable {
     public var hop = 0
     /// Counts repeats and redirects for all copies of this context.
     package let progress = CallProgress()
+    /// The number of the exchange in ``progress``.
+    var exchange = 0
     /// The dry run that the call is to stop for, if it is one: nothing is sent then.
     var dryRun: DryRun?
     /// Whether the call is a dry run, of which nothing is to be logged or counted.

@@ -1,21 +1,66 @@
+import Foundation
+
 /// How far a call has come, shared by all copies of its context: interceptors outside retries and redirects read here, after the call,
 /// what the stages inside did with copies of their own.
 package final class CallProgress: Sendable {
-    private let counts = Locked((repeats: 0, redirects: 0))
+    /// A request as it was on its way to the transport, without what authentication adds, and what it was answered with.
+    struct Exchange: Sendable {
+        let request: ServiceRequest
+        var answer: Answer?
+    }
+
+    /// The head of a response. The body isn't held: who holds it keeps its transfer.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: HTTPFields
+        let url: URL
+    }
+
+    private struct State: Sendable {
+        var repeats = 0
+        var redirects = 0
+        var exchange: Exchange?
+        /// How many exchanges there were.
+        var number = 0
+    }
+
+    private let state = Locked(State())
 
     package init() {}
 
     /// How often the call was repeated after a failure.
-    package var repeats: Int { counts.withLock { $0.repeats } }
+    package var repeats: Int { state.withLock { $0.repeats } }
 
     /// How many redirects were followed, in all attempts together.
-    package var redirects: Int { counts.withLock { $0.redirects } }
+    package var redirects: Int { state.withLock { $0.redirects } }
+
+    /// The last request on its way to the transport; `nil` before the first.
+    var exchange: Exchange? { state.withLock { $0.exchange } }
 
     func countRepeat() {
-        counts.withLock { $0.repeats += 1 }
+        state.withLock { $0.repeats += 1 }
     }
 
     func countRedirect() {
-        counts.withLock { $0.redirects += 1 }
+        state.withLock { $0.redirects += 1 }
+    }
+
+    /// Begins an exchange.
+    ///
+    /// - Returns: its number, by which the answer finds it.
+    func begins(_ request: ServiceRequest) -> Int {
+        state.withLock { state in
+            state.number += 1
+            state.exchange = Exchange(request: request)
+            return state.number
+        }
+    }
+
+    /// Notes the answer, unless another exchange has begun since: an interceptor may have sent two at once.
+    func isAnswered(by response: TransportResponse, exchange number: Int) {
+        let answer = Answer(status: response.status, headers: response.headers, url: response.url)
+        state.withLock { state in
+            if state.number == number { state.exchange?.answer = answer }
+        }
     }
 }

@@ -63,24 +63,29 @@ public struct ResponseBody: AsyncSequence, Sendable {
     /// - Parameter limit: the most bytes to take.
     /// - Throws: ``ResponseBodyTooLarge`` above the limit, and what the transfer throws when it breaks.
     public func collect(upTo limit: Int) async throws -> Data {
-        switch storage {
-        case .data(let data):
-            guard data.count <= limit else { throw ResponseBodyTooLarge(limit: limit) }
-            return data
-        case .source(let source):
-            guard var whole = try await source.next() else { return Data() }
-            guard whole.count <= limit else { throw tooLarge(source, limit) }
-            while let chunk = try await source.next() {
-                guard chunk.count <= limit - whole.count else { throw tooLarge(source, limit) }
-                whole.append(chunk)
-            }
-            return whole
-        }
+        var whole = Data()
+        try await collect(upTo: limit, into: &whole)
+        return whole
     }
 
-    private func tooLarge(_ source: Source, _ limit: Int) -> ResponseBodyTooLarge {
-        source.cancel()
-        return ResponseBodyTooLarge(limit: limit)
+    /// The same; behind an error there is what had come before it, at most the limit.
+    func collect(upTo limit: Int, into whole: inout Data) async throws {
+        let limit = Swift.max(0, limit)
+        switch storage {
+        case .data(let data):
+            whole = data.prefix(limit)
+            guard data.count <= limit else { throw ResponseBodyTooLarge(limit: limit) }
+        case .source(let source):
+            while let chunk = try await source.next() {
+                guard chunk.count <= limit - whole.count else {
+                    whole.append(chunk.prefix(limit - whole.count))
+                    source.cancel()
+                    throw ResponseBodyTooLarge(limit: limit)
+                }
+                // The first one is kept as it is, and not copied.
+                if whole.isEmpty { whole = chunk } else { whole.append(chunk) }
+            }
+        }
     }
 
     /// The same body, with every piece passed through a closure as it is read.

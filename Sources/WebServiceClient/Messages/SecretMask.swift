@@ -14,23 +14,37 @@ package enum SecretMask {
     /// Fields whose values are URLs.
     private static let urlNames: Set<String> = ["location", "content-location", "referer"]
 
-    /// Words that make a field or a query parameter a secret when its name contains one.
-    private static let secretWords = [
-        "token", "secret", "password", "passwd", "pwd", "passphrase", "apikey", "api-key", "api_key", "accesskey", "access-key",
-        "access_key",
-        "privatekey", "private-key", "private_key", "subscription-key", "subscription_key", "functions-key", "auth-key", "auth_key",
-        "account-key", "sessionid", "session-id", "session_id", "jwt", "signature", "credential",
+    /// Words that make a name a secret's, wherever they stand in it: in lower case, and without `-`, `_`, `.` and blanks.
+    package static let words = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
+        "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
+        "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer",
     ]
+
+    /// Names that are a secret's as a whole, of four bytes at most.
+    package static let wholeNames = ["pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
+
+    /// Of parameters, too; in bodies these name too much else.
+    private static let parameterNames = ["key", "sig", "code", "appid"]
+
+    private static func isWord(_ name: String) -> Bool {
+        let plain = plain(name)
+        return wholeNames.contains(plain) || words.contains(where: plain.contains)
+    }
+
+    private static func plain(_ name: String) -> String {
+        String(String.UnicodeScalarView(name.lowercased().unicodeScalars.filter { !"-_. ".unicodeScalars.contains($0) }))
+    }
 
     /// Whether the value of a field of this name is a secret.
     package static func hides(_ name: HTTPFields.Name) -> Bool {
-        secretNames.contains(name.canonicalName) || hidesParameter(named: name.canonicalName)
+        let text = name.canonicalName
+        return secretNames.contains(text) || hidesParameter(named: text) || text.hasPrefix("x-") && isWord(String(text.dropFirst(2)))
     }
 
     /// Whether the value of a query or form parameter of this name is a secret.
     package static func hidesParameter(named name: String) -> Bool {
-        let lowered = name.lowercased()
-        return lowered == "key" || lowered == "sig" || lowered == "code" || secretWords.contains(where: lowered.contains)
+        parameterNames.contains(name.lowercased()) || isWord(name)
     }
 
     /// The field's value, or the mask. The scheme of an `Authorization` stays readable: it helps and tells nothing.
@@ -59,10 +73,9 @@ package enum SecretMask {
         return result
     }
 
-    /// Whether a member of this name holds a secret. In bodies `code` and `key` name too much else.
+    /// Whether a member of this name holds a secret.
     private static func hidesMember(named name: String) -> Bool {
-        let lowered = name.lowercased()
-        return lowered != "code" && lowered != "key" && hidesParameter(named: lowered)
+        isWord(name)
     }
 
     /// A member's name and its value, where that is a text or a number. A text that the body's end cuts off counts too.

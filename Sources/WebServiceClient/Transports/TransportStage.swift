@@ -10,7 +10,9 @@ struct TransportStage: Sendable {
         try prepareTrust(of: &request, context)
         if let dryRun = DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
-        return try await transport.send(request)
+        let response = try await transport.send(request)
+        context.progress.isAnswered(by: response, exchange: context.exchange)
+        return response
     }
 
     /// A client's identity goes where its credentials go: to the origin of the service root, and nowhere else, whoever has set the URL or

@@ -96,10 +96,18 @@ struct ResponseWriter {
     }
 
     private static func head(_ status: Int, _ reason: String, _ fields: LoopbackFields) -> [UInt8] {
-        Array("HTTP/1.1 \(status) \(reason)\r\n".utf8) + lines(fields) + [13, 10]
+        var head = Array("HTTP/1.1 \(status) \(reason)\r\n".utf8)
+        head += lines(fields)
+        head += [13, 10]
+        return head
     }
 
     private static func lines(_ fields: LoopbackFields) -> [UInt8] {
-        fields.flatMap { $0.nameBytes + Array(": ".utf8) + $0.valueBytes + [13, 10] }
+        fields.reduce(into: []) { lines, field in
+            lines += field.nameBytes
+            lines += Array(": ".utf8)
+            lines += field.valueBytes
+            lines += [13, 10]
+        }
     }
 }

@@ -49,6 +49,26 @@ import WebServiceTesting
         #expect(error?.message.contains("argument 0") == true && error?.message.contains("nil") == true)
     }
 
+    @Test func `A hole in a URI template's path names the argument`() async throws {
+        for template in ["/a/{0}", "/a/{+0}/b", "{+0}", "/a/{0}{?0}"] {
+            for value in [nil, ""] as [String?] {
+                let error = await serviceError { _ = try await url { $0.get(uriTemplate: template, value) } }
+                #expect(error?.kind == .argument && (error?.cause as? ArgumentError)?.argument == "argument 0", "\(template)")
+            }
+        }
+        #expect(await serviceError { _ = try await url { $0.get(uriTemplate: "/a/{0}", [String]()) } }?.kind == .argument)
+        for template in ["/a{/0}/b", "/a{/0*}"] {
+            #expect(await serviceError { _ = try await url { $0.get(uriTemplate: template, "") } }?.kind == .argument, "\(template)")
+            #expect(await serviceError { _ = try await url { $0.get(uriTemplate: template, ["a", "", "b"]) } }?.kind == .argument)
+        }
+        // These take their separator along, or aren't the path.
+        for template in ["/a{/0}", "/a{;0}", "/a{.0}", "/a{?0}", "/a?b={0}", "/a?b=c{&0}"] {
+            let sent = try await url { $0.get(uriTemplate: template, nil as String?) }
+            #expect(sent.hasPrefix("https://api.test/v1/a"), "\(template)")
+        }
+        #expect(try await url { $0.get(uriTemplate: "/a/{0,1}", nil as String?, "x") } == "https://api.test/v1/a/x")
+    }
+
     @Test(arguments: [
         ("a/b c", "a/b%20c"), ("a?b", "a%3Fb"), ("a#b", "a%23b"), ("basic-auth/user/passwd", "basic-auth/user/passwd"),
         ("a/b:c", "a/b%3Ac"),

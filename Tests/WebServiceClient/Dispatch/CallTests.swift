@@ -296,4 +296,13 @@ import WebServiceTesting
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
+
+    @Test func `A dynamic call has a deadline and a preparation of its own`() async throws {
+        let (client, stub) = Store.stubbed(.json(#"{"id":1,"name":"tea"}"#))
+        let item: StoreItem = try await client.dynamic(timeout: .seconds(7)) { $0.headers["X-Own"] = "yes" }.item(id: 1)
+        let request = try #require(stub.requests.first).request
+        #expect(item.id == 1 && request.headers["X-Own"] == "yes" && request.timeouts.total == .seconds(7))
+        let _: StoreItem = try await client.dynamic.item(id: 1)
+        #expect(stub.requests.last?.request.headers["X-Own"] == nil)
+    }
 }

@@ -128,8 +128,46 @@ import WebServiceTesting
             let (client, _) = Store.stubbed(answer) { $0.bodyLimit = 5 }
             let error = await serviceError { _ = try await client.get("/").value(String.self) }
             #expect(error?.kind == .bodyTooLarge && error?.stage == .body)
+            #expect(error?.response?.body == Data("12345".utf8) && error?.response?.bodyIsCut == true)
             #expect(try await client.get("/").describing { $0.bodyLimit(6) }.value(String.self) == "123456")
         }
+    }
+
+    @Test func `A body that breaks off leaves what had come`() async throws {
+        let lost = TransportError(.truncated, "gone")
+        let (client, _) = Store.stubbed(.pieces([Data("12".utf8), Data("34".utf8)], failing: lost))
+        let error = await serviceError { _ = try await client.get("/").value(String.self) }
+        #expect(error?.kind == .transport && error?.stage == .body && error?.status == 200)
+        #expect(error?.response?.body == Data("1234".utf8) && error?.response?.bodyIsCut == true)
+    }
+
+    @Test func `An error behind an answer has that answer, and the request as it was sent`() async throws {
+        let processor = ResponseProcessor { _ in throw Refusal() }
+        let (client, _) = Store.stubbed(.json(tea, status: 203)) {
+            $0.interceptors = [processor, RequestPreparer { $0.headers["X-Prepared"] = "yes" }]
+        }
+        let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(error.kind == .interceptor && error.status == 203 && error.response?.headers["Content-Type"] == "application/json")
+        #expect(error.request?.headers["X-Prepared"] == "yes")
+
+        let (lost, _) = Store.stubbed(.failure(TransportError(.connectionLost, "gone")))
+        #expect(await serviceError { _ = try await lost.item(id: 1) }?.response == nil)
+    }
+
+    @Test func `An error behind a redirect names where it led`() async throws {
+        let stub = StubTransport()
+        stub.fallback(
+            StubAnswer { exchange in
+                let url = exchange.request.url
+                guard url.path() == "/v1/items/1" else { return TransportResponse(status: 500, url: url) }
+                return TransportResponse(status: 302, headers: ["Location": "/moved"], url: url)
+            })
+        let client = Store(serviceRoot: "https://api.test/v1") { $0.transport = stub }
+        let error = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(error.status == 500 && error.request?.url == "https://api.test/moved")
+        client.configure { $0.redirects = RedirectPolicy(.stop) }
+        let stopped = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(stopped.status == 302 && stopped.request?.url == "https://api.test/v1/items/1")
     }
 
     // MARK: Streams

@@ -28,6 +28,8 @@ import WebServiceTesting
             try JSONSerialization.data(withJSONObject: value),
             try PropertyListSerialization.data(fromPropertyList: value, format: .xml, options: 0),
             try PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0),
+            Data([0xEF, 0xBB, 0xBF]) + (try JSONSerialization.data(withJSONObject: value)),
+            try #require(String(decoding: try JSONSerialization.data(withJSONObject: value), as: UTF8.self).data(using: .utf16BigEndian)),
         ]
         for data in forms {
             let profile = try ServiceProfile(data: data)
@@ -95,6 +97,42 @@ import WebServiceTesting
         let client = Catalogue(profile: try profile("/v1/{id}", name: "user"))
         let error = await serviceError { _ = try await client.user(name: "x") }
         #expect(error?.kind == .table)
+    }
+
+    /// What the class's endpoints can't be called with.
+    private static let unfit: [(json: String, words: String)] = [
+        (#"{"BaseURL": "https://%%tenant%%.a.test", "Resources": [{"Name": "other(tenant:)", "URITemplate": "/"}]}"#, "tenant"),
+        (#"{"BaseURL": "https://a.test", "Resources": [{"Name": "user", "URITemplate": "/v1/{name}"}]}"#, "user(id:)"),
+    ]
+
+    @Test(arguments: unfit) func `A profile that doesn't fit a live client is refused, and the old one stays`(json: String, words: String)
+        async throws
+    {
+        let events = Locked<[String]>([])
+        let client = Catalogue(profile: try profile("/old/{id}")) {
+            $0.transport = StubTransport.answering(.text("x"))
+            $0.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
+        }
+        let unfit = try ServiceProfile(data: Data(json.utf8))
+        let faults = client.verify(unfit)
+        #expect(!faults.isEmpty && faults.contains { $0.description.contains(words) }, "\(faults)")
+        client.profile = unfit
+        #expect(client.profile?.baseURL == "https://profile.test" && client.verify().isEmpty)
+        #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/old/1")
+        #expect(events.withLock { $0.contains { $0.contains("refused") && $0.contains(words) } })
+        // A client that is made with it says so.
+        #expect(Catalogue(profile: unfit).verify() == faults)
+        let fit = try profile("/new/{id}")
+        #expect(client.verify(fit).isEmpty)
+        client.profile = fit
+        #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/new/1")
+    }
+
+    @Test func `What can't be parsed is told with its place`() {
+        let json = ServiceProfile.verify(Data("{\"Resources\": [\n  {\"Name\": \"a()\" \"URITemplate\": 1}]}".utf8))
+        #expect(json.count == 1 && json[0].contains("line 2"), "\(json)")
+        let list = ServiceProfile.verify(Data("<plist version=\"1.0\">\n<dict>\n<key>a</key><sting/>\n</dict></plist>".utf8))
+        #expect(list.count == 1 && list[0].contains("line"), "\(list)")
     }
 
     @Test func `A profile can't take away what the class requires of the transport`() async throws {

@@ -22,6 +22,25 @@ extension URITemplate {
             case .undefined: true
             }
         }
+
+        /// Whether nothing of the value is seen in an expansion without names.
+        var isBlank: Bool {
+            switch self {
+            case .string(let text): text.isEmpty
+            case .list(let members): members.allSatisfy(\.isEmpty)
+            case .associative(let pairs): pairs.isEmpty
+            case .undefined: true
+            }
+        }
+
+        /// Whether it is, or has, an empty text.
+        var hasEmptyText: Bool {
+            switch self {
+            case .string(let text): text.isEmpty
+            case .list(let members): members.contains("")
+            case .associative, .undefined: false
+            }
+        }
     }
 
     /// A name and its value inside an associative value.

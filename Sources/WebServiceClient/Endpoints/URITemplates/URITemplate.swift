@@ -41,6 +41,30 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The first name of an expression that leaves a hole in the path: `{name}` and `{+name}` do without a value, while others, such as `{/name}`,
+    /// take their separator along; but not before an empty one.
+    ///
+    /// - Parameters:
+    ///   - names: those that have no value, or an empty one.
+    ///   - empty: those that have an empty value, or one in a list.
+    func blankInPath(_ names: Set<String>, empty: Set<String>) -> String? {
+        for part in parts {
+            switch part {
+            case .literal(let bytes):
+                if bytes.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) { return nil }
+            case .expression(.simple, let variables), .expression(.reserved, let variables):
+                if variables.allSatisfy({ names.contains($0.name) }) { return variables.first?.name }
+            case .expression(.path, let variables):
+                if let variable = variables.first(where: { empty.contains($0.name) }) { return variable.name }
+            case .expression(.query, _), .expression(.fragment, _):
+                return nil
+            case .expression:
+                continue
+            }
+        }
+        return nil
+    }
+
     /// The template of the text.
     ///
     /// - Throws: ``ParseError``, which tells the column, the offending expression and what is expected there. Characters that a URL

@@ -194,6 +194,8 @@ package final class JSONElementParser {
         var end = JSONValueEnd()
         let rest = UnsafeBufferPointer(rebasing: document.text[first...])
         if end.feed(rest) != nil { throw syntaxError(fault) }
+        // The blanks before it aren't part of what it may measure.
+        position = first
         pending = (end, document.text.count)
         try checkSize(rest.count)
         return false

@@ -76,7 +76,7 @@ package final class CurlConnection: @unchecked Sendable {
             guard left > .zero else {
                 throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) within \(limit).")
             }
-            csl_multi_poll(multi, -1, Self.milliseconds(left))
+            csl_multi_poll(multi, -1, left.pollMilliseconds)
         }
         let socket = work { csl_easy_socket(easy) }
         guard socket >= 0 else {
@@ -93,6 +93,7 @@ package final class CurlConnection: @unchecked Sendable {
     /// - Throws: ``TransportError`` when the connection is broken or closed.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int {
         try checkOpen()
+        handle?.forgetErrorText()
         var count = 0
         let result = work { csl_easy_send(easy, bytes.baseAddress, bytes.count, &count) }
         guard result == CSL_RESULT_OK || result == CSL_RESULT_AGAIN else { throw error(result) }
@@ -105,6 +106,7 @@ package final class CurlConnection: @unchecked Sendable {
     /// - Throws: ``TransportError`` when the connection is broken or closed.
     package func receive(into bytes: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int? {
         try checkOpen()
+        handle?.forgetErrorText()
         var count = 0
         let result = work { csl_easy_receive(easy, bytes.baseAddress, bytes.count, &count) }
         if result == CSL_RESULT_AGAIN { return nil }
@@ -149,14 +151,12 @@ package final class CurlConnection: @unchecked Sendable {
     }
 
     private func error(_ code: Int32) -> TransportError {
-        CurlFault.error(code, text: handle?.errorText ?? "", host: connector.origin.authority, easy)
-    }
-
-    /// Rounded up, and no more than a minute: the end is looked at again then.
-    private static func milliseconds(_ duration: Duration) -> Int32 {
-        let (seconds, attoseconds) = duration.components
-        guard seconds < 60 else { return 60_000 }
-        return Int32(seconds) * 1_000 + Int32(attoseconds / 1_000_000_000_000_000) + 1
+        let error = CurlFault.error(code, text: handle?.errorText ?? "", host: connector.origin.authority, easy)
+        // Those speak of an answer, and of HTTP.
+        guard error.code == .connectionLost || error.code == .unreadableResponse else { return error }
+        let reason = (error.underlying as? CurlError)?.text ?? "libcurl's error \(code)"
+        return TransportError(
+            .connectionLost, "The connection to \(connector.origin.authority) is broken (\(reason)).", underlying: error.underlying)
     }
 
     /// Calls libcurl on a thread that isn't the library's own.

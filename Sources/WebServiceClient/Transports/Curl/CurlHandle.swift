@@ -28,10 +28,13 @@ final class CurlHandle {
     /// What libcurl says about the failure; empty when nothing.
     var errorText: String { String(cString: errorBuffer) }
 
+    /// Before what may fail without saying anything: what was said of something else must not stand there.
+    func forgetErrorText() { errorBuffer[0] = 0 }
+
     /// Makes the handle ready for an exchange.
     func prepare(for exchange: CurlExchange, _ settings: CurlSettings) {
         if !isConfigured { configure(settings) }
-        errorBuffer[0] = 0
+        forgetErrorText()
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         let request = exchange.request
         csl_easy_set_text(easy, CSL_OPTION_URL, request.url)

@@ -23,9 +23,6 @@ final class CurlLoop {
     /// When the round began: the clock is read once for all.
     private(set) var now = MonotonicInstant.now
 
-    /// The longest sleep, in milliseconds: libcurl's own timers and commands end it earlier.
-    private static let longestSleep = 60_000
-
     init(_ engine: CurlEngine, _ multi: OpaquePointer, waker: Int32, _ settings: CurlSettings) {
         self.engine = engine
         self.multi = multi
@@ -51,7 +48,7 @@ final class CurlLoop {
             let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, queue.isEmpty, engine.end() { break }
-            csl_multi_poll(multi, waker, Int32(clamping: sleep()))
+            csl_multi_poll(multi, waker, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
@@ -95,13 +92,6 @@ final class CurlLoop {
         exchange.abandon(exchange.deadlines.error(due.code, host: exchange.request.host), keepingBytes: due.code == .timedOutIdle)
     }
 
-    /// How long nothing has to be done, in milliseconds, rounded up.
-    private func sleep() -> Int {
-        guard let nextDeadline else { return Self.longestSleep }
-        let left = nextDeadline - .now
-        guard left > .zero else { return 0 }
-        let (seconds, attoseconds) = left.components
-        guard seconds < Int64(Self.longestSleep / 1000) else { return Self.longestSleep }
-        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000) + 1
-    }
+    /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.
+    private var sleep: Duration { nextDeadline.map { $0 - .now } ?? .seconds(60) }
 }

@@ -246,6 +246,15 @@ import Testing
         }
         let spaced = [Data("{\"value\":[".utf8)] + blanks.prefix(1) + [Data("1".utf8)] + blanks.prefix(1) + [Data(",2]}".utf8)]
         #expect(await failure(Pieces(spaced)) == nil)
+        // Blanks before an element aren't part of it, in one piece with its beginning or not.
+        let text = Data(String(repeating: "a", count: 99_990).utf8)
+        for element in [Data("\"".utf8) + text + Data("\"".utf8), Data("[\"".utf8) + text + Data("\"]".utf8)] {
+            let document = Data("{\"value\":[1,".utf8) + blanks[0] + element + Data("]}".utf8)
+            for size in [1_000, 60_000, 149_900] {
+                let error = await failure(Pieces(document, size: size))
+                #expect(error == nil, "in pieces of \(size)")
+            }
+        }
         #expect(await failure(Pieces([Data("{\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(await failure(Pieces([Data("{\"value\":[],\"a\":\"".utf8)] + hundred))?.message.contains("around the array") == true)
         #expect(

@@ -56,16 +56,14 @@ enum JSONSamples {
 
     /// More than 16 and more than 64 members, the last one named as an earlier one.
     static let manyMembers: [(text: String, isGood: Bool)] = [15, 16, 17, 40, 64, 65, 200, 1000].flatMap { count in
-        let members = (0..<count).map { "\"name\($0)\":\($0)" }
-        let escaped = "\"\\u006eame\(count / 2)\":0"
+        let list = (0..<count).map { "\"name\($0)\":\($0)" }
+        let (members, first) = (list.joined(separator: ","), list[0])
+        let reversed = list.reversed().joined(separator: ",")
         return [
-            (text: "{" + members.joined(separator: ",") + "}", isGood: true),
-            (text: "{" + (members + ["\"name\(count / 3)\":0"]).joined(separator: ",") + "}", isGood: false),
-            (text: "{" + (members + [escaped]).joined(separator: ",") + "}", isGood: false),
-            (
-                text: "[{" + members.joined(separator: ",") + "},{" + (members.reversed() + [members[0]]).joined(separator: ",") + "}]",
-                isGood: false
-            ),
+            (text: "{\(members)}", isGood: true),
+            (text: "{\(members),\"name\(count / 3)\":0}", isGood: false),
+            (text: "{\(members),\"\\u006eame\(count / 2)\":0}", isGood: false),
+            (text: "[{\(members)},{\(reversed),\(first)}]", isGood: false),
         ]
     }
 }

@@ -1,0 +1,9 @@
+/// Notes each request for the call's errors, after all that prepares, redirects and repeats it, and before authentication: what that adds is no
+/// part of an error.
+struct ExchangeRecord: Interceptor {
+    func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        var context = context
+        context.exchange = context.progress.begins(request)
+        return try await next(request, context)
+    }
+}
