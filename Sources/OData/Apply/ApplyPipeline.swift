@@ -119,17 +119,19 @@ public struct ApplyPipeline<Entity: Decodable & Sendable>: Sendable, Hashable {
 
 extension FetchRequest {
     /// What set transformations make of the entities, as another type. Options behind it work on that; earlier ones that the service
-    /// would apply to the result are an error when printed.
+    /// would apply to the result are an error when printed. Those of the request as a whole stay: aliases, custom ones, `$format`,
+    /// `$schemaversion`, bounds in time.
     public func apply<Result>(_ build: (ApplyPipeline<Entity>) -> ApplyPipeline<Result>) -> FetchRequest<Result> {
         var request = FetchRequest<Result>(resource: resource)
         // What a transformation gives is what its type decodes: a `$select` would only repeat it.
         request.options.selection = .all
-        request.options.custom = options.custom
-        request.options.aliases = options.aliases
+        request.options.keepWhole(of: options)
         request.options.apply = options.apply + build(ApplyPipeline<Entity>(steps: [])).steps
-        if options.filter != nil || options.search != nil || !options.order.isEmpty || options.top != nil || options.skip != nil {
+        if let option = options.ownNames.first(where: { $0 != "$apply" }) {
             request.options.apply.append(
-                .invalid(.invalidOption("$apply", reason: "options before it would work on its result; put them into it as steps")))
+                .invalid(
+                    .invalidOption(
+                        "$apply", reason: "\(option) before it would work on its result; put it into it as a step, or behind it")))
         }
         return request
     }

@@ -10,9 +10,15 @@ extension EndpointDefaults {
 
     /// The headers, the JSON and the errors of a version of OData, for the declared endpoints of an ``ODataClient``'s subclass.
     ///
-    /// - Parameter types: the types that ``Polymorphic`` values are decoded as.
-    public static func odata(_ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry()) -> EndpointDefaults {
-        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types)
+    /// - Parameters:
+    ///   - version: the version.
+    ///   - types: the types that ``Polymorphic`` values are decoded as.
+    ///   - userInfo: what the types' own coding finds in `userInfo`.
+    public static func odata(
+        _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) -> EndpointDefaults {
+        var serializer = ODataSerializer(format: PayloadFormat(version: version), types: types)
+        serializer.userInfo = userInfo
         var headers = HTTPFields()
         for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
         return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: serializer)

@@ -13,21 +13,20 @@ public enum LongQueryPolicy: Sendable, Hashable {
 
     /// The resource's path and the options, where they are to be posted; `nil` where the URL is to be fetched.
     func posted(_ target: String, version: ODataVersion) -> (path: String, options: String)? {
-        let limit: Int
-        switch self {
-        case .get: return nil
-        case .automatic:
-            guard version >= .v401 else { return nil }
-            limit = 8_000
-        case .post(let beyond):
-            guard version >= .v4 else { return nil }
-            limit = beyond
-        }
-        guard target.utf8.count > limit, let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        guard isExceeded(by: target, version: version), let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let path = target[..<mark]
         // Behind `$count` and its like the grammar allows no `$query`.
         guard let last = path.split(separator: "/").last, !last.hasPrefix("$") || last.hasPrefix("$filter") else { return nil }
         return (path + "/" + Self.segment, String(target[target.utf8.index(after: mark)...]))
+    }
+
+    /// Whether a URL is too long.
+    func isExceeded(by target: String, version: ODataVersion) -> Bool {
+        switch self {
+        case .get: false
+        case .automatic: version >= .v401 && target.utf8.count > 8_000
+        case .post(let beyond): version >= .v4 && target.utf8.count > beyond
+        }
     }
 
     private static let segment = "$query"

@@ -7,15 +7,18 @@ enum NextLink {
     ///
     /// Nothing is appended and nothing re-encoded: only what can't stand in a URL at all gets percent-encoded.
     static func url(_ link: String, context: String?, page: URL) throws(ODataLinkError) -> URL {
-        var base = page
-        // A context on another origin is that of a proxy's inside, and no base for anything.
-        if let context, let url = URL(string: context, relativeTo: page)?.absoluteURL, Origin(url) == Origin(page) {
-            base = url
-        }
+        let base = base(context: context, page: page)
         guard !link.isEmpty, let url = URL(string: link, relativeTo: base)?.absoluteURL, Origin(url) != nil else {
             throw .malformed(String(link.prefix(200)))
         }
         guard url.scheme == "https" || url.scheme == "http" else { throw .malformed(String(link.prefix(200))) }
+        return url
+    }
+
+    /// What relative links of a payload begin at (JSON Format, section 4.4).
+    static func base(context: String?, page: URL) -> URL {
+        // A context on another origin is that of a proxy's inside, and no base for anything.
+        guard let context, let url = URL(string: context, relativeTo: page)?.absoluteURL, Origin(url) == Origin(page) else { return page }
         return url
     }
 

@@ -7,8 +7,13 @@ extension ODataClient {
     func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
         do {
             let response: ServiceResponse<Value> = try await call.response()
+            try check(versionOf: response.headers, operation)
             try check(trailersOf: response, operation)
             return response
+        } catch let error as ServiceError where error.stage == .decoding {
+            // What can't be read may be of a version that nobody asked for.
+            if let response = error.response { try check(versionOf: response.headers, operation) }
+            throw Self.withErrorBody(error)
         } catch {
             throw Self.withErrorBody(error)
         }
@@ -35,8 +40,15 @@ extension ODataClient {
     /// Sends a call for a page, to be read as it arrives.
     func pageSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> PageSource {
         let (response, errors) = try await call.openStream()
+        do {
+            try check(versionOf: response.headers, operation)
+        } catch {
+            response.value.cancel()
+            throw error
+        }
         return PageSource(
-            response: response, errors: errors, types: types, checkEnd: { try self.check(trailersOf: response, operation) })
+            response: response, errors: errors, types: types, userInfo: userInfo,
+            checkEnd: { try self.check(trailersOf: response, operation) })
     }
 
     /// What a call gives; `nil` where the service says that there is none.

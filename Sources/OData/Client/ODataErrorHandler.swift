@@ -16,6 +16,8 @@ struct ODataErrorHandler: ErrorHandler {
 extension ServiceError.Kind {
     /// An OData query can't be said as a URL; the cause is ``ODataQueryError``.
     public static let query = Self(rawValue: "query")
+    /// The service answered in a later version of OData than it was asked for.
+    public static let version = Self(rawValue: "version")
     /// A link of the service isn't followed; the cause is ``ODataLinkError``.
     public static let link = Self(rawValue: "link")
 }

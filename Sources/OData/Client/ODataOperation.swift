@@ -19,6 +19,20 @@ extension FetchRequest {
     init(counting other: FetchRequest) {
         self.init(resource: other.resource.appending(.count))
         options = other.options
+        keepMatching()
+    }
+
+    /// The same as a page that has the number and nothing else.
+    init<Other>(countingByPage other: FetchRequest<Other>) {
+        self.init(resource: other.resource)
+        options = other.options
+        keepMatching()
+        options.top = 0
+        options.includesCount = true
+    }
+
+    /// Keeps of the options what says which entities are meant.
+    private mutating func keepMatching() {
         options.selection = .all
         options.expansions = []
         options.order = []
@@ -71,10 +85,12 @@ extension ODataClient {
 
     private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
         let version = printer.version
-        let serializer = ODataSerializer(
+        var serializer = ODataSerializer(
             format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types)
+        serializer.userInfo = userInfo
+        let serialization = serializer
         var call = call.named(operation.route, route: operation.route).describing {
-            $0.serializer(serializer).decoding(with: serializer)
+            $0.serializer(serialization).decoding(with: serialization)
         }
         if version == .v2 {
             // A root that speaks several versions would answer the header of version 4 in version 4.

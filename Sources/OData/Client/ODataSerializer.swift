@@ -7,6 +7,8 @@ public struct ODataSerializer: SerializationDelegate {
     public var format: PayloadFormat
     /// The types that ``Polymorphic`` values are decoded as, and whose values say what they are.
     public var types: TypeRegistry
+    /// What the types' own coding finds in `userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// A serializer.
     public init(format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
@@ -21,7 +23,9 @@ public struct ODataSerializer: SerializationDelegate {
     ///
     /// - Throws: like ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
-        try ODataEncoder(format, types: types).encode(value)
+        var encoder = ODataEncoder(format, types: types)
+        encoder.userInfo = userInfo
+        return try encoder.encode(value)
     }
 
     /// A value of a payload, or of the root inside it.
@@ -29,6 +33,8 @@ public struct ODataSerializer: SerializationDelegate {
     /// - Throws: like ``ODataDecoder``; `SerializationError` where the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
-        return try ODataDecoder(types: types).decode(type, from: text, at: path)
+        var decoder = ODataDecoder(types: types)
+        decoder.userInfo = userInfo
+        return try decoder.decode(type, from: text, at: path)
     }
 }

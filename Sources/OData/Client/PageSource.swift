@@ -5,6 +5,7 @@ struct PageSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
     let types: TypeRegistry
+    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// Looks at what came behind the page.
     let checkEnd: @Sendable () throws -> Void
 

@@ -2,6 +2,8 @@ import Foundation
 import WebServiceClient
 
 /// A page that is being received: its entities one after the other, and at its end what the page says of itself.
+///
+/// A class, since it is handed from call to call while it is read: a value would be copied for every entity.
 final class PageStream<Entity: Decodable & Sendable> {
     private let source: PageSource
     private let reader: PageReader<Entity>
@@ -14,7 +16,7 @@ final class PageStream<Entity: Decodable & Sendable> {
 
     init(_ source: PageSource) {
         self.source = source
-        reader = PageReader(types: source.types, bound: source.errors.bodyLimit)
+        reader = PageReader(types: source.types, userInfo: source.userInfo, bound: source.errors.bodyLimit)
         chunks = source.response.value.makeAsyncIterator()
     }
 

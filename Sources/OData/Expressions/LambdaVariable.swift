@@ -53,8 +53,11 @@ extension QueryExpression {
     /// How many lambdas nest inside, at the deepest place.
     private var lambdaHeight: UInt64 {
         var height: UInt64 = 0
-        if case .lambda(_, _, let variable, _) = self { height = variable.isOpen ? 0 : variable.number }
-        visit(paths: { _ in }, children: { height = max(height, $0.lambdaHeight) })
+        var rest = [self]
+        while let next = rest.popLast() {
+            if case .lambda(_, _, let variable, _) = next.kind, !variable.isOpen { height = max(height, variable.number) }
+            next.visit(paths: { _ in }, children: { rest.append($0) })
+        }
         return height
     }
 }

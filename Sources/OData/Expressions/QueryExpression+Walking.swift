@@ -1,4 +1,4 @@
-extension QueryExpression {
+extension QueryExpression.Kind {
     /// Calls with what the expression is directly made of: its paths and the expressions in it, also those inside of paths.
     func visit(paths: (QueryPath) -> Void, children: (QueryExpression) -> Void) {
         switch self {
@@ -29,35 +29,49 @@ extension QueryExpression {
             if let predicate { children(predicate) }
         }
     }
+}
+
+extension QueryExpression {
+    /// Calls with what the expression is directly made of.
+    func visit(paths: (QueryPath) -> Void, children: (QueryExpression) -> Void) {
+        kind.visit(paths: paths, children: children)
+    }
 
     /// The expression with every path in it changed.
     func mapPaths(_ change: (QueryPath) -> QueryPath) -> QueryExpression {
         func map(_ path: QueryPath) -> QueryPath { change(path.mapPaths(change)) }
-        return switch self {
+        switch kind {
         case .literal, .raw, .invalid:
-            self
+            return self
         case .path(let path):
-            .path(map(path))
+            return .path(map(path))
         case .unary(let operation, let operand):
-            .unary(operation, operand.mapPaths(change))
+            return .unary(operation, operand.mapPaths(change))
         case .binary(let operation, let left, let right):
-            .binary(operation, left.mapPaths(change), right.mapPaths(change))
+            // The left operands of a long chain are walked, not descended.
+            var first = left
+            var chain = [(operation, right)]
+            while case .binary(let operation, let left, let right) = first.kind {
+                chain.append((operation, right))
+                first = left
+            }
+            return chain.reversed().reduce(first.mapPaths(change)) { .binary($1.0, $0, $1.1.mapPaths(change)) }
         case .membership(let operand, let values):
-            .membership(operand.mapPaths(change), values)
+            return .membership(operand.mapPaths(change), values)
         case .call(let name, let arguments):
-            .call(name, arguments.map { $0.mapPaths(change) })
+            return .call(name, arguments.map { $0.mapPaths(change) })
         case .cast(let operand, let type):
-            .cast(operand.map { $0.mapPaths(change) }, type)
+            return .cast(operand.map { $0.mapPaths(change) }, type)
         case .isOf(let operand, let type):
-            .isOf(operand.map { $0.mapPaths(change) }, type)
+            return .isOf(operand.map { $0.mapPaths(change) }, type)
         case .conditional(let branches):
-            .conditional(branches.map { Branch(when: $0.condition.mapPaths(change), $0.value.mapPaths(change)) })
+            return .conditional(branches.map { Branch(when: $0.condition.mapPaths(change), $0.value.mapPaths(change)) })
         case .array(let items):
-            .array(items.map { $0.mapPaths(change) })
+            return .array(items.map { $0.mapPaths(change) })
         case .object(let members):
-            .object(members.map { Member($0.name, $0.value.mapPaths(change)) })
+            return .object(members.map { Member($0.name, $0.value.mapPaths(change)) })
         case .lambda(let quantifier, let path, let variable, let predicate):
-            .lambda(quantifier, map(path), variable, predicate.map { $0.mapPaths(change) })
+            return .lambda(quantifier, map(path), variable, predicate.map { $0.mapPaths(change) })
         }
     }
 }

@@ -2,36 +2,42 @@
 ///
 /// The tree says what is meant, not how a version of the protocol spells it; ``QueryPrinter`` does that. It is usually built through
 /// ``QueryTerm``, whose operators look like Swift's.
-public indirect enum QueryExpression: Sendable, Hashable {
-    /// A value, written by the one literal writer.
-    case literal(EdmValue)
-    /// A property, a lambda variable, or what is reached from one of them.
-    case path(QueryPath)
-    /// `not x`, `-x`.
-    case unary(UnaryOperator, QueryExpression)
-    /// `a eq b`, `a add b`, `a and b` and so on.
-    case binary(BinaryOperator, QueryExpression, QueryExpression)
-    /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
-    case membership(QueryExpression, [EdmValue])
-    /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
-    /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
-    case call(String, [QueryExpression])
-    /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
-    case cast(QueryExpression?, String)
-    /// `isof(x,Type)`, or `isof(Type)` of the current instance.
-    case isOf(QueryExpression?, String)
-    /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
-    case conditional([Branch])
-    /// `[…]`: a collection written as JSON.
-    case array([QueryExpression])
-    /// `{…}`: a complex value or an entity written as JSON.
-    case object([Member])
-    /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
-    case lambda(LambdaQuantifier, QueryPath, LambdaVariable, QueryExpression?)
-    /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
-    case raw(String)
-    /// What can't be sent, and why: printing it throws this error.
-    case invalid(ODataQueryError)
+///
+/// Expressions nest 256 levels deep at most, more than is ever printed; what would be deeper is ``invalid(_:)`` from there on. Chains of
+/// one operator, `a or b or c`, are one level, however long they are.
+public struct QueryExpression: Sendable {
+    /// What an expression is.
+    public enum Kind: Sendable, Hashable {
+        /// A value, written by the one literal writer.
+        case literal(EdmValue)
+        /// A property, a lambda variable, or what is reached from one of them.
+        case path(QueryPath)
+        /// `not x`, `-x`.
+        case unary(UnaryOperator, QueryExpression)
+        /// `a eq b`, `a add b`, `a and b` and so on.
+        case binary(BinaryOperator, QueryExpression, QueryExpression)
+        /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
+        case membership(QueryExpression, [EdmValue])
+        /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
+        /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
+        case call(String, [QueryExpression])
+        /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
+        case cast(QueryExpression?, String)
+        /// `isof(x,Type)`, or `isof(Type)` of the current instance.
+        case isOf(QueryExpression?, String)
+        /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
+        case conditional([Branch])
+        /// `[…]`: a collection written as JSON.
+        case array([QueryExpression])
+        /// `{…}`: a complex value or an entity written as JSON.
+        case object([Member])
+        /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
+        case lambda(LambdaQuantifier, QueryPath, LambdaVariable, QueryExpression?)
+        /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
+        case raw(String)
+        /// What can't be sent, and why: printing it throws this error.
+        case invalid(ODataQueryError)
+    }
 
     /// One condition of a `case` and its value.
     public struct Branch: Sendable, Hashable {
@@ -60,56 +66,89 @@ public indirect enum QueryExpression: Sendable, Hashable {
             self.value = value
         }
     }
+
+    var node: QueryNode
+
+    /// An expression of a kind.
+    public init(_ kind: Kind) {
+        node = QueryNode(kind)
+    }
+
+    /// What the expression is.
+    public var kind: Kind { node.kind }
 }
 
-/// An operator with one operand.
-public enum UnaryOperator: String, Sendable, Hashable, CaseIterable {
-    /// Logical negation.
-    case not
-    /// Arithmetic negation, written `-`.
-    case negate = "-"
-}
+extension QueryExpression {
+    /// A value, written by the one literal writer.
+    public static func literal(_ value: EdmValue) -> QueryExpression {
+        QueryExpression(.literal(value))
+    }
 
-/// An operator with two operands; the raw value is its spelling.
-public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
-    /// Logical or.
-    case or
-    /// Logical and.
-    case and
-    /// Equal.
-    case equal = "eq"
-    /// Not equal.
-    case notEqual = "ne"
-    /// Less than.
-    case less = "lt"
-    /// Less than or equal.
-    case lessOrEqual = "le"
-    /// Greater than.
-    case greater = "gt"
-    /// Greater than or equal.
-    case greaterOrEqual = "ge"
-    /// Has the flags of an enumeration value.
-    case has
-    /// Is an element of a collection; lists of literals are ``QueryExpression/membership(_:_:)``. Version 4.01.
-    case isIn = "in"
-    /// Addition.
-    case add
-    /// Subtraction.
-    case subtract = "sub"
-    /// Multiplication.
-    case multiply = "mul"
-    /// Division; of integers, integer division.
-    case divide = "div"
-    /// Division with a fractional result; version 4.01 only.
-    case divideBy = "divby"
-    /// Remainder.
-    case modulo = "mod"
-}
+    /// A property, a lambda variable, or what is reached from one of them.
+    public static func path(_ path: QueryPath) -> QueryExpression {
+        QueryExpression(.path(path))
+    }
 
-/// Which elements of a collection a lambda's predicate must hold for.
-public enum LambdaQuantifier: String, Sendable, Hashable, CaseIterable {
-    /// At least one.
-    case any
-    /// Every one.
-    case all
+    /// `not x`, `-x`.
+    public static func unary(_ operation: UnaryOperator, _ operand: QueryExpression) -> QueryExpression {
+        QueryExpression(.unary(operation, operand))
+    }
+
+    /// `a eq b`, `a add b`, `a and b` and so on.
+    public static func binary(_ operation: BinaryOperator, _ left: QueryExpression, _ right: QueryExpression) -> QueryExpression {
+        QueryExpression(.binary(operation, left, right))
+    }
+
+    /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
+    public static func membership(_ operand: QueryExpression, _ values: [EdmValue]) -> QueryExpression {
+        QueryExpression(.membership(operand, values))
+    }
+
+    /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
+    /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
+    public static func call(_ name: String, _ arguments: [QueryExpression]) -> QueryExpression {
+        QueryExpression(.call(name, arguments))
+    }
+
+    /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
+    public static func cast(_ operand: QueryExpression?, _ type: String) -> QueryExpression {
+        QueryExpression(.cast(operand, type))
+    }
+
+    /// `isof(x,Type)`, or `isof(Type)` of the current instance.
+    public static func isOf(_ operand: QueryExpression?, _ type: String) -> QueryExpression {
+        QueryExpression(.isOf(operand, type))
+    }
+
+    /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
+    public static func conditional(_ branches: [Branch]) -> QueryExpression {
+        QueryExpression(.conditional(branches))
+    }
+
+    /// `[…]`: a collection written as JSON.
+    public static func array(_ items: [QueryExpression]) -> QueryExpression {
+        QueryExpression(.array(items))
+    }
+
+    /// `{…}`: a complex value or an entity written as JSON.
+    public static func object(_ members: [Member]) -> QueryExpression {
+        QueryExpression(.object(members))
+    }
+
+    /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
+    public static func lambda(
+        _ quantifier: LambdaQuantifier, _ path: QueryPath, _ variable: LambdaVariable, _ predicate: QueryExpression?
+    ) -> QueryExpression {
+        QueryExpression(.lambda(quantifier, path, variable, predicate))
+    }
+
+    /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
+    public static func raw(_ text: String) -> QueryExpression {
+        QueryExpression(.raw(text))
+    }
+
+    /// What can't be sent, and why: printing it throws this error.
+    public static func invalid(_ error: ODataQueryError) -> QueryExpression {
+        QueryExpression(.invalid(error))
+    }
 }

@@ -90,7 +90,7 @@ extension QueryTerm where Value: ODataCollection {
     }
 
     private func collection(_ build: (QueryPath) -> QueryExpression) -> QueryTerm<Bool> {
-        guard case .path(let path) = queryExpression else {
+        guard case .path(let path) = queryExpression.kind else {
             return QueryTerm<Bool>(.invalid(.invalidOption("expression", reason: "any and all are asked of properties only")))
         }
         return QueryTerm<Bool>(build(path))

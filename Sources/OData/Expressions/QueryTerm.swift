@@ -75,7 +75,7 @@ public struct QueryTerm<Value>: Sendable, QueryOperand {
     }
 
     func appending(_ segments: [QueryPath.Segment]) -> QueryExpression {
-        switch queryExpression {
+        switch queryExpression.kind {
         case .path(let path): .path(path.appending(segments))
         case .invalid: queryExpression
         default: .invalid(.invalidOption("expression", reason: "only properties have members, not the result of an operator or function"))

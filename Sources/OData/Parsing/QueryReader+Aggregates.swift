@@ -12,7 +12,9 @@ extension QueryReader {
             guard !item.isCount else { throw expected("' as ' or ' from ' behind a count") }
             item.method = try method()
         } else if !item.isCount {
-            guard case .path(let path) = item.source, case .property? = path.segments.last else { throw expected("' with ' and a method") }
+            guard case .path(let path) = item.source.kind, case .property? = path.segments.last else {
+                throw expected("' with ' and a method")
+            }
         }
         while skipWord("from") {
             skipBlanks()

@@ -135,7 +135,7 @@ extension QueryReader {
     }
 
     private mutating func hierarchy() throws(QueryParsingError) -> RecursiveHierarchy {
-        guard isNext("$root/"), case .path(let nodes) = try path() else { throw expected("$root and a collection") }
+        guard isNext("$root/"), case .path(let nodes) = try path().kind else { throw expected("$root and a collection") }
         try comma()
         let qualifier = try name("the qualifier of a hierarchy")
         try comma()

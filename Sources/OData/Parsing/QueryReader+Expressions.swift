@@ -144,13 +144,13 @@ extension QueryReader {
             index += 1
             skipBlanks()
             if skip(")") { return .membership(operand, []) }
-            if case .literal(let first)? = try? primary() {
+            if case .literal(let first)? = (try? primary())?.kind {
                 var values = [first]
                 skipBlanks()
                 while skip(",") {
                     skipBlanks()
                     try countOne()
-                    guard case .literal(let value) = try primary() else { throw expected("a literal") }
+                    guard case .literal(let value) = try primary().kind else { throw expected("a literal") }
                     values.append(value)
                     skipBlanks()
                 }
@@ -159,10 +159,10 @@ extension QueryReader {
             index = start
         }
         let right = try expression(9)
-        guard case .array(let items) = right else { return .binary(.isIn, operand, right) }
+        guard case .array(let items) = right.kind else { return .binary(.isIn, operand, right) }
         var values: [EdmValue] = []
         for item in items {
-            guard case .literal(let value) = item else { return .binary(.isIn, operand, right) }
+            guard case .literal(let value) = item.kind else { return .binary(.isIn, operand, right) }
             values.append(value)
         }
         return .membership(operand, values)

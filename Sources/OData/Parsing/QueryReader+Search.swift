@@ -12,40 +12,38 @@ extension QueryReader {
     private mutating func searchDisjunction() throws(QueryParsingError) -> SearchTerm {
         try descend()
         defer { depth -= 1 }
-        var left = try searchConjunction()
+        var terms = [try searchConjunction()]
         while operatorBehindBlanks("OR") {
             try countOne()
-            left = .or(left, try searchConjunction())
+            terms.append(try searchConjunction())
         }
-        return left
+        return .any(terms)
     }
 
     private mutating func searchConjunction() throws(QueryParsingError) -> SearchTerm {
-        var left = try searchTerm()
+        var terms = [try searchTerm()]
         while true {
             let start = index
             if operatorBehindBlanks("AND") {
                 try countOne()
-                left = .and(left, try searchTerm())
+                terms.append(try searchTerm())
                 continue
             }
             if operatorBehindBlanks("OR") {
                 index = start
-                return left
+                return .all(terms)
             }
             guard skipBlanks(), isAtSearchTerm else {
                 index = start
-                return left
+                return .all(terms)
             }
             try countOne()
             let right = try searchTerm()
             // Words behind one another are one list of words.
-            if case .words(let last) = right, case .words(let words) = left {
-                left = .words(words + " " + last)
-            } else if case .words(let last) = right, case .and(let first, .words(let words)) = left, isPlainList(start) {
-                left = .and(first, .words(words + " " + last))
+            if case .words(let last) = right.kind, case .words(let words)? = terms.last?.kind, terms.count == 1 || isPlainList(start) {
+                terms[terms.count - 1] = .words(words + " " + last)
             } else {
-                left = .and(left, right)
+                terms.append(right)
             }
         }
     }

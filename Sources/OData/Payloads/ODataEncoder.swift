@@ -11,6 +11,8 @@ public struct ODataEncoder: Sendable {
     public var format: PayloadFormat
     /// The types whose values say what they are, where they derive from another.
     public var types: TypeRegistry
+    /// What the types' own encoding finds in `Encoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// An encoder.
     public init(_ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
@@ -29,6 +31,6 @@ public struct ODataEncoder: Sendable {
     ///
     /// - Throws: like ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
-        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types))
+        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
     }
 }

@@ -10,6 +10,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// A relation that V2 only gives a link for isn't there yet.
     func contains(_ key: Key) -> Bool {
+        decoder.recorder?.note(key.stringValue)
         guard let value = object[key.stringValue] else { return false }
         guard case .object(let object) = value else { return true }
         return PayloadDecoder.deferredLink(object) == nil
@@ -27,6 +28,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// The property, also where it is absent.
     func optional(_ key: any CodingKey) -> PayloadDecoder {
+        decoder.recorder?.note(key.stringValue)
         let value = object[key.stringValue]
         var child = decoder.child(value ?? .null, key)
         child.parent = object

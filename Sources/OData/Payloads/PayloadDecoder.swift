@@ -11,6 +11,8 @@ struct PayloadDecoder: Decoder {
     /// Whether the property is there at all.
     var isPresent = true
     let settings: PayloadSettings
+    /// Learns which properties of the value are asked for.
+    var recorder: NameRecorder?
 
     var codingPath: [any CodingKey] { place.path }
     var userInfo: [CodingUserInfoKey: Any] { settings.userInfo }

@@ -7,7 +7,14 @@ struct PayloadEncoder: Encoder {
         /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
         let isDraft: Bool
 
-        init(_ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false) {
+        /// What the user gives types along for their encoding.
+        let userInfo: [CodingUserInfoKey: any Sendable]
+
+        init(
+            _ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false,
+            userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        ) {
+            self.userInfo = userInfo
             self.format = format
             self.types = types
             self.isDraft = isDraft
@@ -19,7 +26,7 @@ struct PayloadEncoder: Encoder {
     let settings: Settings
 
     var codingPath: [any CodingKey] { place.path }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var userInfo: [CodingUserInfoKey: Any] { settings.userInfo }
 
     /// The payload of a value.
     static func payload(of value: any Encodable, _ settings: Settings) throws -> ODataValue {
@@ -84,6 +91,12 @@ final class PayloadNode {
     var content = Content.value(.object(DynamicEntity()))
     /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
     var isRelation = false
+    /// Whether it may be absent, which leaves what there is as it is.
+    var mayBeAbsent = false
+    /// The members that aren't written, since they are `nil`.
+    private(set) var leftOut: [String] = []
+
+    func leaveOut(_ name: String) { leftOut.append(name) }
 
     func beObject() {
         takeApart()

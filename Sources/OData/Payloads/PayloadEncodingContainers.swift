@@ -33,6 +33,8 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
             try child(key).encode(value)
         } else if encoder.settings.isDraft {
             child(key).node.content = .value(.null)
+        } else {
+            encoder.node.leaveOut(key.stringValue)
         }
     }
 

@@ -3,10 +3,26 @@ final class PayloadSettings: Sendable {
     let types: TypeRegistry
     let context: ContextURL
 
-    init(types: TypeRegistry = TypeRegistry(), context: String? = nil) {
+    /// What the user gives types along for their decoding.
+    let given: [CodingUserInfoKey: any Sendable]
+
+    /// Whether what is decoded is thrown away: it only shows what a type asks for.
+    let isTrial: Bool
+
+    init(types: TypeRegistry = TypeRegistry(), context: String? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.types = types
+        given = userInfo
         self.context = ContextURL(context)
+        isTrial = false
     }
 
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    /// The same, to see what a type asks for.
+    init(trialOf other: PayloadSettings) {
+        types = other.types
+        given = other.given
+        context = other.context
+        isTrial = true
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { given }
 }

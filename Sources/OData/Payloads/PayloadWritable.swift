@@ -102,6 +102,7 @@ extension Decimal: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue { try EdmDecimal(self).payload(format) }
 }
 
+/// V2 has whole milliseconds, to the nearest of which a date is rounded: what it is finer by comes from a clock, as in `Date.now`.
 extension Date: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         guard format.version == .v2 else {

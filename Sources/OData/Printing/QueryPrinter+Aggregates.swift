@@ -40,7 +40,7 @@ extension QueryPrinter {
         if let method = aggregate.method {
             try writeWith(method, to: &text)
         } else {
-            guard case .path = aggregate.source else {
+            guard case .path = aggregate.source.kind else {
                 throw .invalidOption("$apply", reason: "an expression is aggregated with a method such as sum")
             }
         }
@@ -73,7 +73,7 @@ extension QueryPrinter {
 extension AggregateExpression {
     /// Whether it counts instances.
     var isCount: Bool {
-        guard method == nil, case .path(let path) = source else { return false }
+        guard method == nil, case .path(let path) = source.kind else { return false }
         return path.segments.last == .count
     }
 }

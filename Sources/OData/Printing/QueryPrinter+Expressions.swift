@@ -40,7 +40,7 @@ extension BinaryOperator {
 
 extension QueryPrinter {
     private func rank(of expression: QueryExpression) -> Rank {
-        switch expression {
+        switch expression.kind {
         case .literal, .path, .call, .cast, .isOf, .conditional, .array, .object, .lambda, .invalid: .primary
         case .unary: .prefix
         case .binary(let operation, _, _): operation.rank
@@ -62,7 +62,7 @@ extension QueryPrinter {
         guard scope.depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         scope.depth += 1
         defer { scope.depth -= 1 }
-        switch expression {
+        switch expression.kind {
         case .literal(let value):
             try literals.write(value, to: &text)
         case .path(let path):
@@ -99,7 +99,7 @@ extension QueryPrinter {
         text.syntax(operation == .not ? "not " : "-")
         // `-5` would be a literal and `-INF` one too, not the negation of what follows.
         var needsParentheses = rank(of: operand) < .primary
-        if operation == .negate, case .literal = operand { needsParentheses = true }
+        if operation == .negate, case .literal = operand.kind { needsParentheses = true }
         if needsParentheses { text.syntax("(") }
         try write(operand, in: &scope, to: &text)
         if needsParentheses { text.syntax(")") }
@@ -113,7 +113,7 @@ extension QueryPrinter {
         // Chains lean to the left and may be long, so they are walked, not descended.
         var first = left
         var chain = [(operation, right)]
-        while rank.isChain, case .binary(let next, let operand, let right) = first, next.rank == rank {
+        while rank.isChain, case .binary(let next, let operand, let right) = first.kind, next.rank == rank {
             chain.append((next, right))
             first = operand
         }

@@ -67,7 +67,7 @@ extension QueryPrinter {
     /// Collections and complex values; what isn't JSON in them is an expression.
     func writeJSON(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
         try require(.v4, "JSON")
-        switch expression {
+        switch expression.kind {
         case .array(let items):
             text.value("[")
             for (index, item) in items.enumerated() {
@@ -93,7 +93,7 @@ extension QueryPrinter {
     }
 
     private func writeItem(_ item: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
-        guard case .literal(let value) = item else {
+        guard case .literal(let value) = item.kind else {
             try write(item, in: &scope, to: &text)
             return
         }

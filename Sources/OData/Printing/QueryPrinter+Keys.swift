@@ -74,9 +74,9 @@ extension QueryPrinter {
     }
 
     private func writeArgument(_ parameter: QueryPath.Parameter, to text: inout QueryText) throws(ODataQueryError) {
-        if case .literal(let value) = parameter.value {
+        if case .literal(let value) = parameter.value.kind {
             try literals.write(value, to: &text)
-        } else if case .path(let path) = parameter.value, case .alias(let name) = path.root, path.segments.isEmpty {
+        } else if case .path(let path) = parameter.value.kind, case .alias(let name) = path.root, path.segments.isEmpty {
             try writeAlias(name, to: &text)
         } else {
             throw .invalidOption(

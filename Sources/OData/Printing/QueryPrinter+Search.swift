@@ -3,17 +3,16 @@ extension QueryPrinter {
     /// word may hold, and `AND`, `OR` and `NOT` would be operators.
     func write(_ search: SearchTerm, to text: inout QueryText, depth: Int = 0) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
-        switch search {
+        switch search.kind {
         case .words(let words):
             try writeWords(words, to: &text)
         case .phrase(let phrase):
             guard phrase.contains(where: { !$0.isWhitespace }) else { throw .invalidSearch(phrase, reason: "it is empty") }
             try writeQuoted(phrase, to: &text)
-        case .and(let left, let right):
-            try writeChain(
-                left, right, " AND ", { if case .and(let left, let right) = $0 { (left, right) } else { nil } }, to: &text, depth)
-        case .or(let left, let right):
-            try writeChain(left, right, " OR ", { if case .or(let left, let right) = $0 { (left, right) } else { nil } }, to: &text, depth)
+        case .and(let terms):
+            try writeChain(terms, isOr: false, to: &text, depth)
+        case .or(let terms):
+            try writeChain(terms, isOr: true, to: &text, depth)
         case .not(let operand):
             text.syntax("NOT ")
             try writeOperand(operand, isAtom: true, to: &text, depth)
@@ -25,31 +24,21 @@ extension QueryPrinter {
         case .raw(let raw):
             guard !raw.isEmpty else { throw .invalidSearch(raw, reason: "it is empty") }
             text.raw(raw)
+        case .invalid(let error):
+            throw error
         }
     }
 
-    /// Chains lean to the left and may be long, so they are walked, not descended.
-    private func writeChain(
-        _ left: SearchTerm, _ right: SearchTerm, _ operation: String, _ parts: (SearchTerm) -> (SearchTerm, SearchTerm)?,
-        to text: inout QueryText, _ depth: Int
-    ) throws(ODataQueryError) {
-        var first = left
-        var operands = [right]
-        while let (next, operand) = parts(first) {
-            operands.append(operand)
-            first = next
-        }
-        let isOr = operation == " OR "
-        for (index, operand) in ([first] + operands.reversed()).enumerated() {
-            if index > 0 { text.syntax(operation) }
+    private func writeChain(_ terms: [SearchTerm], isOr: Bool, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
+        for (index, term) in terms.enumerated() {
+            if index > 0 { text.syntax(isOr ? " OR " : " AND ") }
             let needsParentheses =
-                switch operand {
-                case .or: true
+                switch term.kind {
+                case .or, .raw: true
                 case .and: !isOr
-                case .raw: true
-                case .words, .phrase, .not, .text: false
+                case .words, .phrase, .not, .text, .invalid: false
                 }
-            try writeOperand(operand, isAtom: needsParentheses, to: &text, depth)
+            try writeOperand(term, isAtom: needsParentheses, to: &text, depth)
         }
     }
 
@@ -57,11 +46,11 @@ extension QueryPrinter {
         _ operand: SearchTerm, isAtom: Bool, to text: inout QueryText, _ depth: Int
     ) throws(ODataQueryError) {
         let needsParentheses =
-            switch operand {
+            switch operand.kind {
             case .words(let words): isAtom && words.split(whereSeparator: \.isWhitespace).count > 1
-            case .phrase: false
+            case .phrase, .invalid: false
             case .and, .or, .not, .raw: isAtom
-            case .text: throw .invalidSearch("\(operand)", reason: "typed text can't be a part of an expression")
+            case .text(let typed): throw .invalidSearch(typed, reason: "typed text can't be a part of an expression")
             }
         if needsParentheses { text.syntax("(") }
         try write(operand, to: &text, depth: depth + 1)

@@ -14,6 +14,8 @@ import WebServiceClient
 public struct ODataDecoder: Sendable {
     /// The types that ``Polymorphic`` values are decoded as.
     public var types: TypeRegistry
+    /// What the types' own decoding finds in `Decoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// A decoder.
     public init(types: TypeRegistry = TypeRegistry()) {
@@ -37,7 +39,7 @@ public struct ODataDecoder: Sendable {
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
         // Pages need no tree. What isn't read so is left to it to say what is wrong.
-        if path.isEmpty, let page = type as? any PagePayload.Type, let value = try? page.read(data, types: types) as? Value { return value }
+        if path.isEmpty, let page = type as? any PagePayload.Type, let value = try? page.read(data, by: self) as? Value { return value }
         return try decodeTree(type, from: data, at: path)
     }
 
@@ -55,7 +57,7 @@ public struct ODataDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
         if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
-        let settings = PayloadSettings(types: types, context: PageShape.context(of: root))
+        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo)
         var payload = PayloadDecoder(root, settings: settings)
         guard path.isEmpty else {
             for name in path { payload = try payload.descending(to: name) }

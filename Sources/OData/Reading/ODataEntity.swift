@@ -11,7 +11,7 @@ public struct ODataEntity<Entity> {
     public var metadata: EntityMetadata
     /// The properties that the Swift type doesn't declare, in the payload's order: those of open types, and those that came later.
     ///
-    /// Where it isn't known for sure what the type decodes, all are here.
+    /// Where it isn't known beforehand what the type decodes, these are the ones that its decoding didn't ask for.
     public var undeclared: DynamicEntity
 
     /// An entity.
@@ -37,19 +37,26 @@ extension ODataEntity: Decodable where Entity: Decodable {
         let all = try DynamicEntity(from: decoder)
         value = try decoder.singleValueContainer().decode(Entity.self)
         metadata = EntityMetadata(all)
-        undeclared = all.undeclared(by: Entity.self)
+        undeclared = all.undeclared(by: Entity.self, decoder)
     }
 }
 
 extension ODataEntity: Encodable where Entity: Encodable {
-    /// Writes the entity's properties and the undeclared ones; of the metadata, nothing.
+    /// Writes the entity's properties, and the undeclared ones with the types that the service said; of the other metadata, the type's
+    /// name, except in version 2. Where both have a property, the entity's counts.
     public func encode(to encoder: any Encoder) throws {
+        if let payload = encoder as? PayloadEncoder, let name = typeName(for: payload.settings) { payload.writeType(name) }
         try value.encode(to: encoder)
-        guard !undeclared.properties.isEmpty else { return }
-        var container = encoder.container(keyedBy: JSONKey.self)
-        for property in undeclared.properties {
-            try container.encode(property.value, forKey: JSONKey(property.name))
-        }
+        try undeclared.encode(behind: value, types: metadata.propertyTypes, to: encoder)
+    }
+}
+
+extension ODataEntity where Entity: Encodable {
+    /// The type to be said: the one that the value's is registered as, or that the service said, as the Swift type may stand for its base.
+    private func typeName(for settings: PayloadEncoder.Settings) -> String? {
+        if let name = settings.types.derivedName(of: type(of: value)) { return name }
+        // An entity without a Swift type has it among its properties; version 2 says it of every entity.
+        return settings.format.version == .v2 || value is any PayloadWritable ? nil : metadata.typeName
     }
 }
 

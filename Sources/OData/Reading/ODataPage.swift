@@ -12,8 +12,12 @@ public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
     public var deltaLink: String?
     /// The context URL as the service wrote it.
     public var context: String?
-    /// Annotations of the collection, by their qualified names without `@`.
+    /// Annotations of the collection, by their qualified names without `@`; where they are of its `value`, that stands before it.
     public var annotations = DynamicEntity()
+    /// The actions and functions that the service offers for the collection.
+    public var operations: [EntityMetadata.Operation] = []
+    /// Control information that this library has no name for, as it is, and whatever else stands beside the entities.
+    public var others = DynamicEntity()
 
     /// A page.
     public init(
@@ -80,9 +84,30 @@ extension ODataPage: Decodable {
         }
         deltaLink = (control["deltaLink"] ?? object["__delta"]).flatMap { NextLink.text($0) }
         context = control["context"]?.string ?? object["odata.metadata"]?.string
-        for property in object.properties where property.name.hasPrefix("@") && ControlInformation.name(property.name) == nil {
-            annotations[String(property.name.dropFirst())] = property.value
+        let metadata = EntityMetadata(object)
+        annotations = metadata.annotations
+        operations = metadata.operations
+        for name in Self.names {
+            for annotation in metadata.propertyAnnotations[name]?.properties ?? [] {
+                annotations[name + "@" + annotation.name] = annotation.value
+            }
         }
+        for property in object.properties where Self.isOther(property.name) { others[property.name] = property.value }
+    }
+
+    /// Where the entities are, in V4 and V2.
+    private static var names: [String] { ["value", "results"] }
+
+    /// Whether nothing else of a page tells it.
+    private static func isOther(_ name: String) -> Bool {
+        if let control = ControlInformation.name(name) {
+            return !["count", "nextLink", "deltaLink", "context", "metadata"].contains(control)
+        }
+        if name.hasPrefix("@") || name.hasPrefix("#") || names.contains(name) { return false }
+        if let at = name.firstIndex(of: "@"), names.contains(String(name[..<at])), ControlInformation.name(name[at...]) == nil {
+            return false
+        }
+        return !["__count", "__next", "__delta", "d"].contains(name)
     }
 
     /// V4's shapes from decoders other than ours.
@@ -99,7 +124,7 @@ extension ODataPage: Decodable {
         }
         entities = try container.decode([Entity].self, forKey: value)
         var beside = DynamicEntity()
-        for key in container.allKeys where key.stringValue.hasPrefix("@") {
+        for key in container.allKeys where key.stringValue.contains("@") || key.stringValue.hasPrefix("#") {
             beside[key.stringValue] = try container.decode(ODataValue.self, forKey: key)
         }
         try read(beside, PayloadDecoder(.object(beside), settings: PayloadSettings()))

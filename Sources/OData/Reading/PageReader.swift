@@ -6,7 +6,7 @@ import WebServiceClient
 /// In memory are a piece, or an entity if that is larger, what lies around the entities, and the payload's beginning and end: a service
 /// that fails midway says there why.
 final class PageReader<Entity: Decodable & Sendable> {
-    private let types: TypeRegistry
+    private let decoder: ODataDecoder
     private let settings: PayloadSettings
     private let parser: JSONElementParser
     private var hasContext = false
@@ -17,10 +17,13 @@ final class PageReader<Entity: Decodable & Sendable> {
     private(set) var margins = PayloadMargins()
 
     /// - Parameter bound: the bytes of the largest entity.
-    init(types: TypeRegistry, bound: Int) {
-        self.types = types
-        settings = PayloadSettings(types: types)
+    init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
+        var decoder = ODataDecoder(types: types)
+        decoder.userInfo = userInfo
+        self.decoder = decoder
+        settings = PayloadSettings(types: types, userInfo: userInfo)
         var reader = JSONReader()
+        reader.userInfo = userInfo
         reader.dialect = PayloadDialect(settings: settings)
         let bounds = JSONStreamBounds(element: bound, surroundings: bound)
         parser = JSONElementParser(reader, anyOf: PageShape.paths, bounds: bounds)
@@ -87,7 +90,7 @@ final class PageReader<Entity: Decodable & Sendable> {
         if let error = suspect?.object.flatMap({ ODataErrorBody(in: $0) }) { throw error }
         let root = try PayloadScanner.value(of: parser.knownSurroundings())
         if let context = PageShape.context(of: root) { settings.context.text = context }
-        let page = try ODataDecoder(types: types).decode(ODataPage<Entity>.self, from: root)
+        let page = try decoder.decode(ODataPage<Entity>.self, from: root)
         if let path = parser.path, path != PageShape.path(in: root) {
             throw DecodingError.dataCorrupted(
                 .init(

@@ -52,7 +52,7 @@ extension Polymorphic: Decodable {
         }
         guard let value = found as? Base else { throw Self.unknown(typeName, container) }
         self.value = value
-        undeclared = entity.undeclared(by: Swift.type(of: found))
+        undeclared = entity.undeclared(beside: found, decoder)
     }
 
     private static func unknown(_ typeName: String?, _ container: any SingleValueDecodingContainer) -> DecodingError {
@@ -65,7 +65,8 @@ extension Polymorphic: Decodable {
 }
 
 extension Polymorphic: Encodable {
-    /// Writes the value with the name of its type, and the undeclared properties.
+    /// Writes the value with the name of its type, and the undeclared properties with the types that the service said. Where both have a
+    /// property, the value's counts.
     ///
     /// - Throws: `EncodingError` where the value isn't `Encodable`.
     public func encode(to encoder: any Encoder) throws {
@@ -73,26 +74,11 @@ extension Polymorphic: Encodable {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
         }
-        if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: value)) {
+        // Of the value itself, whose static type may be a protocol.
+        if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: encodable)) {
             payload.writeType(name)
         }
         try encodable.encode(to: encoder)
-        guard !undeclared.properties.isEmpty else { return }
-        var container = encoder.container(keyedBy: JSONKey.self)
-        for property in undeclared.properties {
-            try container.encode(property.value, forKey: JSONKey(property.name))
-        }
-    }
-}
-
-extension DynamicEntity {
-    /// The properties that a Swift type doesn't decode; all where that isn't known for sure.
-    func undeclared(by type: any Any.Type) -> DynamicEntity {
-        let declared = PropertyCatalog.of(type).decodedNames ?? []
-        return DynamicEntity(
-            properties.filter { property in
-                !property.name.contains("@") && !property.name.hasPrefix("#") && property.name != "__metadata"
-                    && !property.name.hasPrefix("odata.") && !declared.contains(property.name)
-            })
+        try undeclared.encode(behind: encodable, types: metadata.propertyTypes, to: encoder)
     }
 }

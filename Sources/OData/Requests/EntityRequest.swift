@@ -1,4 +1,7 @@
 /// A query for one entity: by its key, or a singleton.
+///
+/// Where `navigate` goes on from it, options of the request as a whole come along (aliases, custom ones, `$format`, `$schemaversion`, bounds in
+/// time). Those that say something about the entities begin anew; one that was given before is an error when printed.
 public struct EntityRequest<Entity: Decodable & Sendable>: QueryBuilding {
     /// Where the entity is.
     public let resource: ResourcePath
@@ -32,7 +35,7 @@ public struct EntityRequest<Entity: Decodable & Sendable>: QueryBuilding {
         if let option = misplaced.first(where: \.1) {
             throw .invalidOption(option.0, reason: "it has no meaning for a single entity")
         }
-        return try printer.text(of: query)
+        return try printer.request(query)
     }
 
     /// The request without its Swift types.
@@ -42,53 +45,59 @@ public struct EntityRequest<Entity: Decodable & Sendable>: QueryBuilding {
 }
 
 extension EntityRequest {
-    /// The related entities that a relation leads to: `People('ada')/Trips`. The options begin anew.
+    /// The related entities that a relation leads to: `People('ada')/Trips`. The options begin anew, see ``EntityRequest``.
     public func navigate<Target>(_ relation: KeyPath<Entity, [Target]>) -> FetchRequest<Target> {
-        FetchRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The related entities that a relation leads to, where it may be missing. The options begin anew.
+    /// The related entities that a relation leads to, where it may be missing. The options begin anew, see ``EntityRequest``.
     public func navigate<Target>(_ relation: KeyPath<Entity, [Target]?>) -> FetchRequest<Target> {
-        FetchRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The related entity that a relation leads to. The options begin anew.
+    /// The related entity that a relation leads to. The options begin anew, see ``EntityRequest``.
     @_disfavoredOverload
     public func navigate<Target>(_ relation: KeyPath<Entity, Target?>) -> EntityRequest<Target> {
-        EntityRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The related entity that a relation leads to, which is always there. The options begin anew.
+    /// The related entity that a relation leads to, which is always there. The options begin anew, see ``EntityRequest``.
     public func navigate<Target: EntityType>(_ relation: KeyPath<Entity, Target>) -> EntityRequest<Target> {
-        EntityRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The related entities that a relation leads to. The options begin anew.
+    /// The related entities that a relation leads to. The options begin anew, see ``EntityRequest``.
     public func navigate<Target>(_ relation: KeyPath<Entity, ToMany<Target>>) -> FetchRequest<Target> {
-        FetchRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The related entity that a relation leads to. The options begin anew.
+    /// The related entity that a relation leads to. The options begin anew, see ``EntityRequest``.
     public func navigate<Target>(_ relation: KeyPath<Entity, ToOne<Target>>) -> EntityRequest<Target> {
-        EntityRequest<Target>(resource: resource.following(relation, of: Entity.self))
+        following(relation)
     }
 
-    /// The entity seen as one of a derived type, by the type's qualified name. The options begin anew.
+    /// The entity seen as one of a derived type, by the type's qualified name. The options stay; what the other type decodes
+    /// is selected unless something else is.
     public func cast<Derived>(to type: Derived.Type, named name: String) -> EntityRequest<Derived> {
-        EntityRequest<Derived>(resource: resource.cast(to: name))
+        EntityRequest<Derived>(resource: resource.cast(to: name), options: options.cast(to: type))
     }
-}
 
-extension ResourcePath {
-    fileprivate func following(_ relation: AnyKeyPath, of type: Any.Type) -> ResourcePath {
-        var copy = self
-        for segment in PropertyCatalog.segments(of: relation, in: type) {
-            switch segment {
-            case .property(let name): copy.segments.append(.name(name))
-            case .unresolved(let error): copy.segments.append(.invalid(error))
-            default: continue
-            }
-        }
-        return copy
+    private func following<Target>(_ relation: AnyKeyPath) -> FetchRequest<Target> {
+        var request = FetchRequest<Target>(resource: left.following(relation, of: Entity.self))
+        request.options.keepWhole(of: options)
+        return request
+    }
+
+    private func following<Target>(_ relation: AnyKeyPath) -> EntityRequest<Target> {
+        var request = EntityRequest<Target>(resource: left.following(relation, of: Entity.self))
+        request.options.keepWhole(of: options)
+        return request
+    }
+
+    /// The path, as it can be gone on from.
+    private var left: ResourcePath {
+        guard let option = options.ownNames.first else { return resource }
+        return resource.appending(
+            .invalid(.invalidOption(option, reason: "the path goes on from the entity that it was said of; say it behind that")))
     }
 }

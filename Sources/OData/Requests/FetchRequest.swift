@@ -35,7 +35,7 @@ public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
     ///
     /// - Throws: ``ODataQueryError`` where a part can't be said.
     public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
-        try printer.text(of: query)
+        try printer.request(query)
     }
 
     /// The request without its Swift types.
@@ -65,8 +65,20 @@ extension FetchRequest {
     /// One entity of the collection by a key that stands in the query instead of the path: `People(@key)?@key='…'`, for servers that
     /// can't take a `/` or a `:` in a path (URL Conventions, section 4.3.1).
     public func key(byAlias key: some EdmConvertible) -> EntityRequest<Entity> {
-        let request = EntityRequest<Entity>(resource: resource.key(alias: "key"), options: options)
-        return request.alias("key", key)
+        let name = options.freeAlias("key")
+        let request = EntityRequest<Entity>(resource: resource.key(alias: name), options: options)
+        return request.alias(name, key.edmValue)
+    }
+
+    /// The same by a key of several properties: `Items(OrderID=@key,Name=@key2)?@key=1&@key2='…'`.
+    public func key(byAlias parts: KeyValuePairs<String, any EdmConvertible>) -> EntityRequest<Entity> {
+        var options = options
+        let key = parts.map { name, value in
+            let alias = options.freeAlias("key")
+            options.aliases.append(ParameterAlias(alias, .literal(value.edmValue)))
+            return ResourcePath.KeyPart(name: name, .alias(alias))
+        }
+        return EntityRequest(resource: resource.appending(.key(key)), options: options)
     }
 
     /// One entity of the collection by its key as a segment: `People/5`, for services that say so in their metadata.
@@ -74,8 +86,11 @@ extension FetchRequest {
         EntityRequest(resource: resource.keySegment(key), options: options)
     }
 
-    /// The entities of the collection that are of a derived type, by the type's qualified name. The options begin anew.
+    /// The entities of the collection that are of a derived type, by the type's qualified name. The options stay; what the
+    /// other type decodes is selected unless something else is. Behind `apply` it is an error when printed.
     public func cast<Derived>(to type: Derived.Type, named name: String) -> FetchRequest<Derived> {
-        FetchRequest<Derived>(resource: resource.cast(to: name))
+        var request = FetchRequest<Derived>(resource: resource.cast(to: name))
+        request.options = options.cast(to: type)
+        return request
     }
 }

@@ -15,11 +15,12 @@ public struct EdmFlags<Known: RawRepresentable<String> & Sendable>: Sendable, Ha
         self.members = members.map { .known($0) }
     }
 
-    /// Reads `Read,Write`; blanks around the commas are tolerated, and an empty text is no member.
+    /// Reads `Read,Write`; blanks around the commas are tolerated, and nothing or blanks only are no member.
     public init(_ text: String) {
-        members = text.split(separator: ",").map { part in
-            let name = part.drop { $0 == " " }
-            return OpenEnumeration(String(name.prefix { $0 != " " }))
+        members = text.unicodeScalars.split(separator: ",").compactMap { part in
+            let begin = part.drop { $0 == " " }
+            guard let end = begin.lastIndex(where: { $0 != " " }) else { return nil }
+            return OpenEnumeration(String(begin[...end]))
         }
     }
 

@@ -49,6 +49,7 @@ extension Presence: Decodable where Wrapped: Decodable {
 extension Presence: Encodable where Wrapped: Encodable {
     /// Writes the value or null; what is absent is null where it can't be left out, in an array.
     public func encode(to encoder: any Encoder) throws {
+        (encoder as? PayloadEncoder)?.node.mayBeAbsent = true
         try value.encode(to: encoder)
     }
 }

@@ -6,9 +6,9 @@
 ///     try await client.update(request, with: draft)
 ///
 /// It works over any `Codable` entity. What was `nil` and still is isn't written, be it null or never read; complex values are compared
-/// property by property, collections and geographic values as a whole. A type with an `encode(to:)` of its own has to encode optionals by
-/// `encodeIfPresent`, as the compiler's does, or a value that becomes `nil` isn't seen. Relations (``ToOne``, ``ToMany``) are changed by
-/// ``bind(_:to:)`` or by references, never as values: to do so is an error.
+/// property by property, collections and geographic values as a whole. What was there and is there no more, such as an entry of a dictionary,
+/// becomes null; only a ``Presence`` that becomes absent is left as it is. Relations (``ToOne``, ``ToMany``) are changed by ``bind(_:to:)`` or by
+/// references, never as values: to do so is an error.
 @dynamicMemberLookup
 public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// The entity as it was.
@@ -18,6 +18,10 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     /// The properties that the Swift type doesn't declare, as they are to be.
     public var undeclared = DynamicEntity()
     private var originalUndeclared = DynamicEntity()
+    /// The types of undeclared properties, where the service said them.
+    private var propertyTypes: [String: String] = [:]
+    /// The service's name of the entity's type, where it said one: the changes say it as well, in version 4.
+    public var typeName: String?
     /// The version of the entity that the changes belong to: the update fails where the service has another one.
     public var etag: String?
     /// Relations to existing entities.
@@ -35,6 +39,8 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         self.init(of: entity.value, etag: entity.metadata.etag)
         undeclared = entity.undeclared
         originalUndeclared = entity.undeclared
+        propertyTypes = entity.metadata.propertyTypes
+        typeName = entity.metadata.typeName
     }
 
     /// A property of the entity.
@@ -48,6 +54,11 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         bindings.append(EntityBinding(relation, to: target))
     }
 
+    /// Cuts a relation to one, in the same request as the other changes; ``ODataClient/removeReference(_:if:)`` does it by itself.
+    public mutating func unbind(_ relation: String) {
+        bindings.append(EntityBinding(clearing: relation))
+    }
+
     /// Adds existing entities to a relation.
     public mutating func bind(_ relation: String, toAll targets: [EntityReference]) {
         bindings.append(EntityBinding(relation, toAll: targets))
@@ -55,9 +66,17 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
 
     /// What changed, as it goes over the wire, without the bindings.
     ///
+    /// Where anything did, values of derived types say what they are.
+    ///
+    /// - Parameters:
+    ///   - format: how it is spelled.
+    ///   - types: the types that derive from others.
+    ///   - userInfo: what the entity's own encoding finds in `Encoder.userInfo`.
     /// - Throws: `EncodingError`, what the entity's own encoding throws, or ``ODataWriteError`` where a relation was changed as a value.
-    public func changes(_ format: PayloadFormat = PayloadFormat()) throws -> DynamicEntity {
-        let settings = PayloadEncoder.Settings(format, isDraft: true)
+    public func changes(
+        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) throws -> DynamicEntity {
+        let settings = PayloadEncoder.Settings(format, types: types, isDraft: true, userInfo: userInfo)
         let old = try PayloadEncoder.node(of: original, settings)
         let new = try PayloadEncoder.node(of: value, settings)
         var changes = DynamicEntity()
@@ -65,38 +84,27 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
             guard case .object(let object) = changed else { throw ODataWriteError.notAnEntity("\(Entity.self)") }
             changes = object
         }
-        for property in undeclared.properties where originalUndeclared[property.name] != property.value {
+        for property in undeclared.properties {
+            let before = originalUndeclared[property.name]
+            if let before, before.isSame(as: property.value) { continue }
+            // The type that the service said is that of the value it sent.
+            if before?.kind == property.value.kind, let type = format.typeAnnotation(of: property, propertyTypes) {
+                changes[type.name] = type.value
+            }
             changes[property.name] = property.value
         }
-        return changes
+        for property in originalUndeclared.properties where undeclared[property.name] == nil {
+            changes[property.name] = property.value.ofNothing
+        }
+        return typed(changes, format, types)
     }
-}
 
-extension PayloadNode {
-    /// What is other than it was; `nil` where nothing is.
-    ///
-    /// - Parameter isNested: whether of complex values only the changed properties count.
-    func difference(from old: PayloadNode, isNested: Bool, isTop: Bool = true) throws -> ODataValue? {
-        if isTop {
-            // An entity without a Swift type has its properties in one value.
-            takeApart()
-            old.takeApart()
-        }
-        guard case .object(let members) = content, case .object(let others) = old.content, isNested || isTop else {
-            let value = value
-            return value == old.value ? nil : value
-        }
-        var changed = DynamicEntity()
-        for (name, node) in members {
-            let before = others.first { $0.name == name }?.node
-            if node.isRelation || before?.isRelation == true {
-                guard let before, node.value == before.value else { throw ODataWriteError.relationChanged(name) }
-            } else if let before {
-                changed[name] = try node.difference(from: before, isNested: isNested, isTop: false)
-            } else {
-                changed[name] = node.value
-            }
-        }
-        return changed.properties.isEmpty ? nil : .object(changed)
+    /// Changes that say the entity's type, where they don't yet and it is known to matter.
+    func typed(_ changes: DynamicEntity, _ format: PayloadFormat, _ types: TypeRegistry) -> DynamicEntity {
+        let name = format.controlName("type")
+        guard format.version != .v2, let typeName = typeName ?? types.derivedName(of: type(of: value)), !changes.properties.isEmpty,
+            changes["@odata.type"] == nil, changes["@type"] == nil
+        else { return changes }
+        return DynamicEntity([.init(name, .string(format.typeReference(typeName)))] + changes.properties)
     }
 }

@@ -29,7 +29,7 @@ public struct EntityReference: Sendable, Hashable {
 public struct EntityBinding: Sendable, Hashable {
     /// The relation's wire name.
     public var relation: String
-    /// The entities; of a relation to one, one.
+    /// The entities; of a relation to one, one, or none to cut it.
     public var targets: [EntityReference]
     /// Whether the relation leads to many.
     public var isCollection: Bool
@@ -41,6 +41,13 @@ public struct EntityBinding: Sendable, Hashable {
         isCollection = false
     }
 
+    /// A relation to one entity, which is cut: it leads to none then.
+    public init(clearing relation: String) {
+        self.relation = relation
+        targets = []
+        isCollection = false
+    }
+
     /// A relation to many entities.
     public init(_ relation: String, toAll targets: [EntityReference]) {
         self.relation = relation
@@ -49,7 +56,12 @@ public struct EntityBinding: Sendable, Hashable {
     }
 
     /// Adds the binding to an entity's payload, in the version's spelling.
-    func write(to entity: inout DynamicEntity, _ format: PayloadFormat, url: (EntityReference) throws -> String) rethrows {
+    ///
+    /// - Parameter isUpdate: whether the entity is there already. A collection in an update of 4.01 is the whole of the relation, unless it is written as
+    ///   a delta (Protocol 4.01, section 11.4.3.1).
+    func write(
+        to entity: inout DynamicEntity, _ format: PayloadFormat, isUpdate: Bool, url: (EntityReference) throws -> String
+    ) rethrows {
         let urls = try targets.map { ODataValue.string(try url($0)) }
         let values: [ODataValue]
         let name: String
@@ -61,9 +73,14 @@ public struct EntityBinding: Sendable, Hashable {
             name = relation + "@odata.bind"
             values = urls
         case .v401:
-            name = relation
+            name = isUpdate && isCollection ? relation + "@delta" : relation
             values = urls.map { .object(["@id": $0]) }
         }
-        entity[name] = isCollection ? .array(values) : values.first ?? .null
+        guard isCollection else {
+            entity[name] = values.first ?? .null
+            return
+        }
+        // Beside what another binding adds, or the entity has.
+        if case .array(let others)? = entity[name] { entity[name] = .array(others + values) } else { entity[name] = .array(values) }
     }
 }

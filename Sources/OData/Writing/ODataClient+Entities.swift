@@ -7,7 +7,8 @@ extension ODataClient {
     /// - Parameters:
     ///   - entity: the entity; relations that aren't loaded aren't written. Where the client's ``types`` know that its type derives from another,
     ///     the name is written with it.
-    ///   - collection: the request for the collection that it becomes a member of.
+    ///   - collection: the request for the collection that it becomes a member of. What it selects and expands is asked of the answer, its
+    ///     `index` says where in an ordered collection; options that say which entities are meant are an error.
     ///   - binding: existing entities that it is related to.
     ///   - preference: what the service is to answer with.
     /// - Returns: the entity as the service has it, or only where it is.
@@ -16,7 +17,7 @@ extension ODataClient {
         _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = WriteOperation(.post, collection.resource, aliasesOf: collection.options)
+        var operation = try operation(.post, collection.resource, for: collection.options, answers: true)
         operation.body = try body(of: entity, binding, collection.resource)
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -25,19 +26,20 @@ extension ODataClient {
     /// Writes what a draft changed, by PATCH (MERGE in version 2), and nothing else. Where nothing changed nothing is sent.
     ///
     /// The entity must be there, in the draft's version if it has one: unless another condition is given, an update never creates (`If-Match`).
+    /// What the request selects and expands is asked of the answer.
     ///
     /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataWriteError`` where a relation
     ///   was changed as a value. `CancellationError` when the task was cancelled.
     @discardableResult public func update<Entity>(
-        _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition? = nil,
+        _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        let changes = try payload(request.resource) { try draft.changes(payloadFormat) }
+        let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
         guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
-        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
-        operation.body = try payload(request.resource) { try bound(changes, draft.bindings) }
-        let usual: WriteCondition = draft.etag.map { .version($0) } ?? (printer.version == .v2 ? .none : .exists)
-        operation.condition = condition ?? usual
+        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
+        let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
+        operation.body = .object(draft.typed(body, payloadFormat, types))
+        operation.condition = condition == .usual ? draft.etag.map { .version($0) } ?? .usual : condition
         operation.preference = preference
         return try await write(operation, Entity.self)
     }
@@ -46,10 +48,10 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func update<Entity>(
-        _ request: EntityRequest<Entity>, setting properties: DynamicEntity, if condition: WriteCondition = .exists,
+        _ request: EntityRequest<Entity>, setting properties: DynamicEntity, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
+        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         operation.body = .object(properties)
         operation.condition = condition
         operation.preference = preference
@@ -60,10 +62,10 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func replace<Entity>(
-        _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .exists,
+        _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .usual,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = WriteOperation(.put, request.resource, aliasesOf: request.options)
+        var operation = try operation(.put, request.resource, for: request.options, answers: true)
         operation.body = try body(of: entity, binding, request.resource)
         operation.condition = condition
         operation.preference = preference
@@ -78,7 +80,7 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .none,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        var operation = WriteOperation(updateMethod, request.resource, aliasesOf: request.options)
+        var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         operation.body = try body(of: entity, binding, request.resource)
         operation.condition = condition
         operation.preference = preference
@@ -89,7 +91,7 @@ extension ODataClient {
     ///
     /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
     public func delete<Entity>(_ request: EntityRequest<Entity>, if condition: WriteCondition = .none) async throws {
-        var operation = WriteOperation(.delete, request.resource, aliasesOf: request.options)
+        var operation = try operation(.delete, request.resource, for: request.options)
         operation.condition = condition
         try await send(operation)
     }

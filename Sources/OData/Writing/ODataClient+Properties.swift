@@ -9,9 +9,9 @@ extension ODataClient {
     public func set<Entity, Value: Encodable & Sendable>(
         _ property: KeyPath<Entity, Value>, of request: EntityRequest<Entity>, to value: Value, if condition: WriteCondition = .none
     ) async throws {
-        let resource = request.following(property)
-        var operation = WriteOperation(.put, resource, aliasesOf: request.options)
-        let payload = try payload(resource) { try ODataEncoder(payloadFormat, types: types).payload(of: value) }
+        let resource = request.resource.following(property, of: Entity.self)
+        var operation = try operation(.put, resource, for: request.options)
+        let payload = try payload(resource) { try encoder.payload(of: value) }
         if payload.isNull, printer.version != .v2 {
             operation.method = .delete
         } else if printer.version == .v2, case .name(let name)? = resource.segments.last {
@@ -32,24 +32,9 @@ extension ODataClient {
     public func setRawValue(
         at resource: ResourcePath, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {
-        var operation = WriteOperation(.put, resource)
+        var operation = WriteOperation(.put, ODataQuery(resource))
         operation.bytes = (data, contentType)
         operation.condition = condition
         try await send(operation)
-    }
-}
-
-extension EntityRequest {
-    /// The path of a property.
-    func following(_ property: PartialKeyPath<Entity>) -> ResourcePath {
-        var path = resource
-        for segment in PropertyCatalog.segments(of: property, in: Entity.self) {
-            switch segment {
-            case .property(let name): path.segments.append(.name(name))
-            case .unresolved(let error): path.segments.append(.invalid(error))
-            default: continue
-            }
-        }
-        return path
     }
 }

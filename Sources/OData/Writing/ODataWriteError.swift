@@ -2,7 +2,7 @@
 public enum ODataWriteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A draft's relation was changed as if it were a value.
     case relationChanged(String)
-    /// The request has options that say something about what is read only.
+    /// What was to be written as an entity, by its type, makes no object.
     case notAnEntity(String)
 
     /// A sentence for people.

@@ -11,16 +11,34 @@ struct WriteOperation: Sendable {
     var bytes: (data: Data, type: String)?
     var condition = WriteCondition.none
     var preference: ReturnPreference?
-    /// What stands behind the printed path, percent-encoded.
-    var suffix = ""
+    /// An option that stands behind the others, percent-encoded.
+    var lastOption: String?
 
-    init(_ method: ServiceRequest.Method, _ resource: ResourcePath, aliasesOf options: QueryOptions? = nil) {
+    init(_ method: ServiceRequest.Method, _ query: ODataQuery) {
         self.method = method
-        // What is selected or expanded says nothing about what is written.
+        self.query = query
+    }
+
+    /// A change of what a request is for.
+    ///
+    /// - Parameter answers: whether the service may answer with the entity: then what was said about its shape is asked for (Protocol 4.01, section
+    ///   11.4.1.5), in 4.01, before which services don't know it. A selection that nobody asked for isn't.
+    /// - Throws: ``ODataQueryError`` where the request has options that say which entities are meant.
+    init(
+        _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false, version: ODataVersion
+    ) throws(ODataQueryError) {
         var kept = QueryOptions()
-        kept.aliases = options?.aliases ?? []
-        kept.custom = options?.custom ?? []
-        query = ODataQuery(resource, options: kept)
+        kept.keepWhole(of: options)
+        if method == .post { kept.index = options.index }
+        let shape = ["$select", "$expand"]
+        if let option = options.ownNames.first(where: { !shape.contains($0) && !($0 == "$index" && method == .post) }) {
+            throw .invalidOption(option, reason: "it is for reading; give a change a request without it")
+        }
+        if answers, version > .v4 {
+            if case .items = options.selection { kept.selection = options.selection }
+            kept.expansions = options.expansions
+        }
+        self.init(method, ODataQuery(resource, options: kept))
     }
 }
 
@@ -30,11 +48,30 @@ extension ODataClient {
         PayloadFormat(version: printer.version, isIEEE754Compatible: asksForIEEE754Compatible)
     }
 
+    /// What makes bodies.
+    var encoder: ODataEncoder {
+        var encoder = ODataEncoder(payloadFormat, types: types)
+        encoder.userInfo = userInfo
+        return encoder
+    }
+
+    /// A change of what a request is for.
+    func operation(
+        _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false
+    ) throws -> WriteOperation {
+        do throws(ODataQueryError) {
+            return try WriteOperation(method, resource, for: options, answers: answers, version: printer.version)
+        } catch {
+            throw self.error(ODataOperation(resource), .binding, .query, error.description, cause: error)
+        }
+    }
+
     /// The call of a change.
     func call(_ operation: WriteOperation) throws -> ServiceCall {
         let name = ODataOperation(operation.query.resource)
         let query = operation.query
-        let target = try printed(name) { printer throws(ODataQueryError) in try printer.text(of: query) } + operation.suffix
+        var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
+        if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
         var call = call(name, to: target, method: operation.method)
         if let (data, type) = operation.bytes {
             call = call.body(data).header(.contentType, type)
@@ -44,9 +81,10 @@ extension ODataClient {
         } else {
             call = call.describing { $0.withoutBody() }
         }
-        if let header = operation.condition.header { call = call.header(header.name, header.value) }
-        if let preference = operation.preference { call = call.header("Prefer", preference.rawValue) }
-        return call
+        if let header = operation.condition.header(printer.version) { call = call.header(header.name, header.value) }
+        guard let preference = operation.preference?.rawValue else { return call }
+        // Before the preferences that the client may have for all its calls: of those that are given twice the first one counts (RFC 7240 §2).
+        return call.prepare { $0.headers["Prefer"] = ([preference] + $0.headers[values: "Prefer"]).joined(separator: ", ") }
     }
 
     /// Sends a change of an entity.
@@ -63,17 +101,17 @@ extension ODataClient {
     /// The payload of an entity that is written as a whole.
     func body(of entity: any Encodable & Sendable, _ bindings: [EntityBinding], _ resource: ResourcePath) throws -> ODataValue {
         try payload(resource) {
-            let value = try ODataEncoder(payloadFormat, types: types).payload(of: entity)
+            let value = try encoder.payload(of: entity)
             guard case .object(let object) = value else { throw ODataWriteError.notAnEntity("\(Swift.type(of: entity))") }
-            return try bound(object, bindings)
+            return .object(try bound(object, bindings, isUpdate: false))
         }
     }
 
     /// An entity's payload with its bindings.
-    func bound(_ entity: DynamicEntity, _ bindings: [EntityBinding]) throws -> ODataValue {
+    func bound(_ entity: DynamicEntity, _ bindings: [EntityBinding], isUpdate: Bool) throws -> DynamicEntity {
         var entity = entity
-        for binding in bindings { try binding.write(to: &entity, payloadFormat) { try self.url(of: $0) } }
-        return .object(entity)
+        for binding in bindings { try binding.write(to: &entity, payloadFormat, isUpdate: isUpdate) { try self.url(of: $0) } }
+        return entity
     }
 
     /// The URL that a reference is written as.
@@ -82,8 +120,9 @@ extension ODataClient {
         case .id(let id): return id
         case .resource(let query):
             let operation = ODataOperation(query.resource)
-            let target = try printed(operation) { printer throws(ODataQueryError) in try printer.text(of: query) }
-            return try call(operation, to: target).url().absoluteString
+            let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
+            // Never as a long query: it is the entity's own URL that is meant.
+            return try call(operation, to: target, method: .get).url().absoluteString
         }
     }
 

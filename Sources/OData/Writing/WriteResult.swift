@@ -11,6 +11,9 @@ public enum ReturnPreference: String, Sendable, Hashable, CaseIterable {
 
 /// On what condition a change is made (RFC 9110, section 13.1).
 public enum WriteCondition: Sendable, Hashable {
+    /// What the operation needs to change what is there and nothing else: the version that a draft knows, else that the entity exists. In
+    /// version 2 only the former, since services answer 400 to a condition for entities without versions.
+    case usual
     /// Whatever there is.
     case none
     /// If the entity is there, whichever version: `If-Match: *`.
@@ -21,8 +24,9 @@ public enum WriteCondition: Sendable, Hashable {
     case absent
 
     /// The header that says so.
-    var header: (name: HTTPFields.Name, value: String)? {
+    func header(_ version: ODataVersion) -> (name: HTTPFields.Name, value: String)? {
         switch self {
+        case .usual: version == .v2 ? nil : ("If-Match", "*")
         case .none: nil
         case .exists: ("If-Match", "*")
         case .version(let etag): ("If-Match", etag)
@@ -37,9 +41,9 @@ public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
     public let entity: ODataEntity<Entity>?
     /// The entity's new version, from the entity or the head.
     public let etag: String?
-    /// Where the entity is changed, resolved; services may leave it out.
+    /// Where the entity is changed, resolved: the head's against the request, the entity's against its context. Services may leave it out.
     public let location: URL?
-    /// The entity's id as the service wrote it: in the head, where there is no body, or in the entity.
+    /// The entity's id: of the head, where there is no body, or of the entity. Relative ones are resolved, like ``location``.
     public let entityID: String?
     /// The status code; `nil` where nothing was sent, as nothing had changed.
     public let status: Int?
@@ -58,8 +62,30 @@ public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
         self.entity = entity
         status = response.status
         etag = entity?.metadata.etag ?? response.headers["ETag"]
-        entityID = response.headers["OData-EntityId"] ?? entity?.metadata.id
-        location = (response.headers[.location] ?? entity?.metadata.editLink)
-            .flatMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
+        let base = response.url
+        let context = entity?.metadata.context
+        if let id = response.headers["OData-EntityId"] {
+            entityID = Self.resolved(id, base)
+        } else {
+            entityID = entity?.metadata.id.map { Self.resolved($0, NextLink.base(context: context, page: base)) }
+        }
+        if let location = response.headers[.location] {
+            self.location = URL(string: location, relativeTo: base)?.absoluteURL
+        } else {
+            location = entity?.metadata.editLink
+                .flatMap { URL(string: $0, relativeTo: NextLink.base(context: context, page: base))?.absoluteURL }
+        }
+    }
+
+    /// An id that is absolute stays as it is, byte for byte: it need not be a URL.
+    private static func resolved(_ id: String, _ base: URL) -> String {
+        if let colon = id.firstIndex(of: ":"), id[..<colon].first?.isLetter == true,
+            id[..<colon].utf8.allSatisfy({
+                "+-.".utf8.contains($0) || Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber
+            })
+        {
+            return id
+        }
+        return URL(string: id, relativeTo: base)?.absoluteString ?? id
     }
 }

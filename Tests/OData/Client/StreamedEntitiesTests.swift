@@ -35,8 +35,13 @@ import WebServiceTesting
             while let item = try await iterator.next() { ids.append(item.id) }
             return (ids, nil)
         } catch {
-            // Behind an error there is nothing more.
-            #expect((try? await iterator.next()) == .some(.none))
+            // Behind an error there is nothing more, and no second one.
+            do {
+                let next = try await iterator.next()
+                #expect(next == nil)
+            } catch {
+                Issue.record("a second error: \(error)")
+            }
             return (ids, error as? ServiceError)
         }
     }

@@ -106,6 +106,13 @@ import Testing
         #expect(throws: EncodingError.self) { try text([local]) }
         #expect(try text([local], .v2) == #"["/Date(1795247999000)/"]"#)
         #expect(throws: EncodingError.self) { try text([Date(timeIntervalSince1970: 1e300)], .v2) }
+        // A date's binary fraction of a millisecond is that millisecond; what is finer is rounded.
+        for milliseconds in [1_795_247_999_123.0, 978_307_200_001, -62_135_596_799_999, 253_402_300_799_999, 1] {
+            #expect(try text([Date(timeIntervalSince1970: milliseconds / 1_000)], .v2) == #"["/Date(\#(Int64(milliseconds)))/"]"#)
+        }
+        for (fine, rounded) in [(1_795_247_999.123_4, 1_795_247_999_123), (978_307_200.000_75, 978_307_200_001), (-0.001_6, -2)] {
+            #expect(try text([Date(timeIntervalSince1970: fine)], .v2) == #"["/Date(\#(rounded))/"]"#)
+        }
         #expect(throws: EncodingError.self) { try text([Date(timeIntervalSince1970: 1e300)]) }
         #expect(throws: EncodingError.self) { try text([EdmDecimal("1e5000")]) }
     }

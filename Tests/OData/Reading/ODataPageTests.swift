@@ -114,4 +114,26 @@ import Testing
         #expect(sorted.properties.map(\.name) == ["b", "big", "c", "huge", "z"])
         #expect(sorted["c"] == entity["c"])
     }
+
+    @Test func `what stands beside the entities isn't lost`() throws {
+        let json = ##"""
+            {"@odata.context":"c","@odata.metadataEtag":"W/1","@odata.future":{"x":1},"@Core.Messages":["hi"],"value@Core.Order":"asc",
+            "#Sales.Close":{"title":"Close","target":"t"},"#Sales.Best":[{"target":"a"},{"target":"b"}],"@odata.count":1,"value":[{"a":1}],"odd":2}
+            """##
+        for page in [
+            try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: Data(json.utf8)),
+            try ODataDecoder().decodeTree(ODataPage<DynamicEntity>.self, from: Data(json.utf8), at: []),
+            try JSONDecoder().decode(ODataPage<DynamicEntity>.self, from: Data(json.utf8)),
+        ] {
+            #expect(page.count == 1 && page.entities == [["a": 1]] && page.context == "c")
+            #expect(page.operations.contains(.init(name: "Sales.Close", title: "Close", target: "t")) && page.operations.count == 3)
+            #expect(page.annotations["Core.Messages"] == ["hi"] && page.annotations["value@Core.Order"] == "asc")
+            #expect(page.others["@odata.metadataEtag"] == "W/1" && page.others["@odata.future"] == ["x": 1])
+            #expect(page.annotations.properties.count == 2)
+        }
+        let page = try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: Data(json.utf8))
+        #expect(page.others["odd"] == 2 && page.others.properties.count == 3)
+        let two = Data(#"{"d":{"results":[],"__count":"0","__next":"n","x":1}}"#.utf8)
+        #expect(try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: two).others == ["x": 1])
+    }
 }

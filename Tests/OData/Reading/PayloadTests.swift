@@ -30,6 +30,19 @@ struct PayloadTests {
         return text.replacing("\\/", with: "/").replacing("\\u00f3", with: "ó").replacing("\\u00e9", with: "é")
     }
 
+    @Test(arguments: Payloads.validNames.filter { !$0.contains("error") })
+    func `the entities of every valid payload are written back as they came`(name: String) throws {
+        let root = try #require(JSONSerialization.jsonObject(with: Payloads.data(name)) as? [String: Any])
+        let body = root["d"] as? [String: Any] ?? root
+        if let entities = (body["value"] ?? body["results"] ?? root["d"]) as? [[String: Any]] {
+            let written = try ODataEncoder().encode(Payloads.page(name).entities)
+            #expect(try JSONSerialization.jsonObject(with: written) as? NSArray == entities as NSArray)
+        } else {
+            let written = try ODataEncoder().encode(Payloads.entity(name))
+            #expect(try JSONSerialization.jsonObject(with: written) as? NSDictionary == body as NSDictionary)
+        }
+    }
+
     @Test func `the invalid payload is an error that names the fault`() throws {
         let error = #expect(throws: DecodingError.self) { try Payloads.entity("v2-double-property-invalid.json") }
         #expect("\(String(describing: error))".contains("'Name' is in its object twice"))
@@ -61,8 +74,10 @@ struct PayloadTests {
         guard let object, object["value"] == nil, object["results"] == nil else { return }
         let entity = try Payloads.entity(name, of: ODataEntity<Nothing>.self)
         let declared = object.properties.filter { !$0.name.contains("@") && !$0.name.hasPrefix("#") && $0.name != "__metadata" }
-        #expect(entity.undeclared.properties == declared)
+        let deferred = declared.filter { $0.value["__deferred"] != nil }
+        #expect(entity.undeclared.properties == declared.filter { $0.value["__deferred"] == nil })
         let metadata = entity.metadata
+        #expect(deferred.allSatisfy { metadata.navigationLinks[$0.name] == $0.value["__deferred"]?["uri"]?.string })
         let marks = object.properties.count - declared.count
         let own = [metadata.context, metadata.typeName, metadata.id, metadata.etag, metadata.readLink, metadata.editLink].compactMap(\.self)
         let media = metadata.media.map { [$0.readLink, $0.editLink, $0.contentType, $0.etag].compactMap(\.self).count } ?? 0

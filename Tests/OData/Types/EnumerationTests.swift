@@ -29,6 +29,19 @@ import Testing
         #expect(EdmFlags<Colour>(.red, .green).description == "Red,Green")
     }
 
+    @Test(arguments: ["Red , Blue, ", " ,Red,,Blue", "Red,Blue"])
+    func `blanks around the commas of flags are no part of a member, nor one by themselves`(_ text: String) {
+        let flags = EdmFlags<Colour>(text)
+        #expect(flags.members == [.known(.red), .unknown("Blue")] && flags.description == "Red,Blue")
+    }
+
+    @Test func `a blank within a flag's name stays, and a comma under a combining mark is one`() {
+        for (text, names) in [("Light Red, Blue", ["Light Red", "Blue"]), ("Red,\u{301}", ["Red", "\u{301}"])] {
+            let flags = EdmFlags<Colour>(text)
+            #expect(flags.members.map(\.name) == names && EdmFlags(flags.description) == flags)
+        }
+    }
+
     @Test func `they have literals`() throws {
         #expect(OpenEnumeration<Colour>.unknown("Blue").edmValue == .enumeration(type: "Sales.Colour", member: "Blue"))
         #expect(EdmFlags<Colour>(.red, .green).edmValue == .enumeration(type: "Sales.Colour", member: "Red,Green"))

@@ -86,4 +86,115 @@ import Testing
             ODataEntity<Person>.self, from: Data(#"{"@odata.etag":"W/\"1\"","Name":"Ada","Tags":[]}"#.utf8))
         #expect(EntityDraft(of: entity).etag == #"W/"1""#)
     }
+
+    // MARK: What is no more, and what only looks the same
+
+    @Test func `a member that is no more becomes null, since others stay as they are`() throws {
+        enum Contact: Codable, Sendable { case mail(String), phone(Int) }
+        struct Box: Codable, Sendable {
+            var Labels: [String: String]
+            var Contact: Contact
+        }
+        let box = Box(Labels: ["a": "1", "b": "2"], Contact: .mail("x"))
+        func changes(_ version: ODataVersion, _ change: (inout EntityDraft<Box>) -> Void) throws -> DynamicEntity {
+            var draft = EntityDraft(of: box)
+            change(&draft)
+            return try draft.changes(PayloadFormat(version: version))
+        }
+        #expect(try changes(.v4) { _ in } == [:])
+        #expect(try changes(.v4) { $0.Labels = ["b": "2"] } == ["Labels": ["a": .null]])
+        #expect(try changes(.v2) { $0.Labels = ["b": "2"] } == ["Labels": ["b": "2"]])
+        #expect(try changes(.v4) { $0.Contact = .phone(5) } == ["Contact": ["phone": ["_0": 5], "mail": .null]])
+        var draft = EntityDraft(of: ["Zip": "1", "@odata.etag": "e", "Floor": ["No": 1, "Door@odata.type": "x"]] as DynamicEntity)
+        draft.value = ["Floor": ["No": 1]]
+        #expect(try draft.changes() == ["Zip": .null])
+        draft.value["Floor"] = ["Room": 2]
+        #expect(try draft.changes() == ["Floor": ["Room": 2, "No": .null], "Zip": .null])
+        var place = EntityDraft(of: ["At": ["type": "Point", "coordinates": [1, 2], "crs": "x"]] as DynamicEntity)
+        place.value["At"] = ["type": "Point", "coordinates": [1, 3]]
+        #expect(try place.changes() == ["At": ["type": "Point", "coordinates": [1, 3]]])
+        var open = EntityDraft(of: ODataEntity(Address(City: "Bonn", Street: nil), undeclared: ["Zip": "1", "Floor": 2]))
+        open.undeclared["Zip"] = nil
+        #expect(try open.changes() == ["Zip": .null])
+    }
+
+    @Test func `a type's own encoding that leaves nil out is seen as well`() throws {
+        struct Own: Encodable, Sendable {
+            var Name: String?
+            enum Key: CodingKey { case Name }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                if let Name { try container.encode(Name, forKey: .Name) }
+            }
+        }
+        var draft = EntityDraft(of: Own(Name: "a"))
+        draft.Name = nil
+        #expect(try draft.changes() == ["Name": .null])
+    }
+
+    @Test func `another Unicode form of a text is a change`() throws {
+        var draft = EntityDraft(of: Address(City: "Vale\u{301}ry", Street: nil))
+        draft.City = "Val\u{E9}ry"
+        #expect(draft.original.City == draft.City)
+        let city = try #require(try draft.changes()["City"]?.string)
+        #expect(Array(city.unicodeScalars) == Array("Val\u{E9}ry".unicodeScalars))
+        var open = EntityDraft(of: ODataEntity(draft.original, undeclared: ["Names": ["e\u{301}"], "Same": ["x": "\u{E9}"]]))
+        open.undeclared["Names"] = ["\u{E9}"]
+        open.undeclared["Same"] = ["x": "\u{E9}"]
+        #expect(try open.changes().properties.map(\.name) == ["Names"])
+    }
+
+    // MARK: Types
+
+    struct Home: Codable, Sendable {
+        var Town: String
+    }
+    struct Flat: Codable, Sendable {
+        var Town: String
+        var Floor: Int
+    }
+    struct Owner: Encodable, Sendable {
+        var Name: String
+        var Home: Polymorphic<any Encodable & Sendable>
+        var Pets: [Flat]
+    }
+
+    private var types: TypeRegistry {
+        var types = TypeRegistry()
+        types.register(Home.self, as: "HR.Home")
+        types.register(Flat.self, as: "HR.Flat", derivedFrom: "HR.Home")
+        return types
+    }
+
+    @Test func `a derived type is said with its changes, and nothing where there are none`() throws {
+        var draft = EntityDraft(of: Flat(Town: "Bonn", Floor: 1))
+        #expect(try draft.changes(types: types) == [:])
+        draft.Floor = 2
+        #expect(try draft.changes(types: types) == ["@odata.type": "#HR.Flat", "Floor": 2])
+        #expect(try draft.changes(PayloadFormat(version: .v401), types: types) == ["@type": "#HR.Flat", "Floor": 2])
+        #expect(try draft.changes(PayloadFormat(version: .v2), types: types) == ["__metadata": ["type": "HR.Flat"], "Floor": 2])
+        #expect(try draft.changes() == ["Floor": 2])
+    }
+
+    @Test func `complex values and elements of derived types say them as well`() throws {
+        var draft = EntityDraft(of: Owner(Name: "A", Home: Polymorphic(Flat(Town: "Bonn", Floor: 1)), Pets: []))
+        draft.Home = Polymorphic(Flat(Town: "Bonn", Floor: 2))
+        draft.value.Pets = [Flat(Town: "Ulm", Floor: 3)]
+        #expect(
+            try draft.changes(types: types) == [
+                "Home": ["@odata.type": "#HR.Flat", "Floor": 2], "Pets": [["@odata.type": "#HR.Flat", "Town": "Ulm", "Floor": 3]],
+            ])
+        draft = EntityDraft(of: Owner(Name: "A", Home: Polymorphic(Flat(Town: "Bonn", Floor: 1)), Pets: []))
+        draft.Home = Polymorphic(Home(Town: "Bonn"), typeName: "HR.House")
+        // Of another type: as a whole, without nulls for what that type doesn't have.
+        #expect(try draft.changes(types: types) == ["Home": ["@odata.type": "#HR.House", "Town": "Bonn"]])
+    }
+
+    @Test func `the type that the service said is said again, since the Swift type may stand for its base`() throws {
+        let json = Data(##"{"@odata.type":"#HR.Flat","Town":"Bonn","Floor":1}"##.utf8)
+        var draft = EntityDraft(of: try ODataDecoder().decode(ODataEntity<Home>.self, from: json))
+        #expect(try draft.changes() == [:])
+        draft.undeclared["Floor"] = 2
+        #expect(try draft.changes() == ["@odata.type": "#HR.Flat", "Floor": 2])
+    }
 }

@@ -1,0 +1,56 @@
+extension QueryPrinter {
+    /// A query that is to be sent. Arguments of functions that can't stand in a path are said by aliases.
+    ///
+    /// - Throws: ``ODataQueryError`` where a part can't be said, or an alias in the path has no value: a service would take it for null.
+    func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
+        let query = version == .v2 ? query : query.aliasingArguments()
+        if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
+            throw .invalidOption("@\(name)", reason: "the path has it, and it has no value; give it one by alias(_:_:)")
+        }
+        return try text(of: query)
+    }
+}
+
+extension ODataQuery {
+    /// Values with a structure, and whatever else isn't a literal, stand in the query: `Best(of=@arg)?@arg=[…]` (URL Conventions, section 4.5.1).
+    fileprivate func aliasingArguments() -> ODataQuery {
+        guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
+        var copy = self
+        for (position, segment) in resource.segments.enumerated() {
+            guard case .function(let name, var parameters) = segment else { continue }
+            for index in parameters.indices {
+                switch parameters[index].value.kind {
+                case .literal, .invalid, .raw: continue
+                case .path(let path):
+                    if case .alias = path.root, path.segments.isEmpty { continue }
+                default: break
+                }
+                let alias = copy.options.freeAlias("arg")
+                copy.options.aliases.append(ParameterAlias(alias, parameters[index].value))
+                parameters[index].value = .path(QueryPath(root: .alias(alias), segments: []))
+            }
+            copy.resource.segments[position] = .function(name, parameters)
+        }
+        return copy
+    }
+}
+
+extension ResourcePath {
+    /// The parameter aliases that keys and functions in the path name. Those in the expression of a `$filter(…)` segment don't count: without a
+    /// value a service takes them for null.
+    fileprivate var aliasNames: [String] {
+        var names: [String] = []
+        for segment in segments {
+            switch segment {
+            case .key(let parts):
+                for part in parts { if case .alias(let name) = part.value { names.append(name) } }
+            case .function(_, let parameters):
+                for parameter in parameters {
+                    if case .path(let path) = parameter.value.kind, case .alias(let name) = path.root { names.append(name) }
+                }
+            default: continue
+            }
+        }
+        return names
+    }
+}

@@ -1,0 +1,46 @@
+/// What becomes of options where a request becomes one for something else.
+extension QueryOptions {
+    /// Takes over what another request says about the request as a whole, and not about the entities.
+    mutating func keepWhole(of other: QueryOptions) {
+        custom = other.custom
+        aliases = other.aliases
+        format = other.format
+        schemaVersion = other.schemaVersion
+        temporal = other.temporal
+    }
+
+    /// The options that were given and say something about the entities: which, in what order, with what.
+    var ownNames: [String] {
+        var isSelective = false
+        if case .items(let items) = selection { isSelective = !items.isEmpty }
+        let given: [(String, Bool)] = [
+            ("$filter", filter != nil), ("$search", search != nil), ("$orderby", !order.isEmpty), ("$top", top != nil),
+            ("$skip", skip != nil),
+            ("$count", includesCount), ("$select", isSelective), ("$expand", !expansions.isEmpty), ("$apply", !apply.isEmpty),
+            ("$compute", !compute.isEmpty), ("$levels", levels != nil), ("$index", index != nil), ("$skiptoken", skipToken != nil),
+            ("$deltatoken", deltaToken != nil), ("$id", entityID != nil),
+        ]
+        return given.filter(\.1).map(\.0)
+    }
+
+    /// The options of the same entities seen as ones of a derived type.
+    func cast(to type: Any.Type) -> QueryOptions {
+        var options = self
+        options.catalog = PropertyCatalog.of(type)
+        if !apply.isEmpty {
+            options.apply.append(.invalid(.invalidOption("$apply", reason: "what it gives can't be seen as another type; cast before it")))
+        }
+        return options
+    }
+
+    /// A name that no alias has yet.
+    func freeAlias(_ name: String) -> String {
+        var number = 1
+        var free = name
+        while aliases.contains(where: { $0.name == free }) {
+            number += 1
+            free = "\(name)\(number)"
+        }
+        return free
+    }
+}

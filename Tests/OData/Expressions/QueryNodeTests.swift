@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import OData
+
+@Suite struct QueryNodeTests {
+    /// Building steps that each make an expression deeper, by what they make of it.
+    private static let steps: [@Sendable (QueryExpression) -> QueryExpression] = [
+        { .unary(.not, $0) },
+        { .binary(.equal, $0, .literal(.integer(1))) },
+        { .binary(.and, .path(QueryPath("A")), $0) },
+        { .call("trim", [$0]) },
+        { .cast($0, "Edm.String") },
+        { .conditional([.init(when: .literal(.boolean(true)), $0)]) },
+        { .array([$0]) },
+        { .object([.init("a", $0)]) },
+        { .path(QueryPath(segments: [.property("A"), .filter($0)])) },
+        { .lambda(.any, QueryPath("A"), LambdaVariable(number: 1), $0) },
+    ]
+
+    /// Half of the usual stack: unoptimised, comparing takes up to 8 KB of it for each level.
+    private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let thread = Thread {
+                body()
+                continuation.resume()
+            }
+            thread.stackSize = 4 << 20
+            thread.start()
+        }
+    }
+
+    @Test(arguments: steps.indices)
+    func `nesting without end is built, compared, hashed, released and refused when printed`(step: Int) async {
+        await onSmallStack {
+            func build() -> QueryExpression {
+                var expression = QueryExpression.path(QueryPath("A"))
+                for _ in 0..<20_000 { expression = Self.steps[step](expression) }
+                return expression
+            }
+            let (one, other) = (build(), build())
+            #expect(one == other && one.hashValue == other.hashValue)
+            #expect(one != .unary(.negate, one))
+            #expect(throws: ODataQueryError.tooDeep(limit: 128)) { try QueryPrinter(version: .v401).text(of: one) }
+        }
+    }
+
+    @Test func `a chain of a hundred thousand operators is one level`() async throws {
+        await onSmallStack {
+            func build(_ last: Int64) -> QueryExpression {
+                var expression = QueryExpression.literal(.integer(0))
+                for number in 0..<100_000 {
+                    expression = .binary(number % 3 == 0 ? .add : .subtract, expression, .literal(.integer(number == 99_999 ? last : 1)))
+                }
+                return expression
+            }
+            let (one, other) = (build(1), build(1))
+            #expect(one == other && one.hashValue == other.hashValue && one != build(2))
+            let lambda = QueryExpression.lambda(.any, over: QueryPath("A")) { variable in
+                .binary(.equal, one, .path(QueryPath(root: .variable(variable), segments: [])))
+            }
+            let text = try? QueryPrinter().text(of: lambda)
+            #expect(text?.hasPrefix("A/any(x1:0%20add%201%20sub%201%20sub%201") == true && text?.hasSuffix("%20eq%20x1)") == true)
+        }
+    }
+
+    @Test func `a chain that somebody else holds stays`() {
+        var chain = QueryExpression.path(QueryPath("A"))
+        var held: [QueryExpression] = []
+        for number in 0..<1_000 {
+            chain = .binary(.or, chain, .literal(.integer(Int64(number))))
+            if number % 100 == 99 { held.append(chain) }
+        }
+        chain = .literal(.null)
+        for (index, part) in held.enumerated() {
+            let text = try? QueryPrinter().text(of: part)
+            #expect(text?.hasPrefix("A%20or%200%20or%201") == true && text?.hasSuffix("or%20\(index * 100 + 99)") == true)
+        }
+    }
+}

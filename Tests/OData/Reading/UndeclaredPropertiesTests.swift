@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import OData
+
+@Suite struct UndeclaredPropertiesTests {
+    /// Its first sample can't be decoded, so that nothing is known of it beforehand.
+    enum State: String, Codable { case open, closed }
+    struct Order: Codable, Sendable {
+        var ID: Int
+        var State: State
+        var Note: String?
+    }
+    /// Reads what it reads by the values, and the rest as it comes.
+    struct Bag: Codable, Sendable {
+        var values: [String: Int]
+        init(from decoder: any Decoder) throws { values = try [String: Int](from: decoder) }
+        func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+    }
+
+    private let json = Data(#"{"ID":1,"State":"open","Note":"x","Zip":"53111"}"#.utf8)
+
+    private func text(_ value: any Encodable, _ format: PayloadFormat = PayloadFormat(), _ types: TypeRegistry = TypeRegistry()) throws
+        -> String
+    {
+        String(decoding: try ODataEncoder(format, types: types).encode(value), as: UTF8.self)
+    }
+
+    @Test func `a changed value is written, not the one that was read, where the type couldn't be probed`() throws {
+        #expect(PropertyCatalog.of(Order.self).decodedNames == nil)
+        var order = try ODataDecoder().decode(ODataEntity<Order>.self, from: json)
+        #expect(order.undeclared == ["Zip": "53111"])
+        order.value.State = .closed
+        order.value.Note = nil
+        #expect(try text(order) == #"{"ID":1,"State":"closed","Zip":"53111"}"#)
+        let polymorphic = try ODataDecoder().decode(Polymorphic<Order>.self, from: json)
+        #expect(polymorphic.undeclared == ["Zip": "53111"])
+    }
+
+    /// A tree, of whose nodes nothing is known beforehand.
+    struct Node: Codable, Sendable {
+        var State: State
+        var Children: [ODataEntity<Node>]
+    }
+
+    @Test func `a deep tree of such types is decoded in little time`() throws {
+        let depth = 60
+        let open = String(repeating: #"{"State":"open","Zip":1,"Children":["#, count: depth)
+        let tree = Data((open + String(repeating: "]}", count: depth)).utf8)
+        var node = try ODataDecoder().decode(ODataEntity<Node>.self, from: tree)
+        for _ in 1..<depth {
+            #expect(node.undeclared == ["Zip": 1])
+            node = try #require(node.value.Children.first)
+        }
+        #expect(node.undeclared == ["Zip": 1])
+    }
+
+    @Test func `a relation of version 2 that wasn't expanded is no undeclared property`() throws {
+        let json = Data(##"{"d":{"ID":1,"State":"open","Orders":{"__deferred":{"uri":"https://h/Orders"}}}}"##.utf8)
+        #expect(try ODataDecoder().decode(ODataEntity<Order>.self, from: json).undeclared == [:])
+    }
+
+    @Test func `the value counts also where the bag holds the same property`() throws {
+        let order = ODataEntity(Order(ID: 1, State: .closed, Note: nil), undeclared: ["State": "open", "Note": "old", "Zip": "1"])
+        #expect(try text(order) == #"{"ID":1,"State":"closed","Zip":"1"}"#)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        #expect(String(decoding: try encoder.encode(order), as: UTF8.self) == #"{"ID":1,"State":"closed","Zip":"1"}"#)
+    }
+
+    @Test func `what holds all properties leaves none over`() throws {
+        let numbers = Data(#"{"@odata.etag":"e","a":1,"b":2}"#.utf8)
+        var bag = try ODataDecoder().decode(ODataEntity<DynamicEntity>.self, from: numbers)
+        #expect(bag.undeclared.properties.isEmpty)
+        bag.value["a"] = 5
+        #expect(try text(bag) == #"{"@odata.etag":"e","a":5,"b":2}"#)
+        var all = try ODataDecoder().decode(ODataEntity<Bag>.self, from: Data(#"{"a":1}"#.utf8))
+        all.value.values["a"] = 3
+        let written = try text(all)
+        #expect(all.undeclared.properties.isEmpty && written == #"{"a":3}"#)
+    }
+
+    @Test func `undeclared properties say the type again that the service said`() throws {
+        struct Named: Codable, Sendable { var Name: String }
+        let json = ##"{"Name":"a","When@odata.type":"#DateTimeOffset","When":"2026-11-22T00:00:00Z","Nil@odata.type":"#Guid","Nil":null}"##
+        var entity = try ODataDecoder().decode(ODataEntity<Named>.self, from: Data(json.utf8))
+        let written = ##"{"Name":"a","When@odata.type":"#DateTimeOffset","When":"2026-11-22T00:00:00Z","Nil":null}"##
+        #expect(try text(entity) == written)
+        #expect(try text(Polymorphic<Named>(from: json)) == written)
+        #expect(
+            try text(entity, PayloadFormat(version: .v401))
+                == #"{"Name":"a","When@type":"DateTimeOffset","When":"2026-11-22T00:00:00Z","Nil":null}"#)
+        #expect(try text(entity, PayloadFormat(version: .v2)) == #"{"Name":"a","When":"2026-11-22T00:00:00Z","Nil":null}"#)
+        var draft = EntityDraft(of: entity)
+        draft.undeclared["When"] = "2026-11-23T00:00:00Z"
+        #expect(try text(draft.changes()) == ##"{"When@odata.type":"#DateTimeOffset","When":"2026-11-23T00:00:00Z"}"##)
+        draft.undeclared["When"] = 5
+        #expect(try text(draft.changes()) == #"{"When":5}"#)
+        entity.undeclared = [:]
+        #expect(try text(entity) == #"{"Name":"a"}"#)
+    }
+
+    @Test func `an entity with metadata says its derived type as well`() throws {
+        var types = TypeRegistry()
+        types.register(Order.self, as: "Shop.Order", derivedFrom: "Shop.Document")
+        #expect(
+            try text(ODataEntity(Order(ID: 1, State: .open)), PayloadFormat(), types)
+                == ##"{"@odata.type":"#Shop.Order","ID":1,"State":"open"}"##)
+        let json = ##"{"@odata.type":"#Shop.Return","ID":1,"State":"open","Reason":"late"}"##
+        let other = try ODataDecoder().decode(ODataEntity<Order>.self, from: Data(json.utf8))
+        #expect(try text(other) == json)
+        #expect(try text(other, PayloadFormat(version: .v2)) == #"{"ID":1,"State":"open","Reason":"late"}"#)
+        let bag = try ODataDecoder().decode(ODataEntity<DynamicEntity>.self, from: Data(json.utf8))
+        #expect(try text(bag) == json)
+    }
+}
+
+extension Polymorphic {
+    fileprivate init(from json: String) throws {
+        self = try ODataDecoder().decode(Polymorphic.self, from: Data(json.utf8))
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import OData
+
+@Suite struct SearchTermTests {
+    private func text(_ term: SearchTerm) throws -> String {
+        var text = QueryText()
+        try QueryPrinter(version: .v401).write(term, to: &text)
+        return text.text
+    }
+
+    @Test func `nesting without end is built, compared, hashed, released and refused when printed`() {
+        let steps: [(SearchTerm) -> SearchTerm] = [{ !$0 }, { "a" && $0 }, { "a" || $0 }, { ("a" && $0) || "b" }]
+        for step in steps {
+            func build() -> SearchTerm {
+                var term: SearchTerm = "a"
+                for _ in 0..<20_000 { term = step(term) }
+                return term
+            }
+            let (one, other) = (build(), build())
+            #expect(one == other && one.hashValue == other.hashValue && one != "a")
+            #expect(throws: ODataQueryError.tooDeep(limit: 128)) { try text(one) }
+        }
+    }
+
+    @Test func `chains of one operator are one level`() throws {
+        var chain: SearchTerm = "a"
+        for _ in 0..<2_000 { chain = chain || !("b" && "c") }
+        #expect(try text(chain) == "a" + String(repeating: "%20OR%20NOT%20(b%20AND%20c)", count: 2_000))
+        let query = try QueryParser().query("A?$search=" + text(chain))
+        #expect(query.options.search == chain)
+    }
+}

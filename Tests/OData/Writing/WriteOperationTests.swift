@@ -1,0 +1,225 @@
+import Foundation
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+@testable import OData
+
+@Suite struct WriteOperationTests {
+    struct Person: Codable, Sendable, EntityType {
+        static let entitySetName = "People"
+        var Name: String
+    }
+
+    private let stub = StubTransport()
+    private let ada = FetchRequest<Person>().key(5)
+    private let alias = FetchRequest<Person>().key(byAlias: "a/b")
+
+    private func client(_ version: ODataVersion = .v4) -> ODataClient {
+        stub.fallback(.status(204))
+        let client = ODataClient(serviceRoot: "https://h.example/svc/") { $0.transport = stub }
+        client.printer = QueryPrinter(version: version)
+        return client
+    }
+
+    private func sent(_ url: String) throws { try #require(stub.requests.last).expectURL("https://h.example/svc/" + url) }
+
+    private func header(_ name: HTTPFields.Name) -> String? { stub.requests.last?.request.headers[name] }
+
+    private var draft: EntityDraft<Person> {
+        var draft = EntityDraft(of: Person(Name: "A"))
+        draft.Name = "B"
+        return draft
+    }
+
+    // MARK: Conditions
+
+    @Test(arguments: ODataVersion.allCases)
+    func `every change of an entity has the same condition unless told otherwise, in version 2 none`(version: ODataVersion) async throws {
+        let client = client(version)
+        let usual = version == .v2 ? nil : "*"
+        _ = try await client.update(ada, with: draft)
+        #expect(header("If-Match") == usual)
+        _ = try await client.update(ada, setting: ["Name": "B"])
+        #expect(header("If-Match") == usual)
+        _ = try await client.replace(ada, with: Person(Name: "B"))
+        #expect(header("If-Match") == usual)
+        _ = try await client.replace(ada, with: Person(Name: "B"), if: .exists)
+        #expect(header("If-Match") == "*")
+    }
+
+    @Test func `no condition is none, also for a draft that knows its version`() async throws {
+        var versioned = draft
+        versioned.etag = "\"1\""
+        _ = try await client().update(ada, with: versioned)
+        #expect(header("If-Match") == "\"1\"")
+        _ = try await client().update(ada, with: versioned, if: .none)
+        #expect(header("If-Match") == nil)
+    }
+
+    // MARK: Preferences
+
+    @Test func `the client's own preferences stay beside the operation's`() async throws {
+        let client = client()
+        client.configure { $0.headers["Prefer"] = "odata.include-annotations=\"*\"" }
+        _ = try await client.create(Person(Name: "A"), in: FetchRequest<Person>(), preferring: .minimal)
+        #expect(header("Prefer") == "return=minimal, odata.include-annotations=\"*\"")
+        _ = try await client.create(Person(Name: "A"), in: FetchRequest<Person>())
+        #expect(header("Prefer") == "odata.include-annotations=\"*\"")
+    }
+
+    // MARK: Options
+
+    @Test func `what a request selects, expands and where it inserts goes along`() async throws {
+        let people = FetchRequest<Person>()
+        _ = try await client().create(Person(Name: "A"), in: people)
+        try sent("People")
+        let shaped = people.select(\.Name).expand("Trips").option("x", "y")
+        _ = try await client(.v401).create(Person(Name: "A"), in: shaped)
+        try sent("People?$select=Name&$expand=Trips&x=y")
+        // Services don't know it before.
+        _ = try await client(.v4).create(Person(Name: "A"), in: shaped)
+        try sent("People?x=y")
+        var last = people.schemaVersion("2")
+        last.options.index = -1
+        _ = try await client(.v401).create(Person(Name: "A"), in: last)
+        try sent("People?$index=-1&$schemaversion=2")
+        _ = try await client(.v401).update(ada.select(\.Name), with: draft)
+        try sent("People(5)?$select=Name")
+        _ = try await client(.v401).update(ada.select(\.Name), setting: ["Name": "B"])
+        try sent("People(5)?$select=Name")
+        _ = try await client(.v401).upsert(alias.expand("Trips"), with: Person(Name: "A"))
+        try sent("People(@key)?$expand=Trips&@key='a%2Fb'")
+        try await client().delete(ada.expand("Trips"))
+        try sent("People(5)")
+        _ = try await client(.v2).replace(ada.expand("Trips"), with: Person(Name: "A"))
+        try sent("People(5)")
+    }
+
+    @Test(arguments: [
+        (ODataVersion.v4, #"{"Name":"B","Friends@odata.bind":["https://h.example/svc/People(5)","x"]}"#),
+        (.v401, #"{"Name":"B","Friends@delta":[{"@id":"https://h.example/svc/People(5)"},{"@id":"x"}]}"#),
+    ])
+    func `bindings of a collection add up, and an update adds to the relation`(version: ODataVersion, body: String) async throws {
+        var draft = draft
+        draft.bind("Friends", toAll: [EntityReference(ada)])
+        draft.bind("Friends", toAll: [EntityReference(id: "x")])
+        let client = client(version)
+        // What is meant is the entity's own URL, however long it is.
+        client.longQueries = .post(beyond: 10)
+        _ = try await client.update(ada, with: draft)
+        try #require(stub.requests.last).expectBody(json: body)
+    }
+
+    @Test func `an option that is for reading is an error that names it`() async throws {
+        let people = FetchRequest<Person>()
+        let client = client()
+        for (request, name) in [
+            (people.filter { $0.Name == "A" }, "$filter"), (people.top(1), "$top"), (people.count(), "$count"),
+            (people.search("a"), "$search"),
+            (people.order(by: .ascending(\.Name)), "$orderby"),
+        ] {
+            let error = await #expect(throws: ServiceError.self) { try await client.create(Person(Name: "A"), in: request) }
+            #expect(error?.kind == .query && error?.message.contains(name) == true)
+            await #expect(throws: ServiceError.self) { try await client.delete(request.key(5)) }
+        }
+        var inserted = ada
+        inserted.options.index = 1
+        await #expect(throws: ServiceError.self) { try await client.update(inserted, setting: ["Name": "B"]) }
+        #expect(stub.requests.isEmpty)
+    }
+
+    // MARK: Aliases of paths
+
+    @Test func `operations and references take queries with what their aliases stand for`() async throws {
+        let friends = ODataQuery(alias.resource.property("Friends"), options: alias.options)
+        let bob = EntityReference(id: "b")
+        try await client().addReference(to: bob, in: friends)
+        try sent("People(@key)/Friends/$ref?@key='a%2Fb'")
+        try await client().setReference(friends, to: bob)
+        try sent("People(@key)/Friends/$ref?@key='a%2Fb'")
+        try await client().removeReference(friends)
+        try sent("People(@key)/Friends/$ref?@key='a%2Fb'")
+        try await client().removeReference(to: bob, in: friends)
+        try sent("People(@key)/Friends/$ref?@key='a%2Fb'&$id=b")
+        try await client().invoke(ODataQuery(alias.resource.action("HR.Raise")).alias("key", "x"))
+        try sent("People(@key)/HR.Raise?@key='x'")
+        let name: String? = try await client().evaluate(ODataQuery(alias.resource.function("HR.Best")).alias("key", "x").option("a", "b"))
+        #expect(name == nil)
+        try sent("People(@key)/HR.Best()?@key='x'&a=b")
+    }
+
+    @Test func `an alias without a value is an error`() async throws {
+        let client = client()
+        let error = await #expect(throws: ServiceError.self) { try await client.invoke(alias.resource.action("HR.Raise")) }
+        #expect(error?.message.contains("@key") == true && stub.requests.isEmpty)
+        await #expect(throws: ServiceError.self) {
+            let _: String? = try await client.evaluate(ResourcePath(function: "F", ["a": QueryTerm<AnyEdm>.alias("p")]))
+        }
+        await #expect(throws: ServiceError.self) {
+            try await client.create(
+                Person(Name: "A"), in: FetchRequest<Person>(),
+                binding: [
+                    EntityBinding("Boss", to: EntityReference(alias.resource))
+                ])
+        }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func `arguments with a structure stand in the query`() async throws {
+        let function = ResourcePath(
+            function: "Nearest",
+            ["among": ["HAM", "L&J"], "count": 3, "like": QueryTerm<AnyEdm>(.object([.init("Name", "x".queryExpression)]))])
+        let _: [String]? = try await client().evaluate(ODataQuery(function).alias("arg", 1))
+        try sent("Nearest(among=@arg2,count=3,like=@arg3)?@arg=1&@arg2=%5B%22HAM%22,%22L%26J%22%5D&@arg3=%7B%22Name%22:%22x%22%7D")
+        let request = FetchRequest<DynamicEntity>(resource: function).top(1)
+        #expect(try request.relativeURL().contains("Nearest(among=@arg,count=3,like=@arg2)?$top=1&@arg="))
+    }
+
+    @Test func `a long function is posted as any other query`() async throws {
+        let client = client()
+        client.longQueries = .post(beyond: 100)
+        let long = String(repeating: "x", count: 100)
+        let _: String? = try await client.evaluate(ODataQuery(ResourcePath(function: "Best", ["of": [long]])))
+        try sent("Best(of=@arg)/$query")
+        let body = try #require(stub.requests.last?.body)
+        #expect(stub.requests.last?.request.method == .post && String(decoding: body, as: UTF8.self).contains(long))
+    }
+
+    // MARK: Relations
+
+    @Test func `a relation is cut by an update as well`() async throws {
+        for (version, body) in [
+            (ODataVersion.v4, #"{"Boss@odata.bind":null}"#), (.v401, #"{"Boss":null}"#), (.v2, #"{"Boss":null}"#),
+        ] {
+            var draft = EntityDraft(of: Person(Name: "A"))
+            draft.unbind("Boss")
+            _ = try await client(version).update(ada, with: draft)
+            #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == body)
+        }
+    }
+
+    @Test func `an update says the derived type of its entity`() async throws {
+        let client = client()
+        client.types.register(Person.self, as: "HR.Person", derivedFrom: "HR.Being")
+        _ = try await client.update(ada, with: draft)
+        #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == ##"{"@odata.type":"#HR.Person","Name":"B"}"##)
+        var bound = EntityDraft(of: Person(Name: "A"))
+        bound.unbind("Boss")
+        _ = try await client.update(ada, with: bound)
+        #expect(
+            stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) }
+                == ##"{"@odata.type":"#HR.Person","Boss@odata.bind":null}"##)
+    }
+
+    @Test func `an order whose type can't be probed is replaced by what it is now`() async throws {
+        let client = client()
+        stub.fallback(.json(#"{"ID":1,"State":"open"}"#))
+        let orders = FetchRequest<UndeclaredPropertiesTests.Order>(from: "Orders").key(1).withMetadata()
+        var order = try await client.fetch(orders)
+        order.value.State = .closed
+        stub.fallback(.status(204))
+        _ = try await client.replace(orders, with: order)
+        #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == #"{"ID":1,"State":"closed"}"#)
+    }
+}
