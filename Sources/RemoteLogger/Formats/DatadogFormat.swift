@@ -86,7 +86,7 @@ public struct DatadogFormat: LogFormat {
         }
         text.dropComma()
         text.byte("]")
-        return Data(text.bytes)
+        return text.data
     }
 
     /// Judges by the status alone.

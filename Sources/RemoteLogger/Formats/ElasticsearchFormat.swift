@@ -76,7 +76,7 @@ public struct ElasticsearchFormat: LogFormat {
             }
             text.raw("}\n")
         }
-        return Data(text.bytes)
+        return text.data
     }
 
     private static let own: Set<String> = ["@timestamp", "message", "log", "event", "trace", "span", "error", "metadata"]

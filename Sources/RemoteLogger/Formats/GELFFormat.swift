@@ -38,7 +38,7 @@ public struct GELFFormat: LogFormat {
             if index > 0 { text.byte("\n") }
             write(record, into: &text)
         }
-        return Data(text.bytes)
+        return text.data
     }
 
     private func write(_ record: LogRecord, into text: inout JSONText) {

@@ -22,16 +22,16 @@ enum Gzip {
     static func compress(_ data: Data, level: Int) -> Result {
         guard isAvailable else { return .missing }
         guard !data.isEmpty else { return .useless }
-        var output = Data(count: data.count)
+        // Only what is written to takes memory.
+        var output = ByteBuffer()
         var written = 0
         let result = data.withUnsafeBytes { input in
-            output.withUnsafeMutableBytes { output in
-                csl_zlib_gzip(
-                    input.bindMemory(to: UInt8.self).baseAddress, input.count, Int32(min(9, max(1, level))),
-                    output.bindMemory(to: UInt8.self).baseAddress, output.count, &written)
-            }
+            csl_zlib_gzip(
+                input.bindMemory(to: UInt8.self).baseAddress, input.count, Int32(min(9, max(1, level))), output.room(input.count),
+                input.count, &written)
         }
         guard result == CSL_ZLIB_DONE, written < data.count else { return .useless }
-        return .compressed(output.prefix(written))
+        output.advance(by: written)
+        return .compressed(output.data)
     }
 }

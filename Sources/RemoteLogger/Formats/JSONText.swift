@@ -5,18 +5,22 @@ import Foundation
 /// The caller puts the braces, commas and keys, as pieces of fixed text; this type writes the values. A Swift string is valid
 /// Unicode, hence the output is valid UTF-8.
 struct JSONText: Sendable {
-    private(set) var bytes: [UInt8] = []
+    private var bytes = ByteBuffer()
 
     /// What has been written, for short texts.
-    var string: String { String(decoding: bytes, as: UTF8.self) }
+    var string: String { bytes.withBytes { String(decoding: $0, as: UTF8.self) } }
+    /// What has been written, without a copy of it.
+    var data: Data { bytes.data }
+    /// How many bytes have been written.
+    var count: Int { bytes.count }
 
     mutating func reserve(_ count: Int) {
-        bytes.reserveCapacity(count)
+        bytes.reserve(count)
     }
 
     /// Writes fixed text as it stands.
     mutating func raw(_ text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { bytes.append($0) }
     }
 
     /// Writes one byte as it stands.
@@ -31,7 +35,7 @@ struct JSONText: Sendable {
 
     /// Takes back a comma that nothing followed.
     mutating func dropComma() {
-        if bytes.last == UInt8(ascii: ",") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: ",") { bytes.truncate(to: bytes.count - 1) }
     }
 
     /// A text in quotes, with what JSON demands escaped: quotes, backslashes and the control characters.
@@ -40,14 +44,31 @@ struct JSONText: Sendable {
         var text = text
         text.withUTF8 { source in
             var start = 0
-            for index in source.indices where Self.needsEscape(source[index]) {
-                bytes.append(contentsOf: source[start..<index])
+            while let index = Self.firstEscape(in: source, from: start) {
+                bytes.append(UnsafeBufferPointer(rebasing: source[start..<index]))
                 escape(source[index])
                 start = index + 1
             }
-            bytes.append(contentsOf: source[start...])
+            bytes.append(UnsafeBufferPointer(rebasing: source[start...]))
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// The place of the next byte that needs an escape. Eight bytes are looked at together while none does.
+    private static func firstEscape(in source: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let words = UnsafeRawBufferPointer(source)
+        var index = start
+        while index &+ 8 <= words.count {
+            let word = words.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let (quotes, backslashes) = (word ^ 0x22 &* ones, word ^ 0x5C &* ones)
+            // The top bit of each byte that is below 0x20, or equal to one of the two; it may err behind such a byte, never before.
+            let controls = (word &- 0x20 &* ones) & ~word
+            let hits = (controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes) & tops
+            guard hits == 0 else { break }
+            index &+= 8
+        }
+        return source[index...].firstIndex(where: needsEscape)
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {
@@ -76,20 +97,27 @@ struct JSONText: Sendable {
 
     /// The decimal digits of a number.
     mutating func integer(_ value: UInt64) {
-        var rest = value
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        reverse(from: start)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestInteger) { digits in
+            var rest = value
+            var start = digits.count
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            bytes.append(UnsafeBufferPointer(rebasing: digits[start...]))
+        }
     }
+
+    /// The digits of the largest number of 64 bits.
+    private static var longestInteger: Int { 20 }
 
     /// A number in the shortest form that reads back as the same; NaN and the infinities as the strings that protobuf's JSON mapping
     /// uses for them.
     mutating func double(_ value: Double) {
         if value.isFinite {
-            bytes.append(contentsOf: value.description.utf8)
+            var text = value.description
+            text.withUTF8 { bytes.append($0) }
         } else if value.isNaN {
             raw("\"NaN\"")
         } else if value < 0 {
@@ -106,9 +134,15 @@ struct JSONText: Sendable {
 
     /// The sixteen hexadecimal digits of a number, without quotes.
     mutating func hexadecimal(_ value: UInt64) {
-        for shift in stride(from: 60, through: 0, by: -4) {
-            bytes.append(Self.hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15))
+        let digits = bytes.room(16)
+        var rest = value
+        var index = 16
+        while index > 0 {
+            index &-= 1
+            digits[index] = Self.hexDigit(UInt8(truncatingIfNeeded: rest) & 15)
+            rest >>= 4
         }
+        bytes.advance(by: 16)
     }
 
     /// The 32 hexadecimal digits of an id of 128 bits, without quotes.
@@ -126,30 +160,19 @@ struct JSONText: Sendable {
     /// Bytes as a string of Base64 (RFC 4648 §4, padded).
     mutating func base64(_ data: Data) {
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: data.base64EncodedData())
+        data.base64EncodedData().withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) }
         bytes.append(UInt8(ascii: "\""))
     }
 
     /// A number of a fixed count of digits, with zeros in front; digits above are cut.
     mutating func padded(_ value: Int, digits: Int) {
-        let start = bytes.count
+        let place = bytes.room(digits)
         var rest = value
-        for _ in 0..<digits {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        for index in stride(from: digits - 1, through: 0, by: -1) {
+            place[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }
-        reverse(from: start)
-    }
-
-    /// Turns the bytes from a place on around, in place: reversing a slice would copy it.
-    private mutating func reverse(from start: Int) {
-        var left = start
-        var right = bytes.count - 1
-        while left < right {
-            bytes.swapAt(left, right)
-            left += 1
-            right -= 1
-        }
+        bytes.advance(by: digits)
     }
 
     private static func hexDigit(_ nibble: UInt8) -> UInt8 {

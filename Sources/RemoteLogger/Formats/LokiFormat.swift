@@ -68,7 +68,7 @@ public struct LokiFormat: LogFormat {
         }
         text.dropComma()
         text.raw("]}")
-        return Data(text.bytes)
+        return text.data
     }
 
     private func write(_ record: LogRecord, into text: inout JSONText) {

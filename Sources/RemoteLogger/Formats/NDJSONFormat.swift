@@ -27,7 +27,7 @@ public struct NDJSONFormat: LogFormat {
             Self.write(record, into: &text)
             text.byte("\n")
         }
-        return Data(text.bytes)
+        return text.data
     }
 
     /// Judges by the status alone.

@@ -40,9 +40,10 @@ public struct OTLPFormat: LogFormat {
     /// An `ExportLogsServiceRequest` of one resource, whose scopes are the records' labels in the order of their first records.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var writer = OTLPWriter(format: self)
-        writer.text.reserve(512 + records.count * 640)
+        // About what the attributes' frames add; a guess too small costs a copy, one too large only addresses.
+        writer.text.reserve(records.reduce(512) { $0 + 512 + $1.footprint })
         writer.writeRequest(records)
-        return Data(writer.text.bytes)
+        return writer.text.data
     }
 
     /// Judges by status and `partialSuccess`.

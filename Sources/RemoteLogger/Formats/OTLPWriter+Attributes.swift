@@ -4,6 +4,13 @@ extension OTLPWriter {
         "log.record.uid", "log.record.sequence", "code.file.path", "code.function.name", "code.line.number", "exception.message",
     ]
 
+    /// The length of the shortest of them: most keys need no look into the set.
+    private static let shortestOwnKey = ownKeys.map(\.utf8.count).min() ?? 0
+
+    private static func isOwn(_ key: String) -> Bool {
+        key.utf8.count >= shortestOwnKey && ownKeys.contains(key)
+    }
+
     /// Writes the attributes and says how many had to be left out.
     mutating func writeAttributes(of record: LogRecord) -> Int {
         var left = 0
@@ -23,7 +30,7 @@ extension OTLPWriter {
             room -= 3
         }
         for pair in record.metadata {
-            guard room > 0, !Self.ownKeys.contains(pair.key) else {
+            guard room > 0, !Self.isOwn(pair.key) else {
                 left += 1
                 continue
             }

@@ -76,7 +76,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
             NDJSONFormat.write(record, into: &text)
             text.raw("}\n")
         }
-        return Data(text.bytes)
+        return text.data
     }
 
     /// Judges by the status and Splunk's own code.

@@ -110,7 +110,7 @@ public struct SyslogFormat: LogFormat {
             let values = FlatMetadata.pairs(of: record.metadata).map { (Self.name($0.name), FlatMetadata.text(of: $0.value)) }
             write("metadata", values, into: &text)
         }
-        return text.bytes
+        return Array(text.data)
     }
 
     /// At most six digits of fraction are allowed.

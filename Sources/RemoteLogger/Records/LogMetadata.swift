@@ -84,11 +84,20 @@ public struct LogMetadata: Sendable, Hashable {
 
 extension LogMetadata: ExpressibleByDictionaryLiteral {
     /// Values from a literal, in the order in which they are written.
-    public init(dictionaryLiteral elements: (String, any LogValueConvertible)...) {
+    ///
+    /// It is inlined so that the literal's array stays on the caller's stack.
+    @inlinable public init(dictionaryLiteral elements: (String, any LogValueConvertible)...) {
+        self.init(capacity: elements.count)
+        for (key, value) in elements { set(key, value.logValue) }
+    }
+
+    @usableFromInline init(capacity: Int) {
         pairs = []
-        guard !elements.isEmpty else { return }
-        pairs.reserveCapacity(elements.count)
-        for (key, value) in elements { self[key] = value.logValue }
+        pairs.reserveCapacity(capacity)
+    }
+
+    @usableFromInline mutating func set(_ key: String, _ value: LogValue) {
+        self[key] = value
     }
 }
 

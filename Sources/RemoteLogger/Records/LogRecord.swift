@@ -1,65 +1,80 @@
 /// One entry of the log: made when it is logged, and never changed afterwards, so that a record that is sent twice is the same twice.
-public struct LogRecord: Sendable, Hashable {
+public struct LogRecord: Sendable {
+    /// What a record says.
+    private struct Fields: Sendable, Hashable {
+        let id: LogRecordID
+        let sequence: UInt64
+        let time: UInt64
+        let uptime: UInt64
+        let level: LogLevel
+        let label: String
+        let message: String
+        let metadata: LogMetadata
+        let error: String?
+        let trace: TraceContext?
+        let source: LogSource?
+    }
+
+    /// A record goes to every sink and through queues and batches: each of its copies is one reference.
+    private final class Box: Sendable {
+        let fields: Fields
+        let footprint: Int
+
+        init(_ fields: Fields) {
+            self.fields = fields
+            footprint =
+                MemoryLayout<Fields>.stride + fields.message.utf8.count + fields.metadata.footprint() + (fields.error?.utf8.count ?? 0)
+        }
+    }
+
+    private let box: Box
+
     /// The record's own number of 128 bits. A receiver that gets it twice has got one record twice.
-    public let id: LogRecordID
+    public var id: LogRecordID { box.fields.id }
     /// The record's place in the order of its session: 1, 2, 3 … without gaps, over all loggers of one ``LogPipeline``.
-    public let sequence: UInt64
+    public var sequence: UInt64 { box.fields.sequence }
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z.
-    public let time: UInt64
+    public var time: UInt64 { box.fields.time }
     /// The monotonic time in nanoseconds since an arbitrary moment, such as the start of the machine. It never jumps.
-    public let uptime: UInt64
+    public var uptime: UInt64 { box.fields.uptime }
     /// How much it matters.
-    public let level: LogLevel
+    public var level: LogLevel { box.fields.level }
     /// The name of the logger: OpenTelemetry's instrumentation scope.
-    public let label: String
+    public var label: String { box.fields.label }
     /// What happened.
-    public let message: String
+    public var message: String { box.fields.message }
     /// The values beside the message: the logger's context with the call's values laid over it.
-    public let metadata: LogMetadata
+    public var metadata: LogMetadata { box.fields.metadata }
     /// What the error said that the record reports, if there was one.
-    public let error: String?
+    public var error: String? { box.fields.error }
     /// The trace that the record belongs to, if there is one.
-    public let trace: TraceContext?
+    public var trace: TraceContext? { box.fields.trace }
     /// Where in the source it was logged; `nil` for records that the library makes of calls.
-    public let source: LogSource?
+    public var source: LogSource? { box.fields.source }
 
     /// A record. Loggers make theirs by themselves; this is for sinks and their tests.
     public init(
         id: LogRecordID, sequence: UInt64, time: UInt64, uptime: UInt64 = 0, level: LogLevel, label: String = "", message: String,
         metadata: LogMetadata = LogMetadata(), error: String? = nil, trace: TraceContext? = nil, source: LogSource? = nil
     ) {
-        self.id = id
-        self.sequence = sequence
-        self.time = time
-        self.uptime = uptime
-        self.level = level
-        self.label = label
-        self.message = message
-        self.metadata = metadata
-        self.error = error
-        self.trace = trace
-        self.source = source
+        box = Box(
+            Fields(
+                id: id, sequence: sequence, time: time, uptime: uptime, level: level, label: label, message: message, metadata: metadata,
+                error: error, trace: trace, source: source))
     }
 
     /// About how many bytes the record takes in memory: what the bounds of buffers and batches count.
-    public var footprint: Int {
-        MemoryLayout<LogRecord>.stride + message.utf8.count + metadata.footprint() + (error?.utf8.count ?? 0)
-    }
+    public var footprint: Int { box.footprint }
 }
 
-/// A place in the source code.
-public struct LogSource: Sendable, Hashable {
-    /// The file as `#fileID` tells it: module and file name.
-    public let file: String
-    /// The function.
-    public let function: String
-    /// The line, from 1.
-    public let line: UInt
+extension LogRecord: Hashable {
+    /// Whether two records say the same.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.box === right.box || left.box.fields == right.box.fields
+    }
 
-    /// A place.
-    public init(file: String, function: String, line: UInt) {
-        self.file = file
-        self.function = function
-        self.line = line
+    /// Hashes what the record says.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(box.fields)
     }
 }

@@ -36,12 +36,12 @@ enum CardNumber {
         return nil
     }
 
-    /// Whether there are enough digits, with single bytes between at most. Most numbers end here.
+    /// Whether there are enough digits, with single blanks or dashes between at most. Most numbers end here.
     private static func hasDigits(from start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var (index, count, wasDigit) = (start, 0, true)
+        var (index, count, wasDigit) = (start, 0, false)
         while index < bytes.count, count < 13 {
             let isDigit = bytes[index].isDigit
-            guard isDigit || wasDigit else { return false }
+            guard isDigit || wasDigit && (bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-")) else { return false }
             count += isDigit ? 1 : 0
             wasDigit = isDigit
             index += 1

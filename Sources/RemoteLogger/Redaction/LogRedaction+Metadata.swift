@@ -91,7 +91,7 @@ extension LogRedaction {
     /// Whether it is one of some names of small letters, in any case. Each name of each record is asked for: no text is made for it.
     private static func isOne(of names: [[UInt8]], _ key: String) -> Bool {
         names.contains { name in
-            name.count == key.utf8.count && zip(name, key.utf8).allSatisfy { $0 == $1 | 0x20 }
+            name.count == key.utf8.count && zip(name, key.utf8).allSatisfy { $0 == $1.lowercased }
         }
     }
 }

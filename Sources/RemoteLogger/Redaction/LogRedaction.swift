@@ -25,10 +25,29 @@ public struct LogRedaction: Sendable {
     /// What texts are searched for.
     public let rules: [RedactionRule]
 
-    let names: SecretNames?
-    let forms: SecretForms
-    let prefixes: TokenPrefixes
-    let finders: [@Sendable (String) -> [Range<String.Index>]]
+    /// What is looked for. In a box: each text that is looked through takes it along.
+    private final class Search: Sendable {
+        let names: SecretNames?
+        let forms: SecretForms
+        let prefixes: TokenPrefixes
+        let finders: [@Sendable (String) -> [Range<String.Index>]]
+
+        init(
+            names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes, finders: [@Sendable (String) -> [Range<String.Index>]]
+        ) {
+            self.names = names
+            self.forms = forms
+            self.prefixes = prefixes
+            self.finders = finders
+        }
+    }
+
+    private let search: Search
+
+    var names: SecretNames? { search.names }
+    var forms: SecretForms { search.forms }
+    var prefixes: TokenPrefixes { search.prefixes }
+    private var finders: [@Sendable (String) -> [Range<String.Index>]] { search.finders }
 
     /// Masks by the standard names and some more, and by rules.
     ///
@@ -43,7 +62,6 @@ public struct LogRedaction: Sendable {
     }
 
     private init(names: SecretNames?, rules: [RedactionRule]) {
-        self.names = names
         self.rules = rules
         var forms: SecretForms = []
         var prefixes: [TokenPrefix] = []
@@ -56,9 +74,7 @@ public struct LogRedaction: Sendable {
             }
         }
         if forms.contains(.serviceKeys) { prefixes += TokenPrefix.known }
-        self.forms = forms
-        self.prefixes = TokenPrefixes(prefixes)
-        self.finders = finders
+        search = Search(names: names, forms: forms, prefixes: TokenPrefixes(prefixes), finders: finders)
     }
 
     /// Whether the value of a name is masked.

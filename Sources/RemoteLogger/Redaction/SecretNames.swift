@@ -1,19 +1,17 @@
+import WebServiceClient
+
 /// The names whose values are secrets. A name is compared in lower case and without `-`, `_`, `.` and blanks, hence `API-Key`, `api_key` and
 /// `apiKey` are one.
 struct SecretNames: Sendable {
     /// Longer names aren't looked at beyond this many bytes, from their end.
     static let longest = 128
 
-    /// A name is secret that contains one of these.
-    private static let words = [
-        "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
-        "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
-        "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer",
-    ]
-    /// A name is secret that is one of these.
-    private static let whole = ["pass", "auth", "cvv", "cvc", "pin", "otp", "sid"].map { Array($0.utf8) }
+    /// A name is secret that contains one of these: those that errors mask, too.
+    private static let words = SecretMask.words
+    /// A name is secret that is one of these, of four bytes at most.
+    private static let whole = SecretMask.wholeNames.map { packed($0.utf8) }
     /// Parameters are, and metadata; in running text these name too much else.
-    private static let parameters = ["key", "sig", "code"].map { Array($0.utf8) }
+    private static let parameters = ["key", "sig", "code"].map { packed($0.utf8) }
     /// Their values go to the end of the line.
     private static let lines = ["authorization", "cookie", "passphrase", "authenticationinfo"]
 
@@ -54,12 +52,16 @@ struct SecretNames: Sendable {
         }
         return Self.withNormal(name) { normal in
             if normal.count <= 4 {
-                return Self.whole.contains { normal.elementsEqual($0) }
-                    || isParameter && Self.parameters.contains { normal.elementsEqual($0) }
-                    || Self.containsWord(normal)
+                let packed = Self.packed(normal)
+                if Self.whole.contains(packed) || isParameter && Self.parameters.contains(packed) { return true }
             }
             return Self.containsWord(normal)
         }
+    }
+
+    /// Up to four bytes as one number.
+    private static func packed(_ name: some Sequence<UInt8>) -> UInt32 {
+        name.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static func containsWord(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -85,18 +87,23 @@ struct SecretNames: Sendable {
         withNormal(name) { Array($0) }
     }
 
+    /// Each byte in lower case; 0 for one that is left out.
+    private static let normalForms: [UInt8] = {
+        var forms = (UInt8.min...UInt8.max).map(\.lowercased)
+        for byte in "-_. ".utf8 { forms[Int(byte)] = 0 }
+        return forms
+    }()
+
     private static func withNormal<Result>(_ name: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
-            var count = 0
-            for byte in name.dropFirst(max(0, name.count - longest)) {
-                switch byte {
-                case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: " "): continue
-                default:
-                    buffer[count] = byte.lowercased
-                    count += 1
+        normalForms.withUnsafeBufferPointer { forms in
+            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
+                var count = 0
+                for byte in name.dropFirst(max(0, name.count - longest)) {
+                    buffer[count] = forms[Int(byte)]
+                    count += forms[Int(byte)] == 0 ? 0 : 1
                 }
+                return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
             }
-            return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
         }
     }
 }

@@ -5,7 +5,7 @@ struct SecretScanner {
     let bytes: Bytes
     let redaction: LogRedaction
     var found: [Range<Int>] = []
-    /// Runs of the digits of Base64, to be decoded.
+    /// Runs of the digits of Base64 that may be text, to be decoded.
     private(set) var runs: [Range<Int>] = []
     /// Whether there is something to be unescaped.
     private(set) var hasEscapes = false
@@ -119,7 +119,7 @@ struct SecretScanner {
     private mutating func piece(_ piece: Range<Int>) {
         var end = piece.upperBound
         while end < bytes.count, end < piece.upperBound + 2, bytes[end] == UInt8(ascii: "=") { end += 1 }
-        runs.append(piece)
+        if Base64Run.isCandidate(piece, in: bytes) { runs.append(piece) }
         // Keys without a prefix: secret access keys of AWS, account keys and client secrets of Azure, a bot's of Telegram, lines of PEM.
         if forms.contains(.serviceKeys) {
             let isKey = (piece.count == 40 || piece.count == 86 && end == piece.upperBound + 2) && Base64Run.isRandom(piece, in: bytes)

@@ -38,7 +38,7 @@ struct SecretSearch {
             found += EscapedText.ranges(inner, in: bytes)
         }
         guard encodings > 0 else { return found }
-        for run in scanner.runs where Base64Run.isCandidate(run, in: bytes) {
+        for run in scanner.runs {
             // Rather hide a text than search without end.
             if budget <= 0 || isSecret(run, in: bytes, encodings: encodings) { found.append(run) }
         }

@@ -1,11 +1,19 @@
 /// What an append did.
 package struct AppendOutcome: Sendable {
+    /// A record that was dropped.
+    package struct Loss: Sendable {
+        package var position: RecordPosition
+        package let reason: DropReason
+    }
+
     /// The record's place.
     package var position: RecordPosition
     /// What was dropped, with the reason.
-    package var dropped: [(position: RecordPosition, reason: DropReason)] = []
+    package var dropped = ShortList<Loss>()
     /// The records that were not read yet, afterwards.
     package var unread = 0
     /// The bytes of these.
     package var unreadBytes = 0
+    /// Whether ``RecordStore/takeLosses()`` may have something to tell.
+    package var mayHaveLosses = false
 }

@@ -66,7 +66,7 @@ public final class DeadLetters: Sendable {
         text.raw(",\"record\":")
         NDJSONFormat.write(record, into: &text)
         text.raw("}\n")
-        return text.bytes
+        return Array(text.data)
     }
 
     private var path: String { file.path(percentEncoded: false) }

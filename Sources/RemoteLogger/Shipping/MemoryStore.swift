@@ -52,7 +52,9 @@ extension MemoryStore {
         mutating func append(_ record: LogRecord, size: Int, now: UInt64, limits: BufferLimits) -> AppendOutcome {
             last += 1
             let dropped = buffer.append(RecordBuffer.Item(position: last, record: record, size: size, since: now), limits: limits)
-            return AppendOutcome(position: last, dropped: dropped.map { ($0.item.position, $0.reason) })
+            var outcome = AppendOutcome(position: last)
+            for loss in dropped { outcome.dropped.append(AppendOutcome.Loss(position: loss.item.position, reason: loss.reason)) }
+            return outcome
         }
 
         mutating func read(after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {

@@ -3,19 +3,18 @@
 /// When one comes that doesn't fit, the lowest level goes first, and of that level the oldest; the newcomer counts as one of them.
 /// Pinned records stay, but count. A record that could not fit anyhow drops nothing but itself.
 struct RecordBuffer: Sendable {
-    /// A record in a box of its own: what moves through the queues then is one reference.
-    final class Item: Sendable {
+    /// A record with its place, the bytes that it counts for, and when it came.
+    struct Item: Sendable {
         let position: RecordPosition
         let record: LogRecord
         let size: Int
         let since: UInt64
+    }
 
-        init(position: RecordPosition, record: LogRecord, size: Int, since: UInt64) {
-            self.position = position
-            self.record = record
-            self.size = size
-            self.since = since
-        }
+    /// What was dropped, with the reason.
+    struct Loss: Sendable {
+        let item: Item
+        let reason: DropReason
     }
 
     /// The records that aren't pinned, one queue for each level. Each is in the order of arrival.
@@ -33,17 +32,17 @@ struct RecordBuffer: Sendable {
     /// Takes a record.
     ///
     /// - Returns: what was dropped for it, with the reason; it may be the record itself.
-    mutating func append(_ item: Item, limits: BufferLimits) -> [(item: Item, reason: DropReason)] {
-        guard item.size <= limits.bytes else { return [(item, .oversize)] }
-        var dropped: [(Item, DropReason)] = []
+    mutating func append(_ item: Item, limits: BufferLimits) -> ShortList<Loss> {
+        guard item.size <= limits.bytes else { return ShortList(Loss(item: item, reason: .oversize)) }
+        var dropped = ShortList<Loss>()
         while count >= limits.records || bytes > limits.bytes - item.size {
             guard canMakeRoom(for: item, limits: limits), let lowest = queues.indices.first(where: { !queues[$0].isEmpty }),
                 let victim = take(from: lowest)
             else {
-                dropped.append((item, .overflow))
+                dropped.append(Loss(item: item, reason: .overflow))
                 return dropped
             }
-            dropped.append((victim, .overflow))
+            dropped.append(Loss(item: victim, reason: .overflow))
         }
         let level = Int(item.record.level.rawValue)
         queues[level].append(item)
@@ -133,16 +132,18 @@ struct RecordBuffer: Sendable {
             return true
         }
         for item in pinned where !takes(item) { return items }
-        var places = queues.map { _ in 0 }
-        while true {
-            var next: (level: Int, item: Item)?
-            for level in queues.indices {
-                guard let item = queues[level][places[level]], item.position < next?.item.position ?? .max else { continue }
-                next = (level, item)
+        // Of each level the place that comes next, and the position of what is there.
+        var heads = queues.map { (place: 0, position: $0.first?.position ?? .max) }
+        while let level = heads.indices.min(by: { heads[$0].position < heads[$1].position }), heads[level].position < .max {
+            // Mostly there is one level: it is gone through as far as no other one has an older record.
+            let end = heads.indices.reduce(.max) { $1 == level ? $0 : min($0, heads[$1].position) }
+            while heads[level].position < end, let item = queues[level][heads[level].place] {
+                guard takes(item) else { return items }
+                heads[level].place += 1
+                heads[level].position = queues[level][heads[level].place]?.position ?? .max
             }
-            guard let next, takes(next.item) else { return items }
-            places[next.level] += 1
         }
+        return items
     }
 }
 

@@ -5,7 +5,8 @@
 /// the memory in front of the disk, `read` reads from disk, and `acknowledge` frees what no destination needs any more. Hence the rules:
 /// nothing but `read` and `persist` waits for a disk, and nothing calls back but the function given to ``onNews(_:)``.
 package protocol RecordStore: Sendable {
-    /// Takes a record, or says what was dropped to stay within the bounds, which may be the record itself.
+    /// Takes a record, or says what was dropped to stay within the bounds, which may be the record itself. It is called for each record: it
+    /// makes no allocation but those that keep the record.
     ///
     /// - Parameter now: the monotonic time in nanoseconds, by which the age of what waits is told.
     func append(_ record: LogRecord, now: UInt64) -> AppendOutcome
@@ -26,7 +27,7 @@ package protocol RecordStore: Sendable {
     var load: StoreLoad { get }
 
     /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
-    func takeLosses() -> [RecordLoss]
+    func takeLosses() -> ShortList<RecordLoss>
 
     /// Waits until what was appended before is as safe as the store can make it.
     func persist() async
@@ -36,7 +37,7 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
-    package func takeLosses() -> [RecordLoss] { [] }
+    package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
     package func persist() async {}
     package func onNews(_ wake: @escaping @Sendable () -> Void) {}
 }

@@ -17,6 +17,7 @@ extension ShippingCore {
         let interval = settings.batch.interval.wholeNanoseconds
         return ledger.withLock { ledger in
             guard !ledger.isClosed else { return .end }
+            ledger.isLoopWoken = false
             let hasLosses = takeLosses(&ledger)
             let load = store.load
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: load.first) }

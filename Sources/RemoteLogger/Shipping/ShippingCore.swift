@@ -43,10 +43,12 @@ final class ShippingCore: Sendable {
             let outcome = store.append(record, now: now)
             ledger.last = outcome.position
             for loss in outcome.dropped { ledger.drop(loss.position, loss.reason) }
-            let hasLosses = takeLosses(&ledger) || !outcome.dropped.isEmpty
+            let hasLosses = outcome.mayHaveLosses && takeLosses(&ledger) || !outcome.dropped.isEmpty
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
-            // The loop looks at the store before it waits; it has to be told only of what ends a wait.
-            return outcome.unread == 1 || isDue(outcome.unread, outcome.unreadBytes)
+            // The loop looks at the store before it waits; it has to be told only of what ends a wait, and that once.
+            guard !ledger.isLoopWoken, outcome.unread == 1 || isDue(outcome.unread, outcome.unreadBytes) else { return false }
+            ledger.isLoopWoken = true
+            return true
         }
         if mustWake { alarm.ring() }
     }

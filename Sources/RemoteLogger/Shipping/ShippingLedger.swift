@@ -13,6 +13,8 @@ struct ShippingLedger: Sendable {
     var counts = LogStatistics()
     /// No more records are taken.
     var isRefusing = false
+    /// The loop was woken for a record, and hasn't looked what there is to do since.
+    var isLoopWoken = false
     /// Everything is settled for good; a request that is still on its way counts for nothing.
     var isClosed = false
     /// The place of the last record.

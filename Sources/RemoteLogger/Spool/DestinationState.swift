@@ -19,7 +19,7 @@ struct DestinationState: Sendable {
     /// How many of its records somebody else has put here.
     var found = 0
     /// What was lost and not told yet, by reason.
-    private(set) var losses: [DropReason: RecordLoss] = [:]
+    private(set) var losses = ShortList<RecordLoss>()
     /// The cursor as it was written last.
     var cursor = DestinationCursor()
     /// Whether the cursor has its file.
@@ -28,8 +28,10 @@ struct DestinationState: Sendable {
     var mark: ReadingMark?
 
     var unread: Int { held - handed.count }
-    /// How many records are lost and not told yet.
-    var lost: Int { losses.values.reduce(0) { $0 + $1.count } }
+    /// Whether some are lost and not told yet.
+    var hasLosses: Bool { !losses.isEmpty }
+    /// How many these are.
+    var lost: Int { losses.reduce(0) { $0 + $1.count } }
 
     /// A record has come; `isFound` when somebody else has brought it.
     mutating func take(_ level: LogLevel, size: Int, now: UInt64, isFound: Bool) {
@@ -49,7 +51,7 @@ struct DestinationState: Sendable {
         handed = []
         held = 0
         found = 0
-        losses = [:]
+        losses = ShortList()
         unreadBytes = 0
         mark = nil
     }
@@ -62,8 +64,11 @@ struct DestinationState: Sendable {
 
     mutating func lose(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
         held -= count
-        let before = losses[reason]
-        losses[reason] = RecordLoss(count: count + (before?.count ?? 0), first: min(position, before?.first ?? .max), reason: reason)
+        guard let index = losses.firstIndex(where: { $0.reason == reason }) else {
+            return losses.append(RecordLoss(count: count, first: position, reason: reason))
+        }
+        losses[index].count += count
+        losses[index].first = min(position, losses[index].first)
     }
 
     /// Lets go of the last records, some of which may be handed out.
@@ -73,10 +78,10 @@ struct DestinationState: Sendable {
         held -= count
     }
 
-    mutating func takeLosses() -> [RecordLoss] {
-        guard !losses.isEmpty else { return [] }
-        defer { losses = [:] }
-        return losses.values.sorted { $0.reason.rawValue < $1.reason.rawValue }
+    mutating func takeLosses() -> ShortList<RecordLoss> {
+        defer { losses = ShortList() }
+        if losses.count > 1 { losses.sort { $0.reason.rawValue < $1.reason.rawValue } }
+        return losses
     }
 
     /// Records are handed out; those that were before don't count again.

@@ -2,17 +2,17 @@ import Foundation
 
 /// Reads what ``RecordEncoder`` has written. Any bytes may come: what isn't a record is `nil`.
 struct RecordDecoder {
-    private let bytes: UnsafeRawBufferPointer
+    private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     private var offset = 0
+    private var names = RecentTexts()
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// The record that some bytes begin with.
+    mutating func record(in bytes: UnsafeRawBufferPointer) -> LogRecord? {
         self.bytes = bytes
-    }
-
-    mutating func record() -> LogRecord? {
+        offset = 0
         guard let level = byte().flatMap(LogLevel.init(rawValue:)), let parts = byte(),
             let high = fixed(), let low = fixed(), let sequence = number(), let time = fixed(), let uptime = fixed(),
-            let label = text(), let message = text(), let metadata = metadata(depth: 0)
+            let label = name(), let message = text(), let metadata = metadata(depth: 0)
         else { return nil }
         var error: String?
         if parts & RecordEncoder.Part.error != 0 {
@@ -31,7 +31,7 @@ struct RecordDecoder {
         }
         var source: LogSource?
         if parts & RecordEncoder.Part.source != 0 {
-            guard let file = text(), let function = text(), let line = number() else { return nil }
+            guard let file = name(), let function = name(), let line = number() else { return nil }
             source = LogSource(file: file, function: function, line: UInt(truncatingIfNeeded: line))
         }
         return LogRecord(
@@ -73,6 +73,11 @@ struct RecordDecoder {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
+    /// A text that is likely to have been there before.
+    private mutating func name() -> String? {
+        span().map { names.text(of: $0) }
+    }
+
     private mutating func text() -> String? {
         span().map { String(decoding: $0, as: UTF8.self) }
     }
@@ -82,7 +87,7 @@ struct RecordDecoder {
         var pairs: [LogMetadata.Pair] = []
         pairs.reserveCapacity(min(count, 64))
         for _ in 0..<count {
-            guard let key = text(), let value = value(depth: depth) else { return nil }
+            guard let key = name(), let value = value(depth: depth) else { return nil }
             pairs.append(LogMetadata.Pair(key: key, value: value))
         }
         return LogMetadata(spooled: pairs)

@@ -18,7 +18,12 @@ import Foundation
 /// Numbers of fixed size have their lowest byte first; others are written seven bits a byte, the lowest first (LEB128). A text is its
 /// length in bytes and its UTF-8. What stands behind these fields is for later versions: readers pass over it.
 struct RecordEncoder {
-    private(set) var bytes: [UInt8] = []
+    private var buffer = ByteBuffer()
+
+    /// How many bytes have been written.
+    var count: Int { buffer.count }
+    /// A copy of what has been written.
+    var bytes: [UInt8] { buffer.withBytes { Array($0) } }
 
     /// What kind of value comes.
     enum Tag: UInt8 {
@@ -32,22 +37,28 @@ struct RecordEncoder {
         static let source: UInt8 = 8
     }
 
+    /// Gives what has been written to a function, which mustn't keep it.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withBytes { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Begins anew in the same memory.
     mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        buffer.truncate(to: 0)
     }
 
     mutating func truncate(to count: Int) {
-        bytes.removeLast(max(0, bytes.count - count))
+        buffer.truncate(to: count)
     }
 
     mutating func write(_ record: LogRecord) {
-        bytes.append(record.level.rawValue)
+        buffer.append(record.level.rawValue)
         var parts: UInt8 = 0
         if record.error != nil { parts |= Part.error }
         if record.trace != nil { parts |= Part.trace }
         if record.trace?.span != nil { parts |= Part.span }
         if record.source != nil { parts |= Part.source }
-        bytes.append(parts)
+        buffer.append(parts)
         fixed(record.id.high)
         fixed(record.id.low)
         number(record.sequence)
@@ -60,7 +71,7 @@ struct RecordEncoder {
         if let trace = record.trace {
             fixed(trace.traceHigh)
             fixed(trace.traceLow)
-            bytes.append(trace.flags)
+            buffer.append(trace.flags)
             if let span = trace.span { fixed(span) }
         }
         if let source = record.source {
@@ -72,33 +83,36 @@ struct RecordEncoder {
 
     /// Writes a number in as many bytes as its type has, the lowest first.
     mutating func fixed(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        let size = value.bitWidth / 8
+        UnsafeMutableRawPointer(buffer.room(size)).storeBytes(of: value.littleEndian, as: type(of: value))
+        buffer.advance(by: size)
     }
 
     /// Writes bytes as they are.
     mutating func raw(_ other: some Sequence<UInt8>) {
-        bytes.append(contentsOf: other)
+        for byte in other { buffer.append(byte) }
     }
 
     /// Writes over what stands at a place already.
     mutating func overwrite(at offset: Int, with value: UInt32) {
-        for index in 0..<4 where bytes.indices.contains(offset + index) {
-            bytes[offset + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index))
-        }
+        buffer.overwrite(at: offset, with: value)
     }
 
     private mutating func number(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            buffer.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        buffer.append(UInt8(truncatingIfNeeded: rest))
     }
 
     private mutating func text(_ value: String) {
-        number(UInt64(value.utf8.count))
-        bytes.append(contentsOf: value.utf8)
+        var value = value
+        value.withUTF8 { text in
+            number(UInt64(text.count))
+            buffer.append(text)
+        }
     }
 
     private mutating func write(_ metadata: LogMetadata, depth: Int) {
@@ -127,7 +141,7 @@ struct RecordEncoder {
         case .data(let value):
             tag(.data)
             number(UInt64(value.count))
-            bytes.append(contentsOf: value)
+            value.withUnsafeBytes { buffer.append($0.bindMemory(to: UInt8.self)) }
         case .array(let values):
             guard depth < LogValue.maximumDepth else { return tagged(LogValue.tooDeep) }
             tag(.array)
@@ -141,7 +155,7 @@ struct RecordEncoder {
     }
 
     private mutating func tag(_ tag: Tag) {
-        bytes.append(tag.rawValue)
+        buffer.append(tag.rawValue)
     }
 
     private mutating func tagged(_ value: String) {

@@ -18,15 +18,15 @@ struct SegmentFrame: Sendable {
 
     /// Writes a record as a frame.
     static func write(_ record: LogRecord, at position: RecordPosition, salt: UInt64, into output: inout RecordEncoder) {
-        let start = output.bytes.count
+        let start = output.count
         output.raw(marker)
         output.fixed(UInt32(0))
         output.fixed(UInt32(0))
         output.fixed(position)
         output.write(record)
-        let length = output.bytes.count - start - overhead
+        let length = output.count - start - overhead
         output.overwrite(at: start + 4, with: UInt32(truncatingIfNeeded: length))
-        let checksum = output.bytes.withUnsafeBytes {
+        let checksum = output.withBytes {
             Self.checksum(salt: salt, length: length, body: UnsafeRawBufferPointer(rebasing: $0[(start + 12)...]))
         }
         output.overwrite(at: start + 8, with: checksum)

@@ -51,7 +51,7 @@ extension SpoolCore {
             }
             encoder.removeAll()
             encoder.write(item.record)
-            saved += encoder.bytes.count + SegmentFrame.overhead
+            saved += encoder.count + SegmentFrame.overhead
             state.withLock { $0.lose(item, .overflow) }
         }
         items = kept[...]
@@ -117,11 +117,7 @@ extension SpoolCore {
                 }
                 if kept.isEmpty {
                     try files.remove(temporary)
-                    do throws(SpoolFault) {
-                        try files.remove(path)
-                    } catch let fault where fault.isMissing {
-                        // Somebody else has deleted it.
-                    }
+                    try files.removeIfThere(path)
                 } else {
                     try files.rename(temporary, path)
                 }
@@ -156,11 +152,7 @@ extension SpoolCore {
         for destination in destinations { try writeCursorFile(of: destination, sync: true) }
         for name in names {
             if name == active { seal(&writer) }
-            do throws(SpoolFault) {
-                try files.remove(directory.path + "/\(name)")
-            } catch let fault where fault.isMissing {
-                // Somebody else has deleted it.
-            }
+            try files.removeIfThere(directory.path + "/\(name)")
             state.withLock { state in state.segments.removeAll { $0.name == name } }
         }
         return true

@@ -91,8 +91,8 @@ final class SpoolCore: Sendable {
         state.withLock { $0.load(of: destination) }
     }
 
-    func takeLosses(of destination: String) -> [RecordLoss] {
-        state.withLock { $0.destinations[destination]?.takeLosses() ?? [] }
+    func takeLosses(of destination: String) -> ShortList<RecordLoss> {
+        state.withLock { $0.destinations[destination]?.takeLosses() ?? ShortList() }
     }
 
     func isAcknowledged(through position: RecordPosition, by destination: String) -> Bool {

@@ -35,8 +35,10 @@ package struct SpoolDestination: RecordStore {
 
     package func append(_ record: LogRecord, now: UInt64) -> AppendOutcome {
         var outcome = core.append(record, now: now, for: name)
+        guard !leftovers.isEmpty else { return outcome }
         outcome.position += offset
-        for index in outcome.dropped.indices { outcome.dropped[index].position += offset }
+        // Those may have lost something, too.
+        outcome.mayHaveLosses = true
         return outcome
     }
 
@@ -68,12 +70,15 @@ package struct SpoolDestination: RecordStore {
         return sum
     }
 
-    package func takeLosses() -> [RecordLoss] {
-        // It is asked for each record.
+    package func takeLosses() -> ShortList<RecordLoss> {
         guard !leftovers.isEmpty else { return core.takeLosses(of: name) }
-        return cores.flatMap { core, offset in
-            core.takeLosses(of: name).map { RecordLoss(count: $0.count, first: $0.first + offset, reason: $0.reason) }
+        var losses = ShortList<RecordLoss>()
+        for (core, offset) in cores {
+            for loss in core.takeLosses(of: name) {
+                losses.append(RecordLoss(count: loss.count, first: loss.first + offset, reason: loss.reason))
+            }
         }
+        return losses
     }
 
     package func persist() async {

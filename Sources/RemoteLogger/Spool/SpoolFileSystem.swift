@@ -129,6 +129,15 @@ extension SpoolFileSystem {
         return bytes
     }
 
+    /// Removes a file that somebody else may have deleted meanwhile.
+    func removeIfThere(_ path: String) throws(SpoolFault) {
+        do throws(SpoolFault) {
+            try remove(path)
+        } catch let fault where fault.isMissing {
+            return
+        }
+    }
+
     /// Puts a file in place of another one, or of none: whole or not at all, whatever happens.
     func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws(SpoolFault) {
         let temporary = directory + "/" + SpoolDirectory.temporary

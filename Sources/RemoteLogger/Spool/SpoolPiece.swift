@@ -41,14 +41,14 @@ struct SpoolPiece: Sendable {
     private mutating func scan(_ bytes: [UInt8], isEnd: Bool, _ batch: inout RecordBatch) -> Int {
         bytes.withUnsafeBytes { bytes in
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
+            var decoder = RecordDecoder()
             var consumed = 0
             while let frame = scanner.next() {
                 if frame.position > batch.cursor, !segment.dropped.contains(frame.position), let level = frame.level(in: bytes) {
                     if level < batch.level {
                         batch.cursor = frame.position
                     } else {
-                        var decoder = RecordDecoder(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
-                        if let record = decoder.record() {
+                        if let record = decoder.record(in: UnsafeRawBufferPointer(rebasing: bytes[frame.payload])) {
                             guard batch.take(record, at: frame.position, size: record.footprint) else {
                                 note(offset + frame.start, batch.cursor, scanner)
                                 return 0

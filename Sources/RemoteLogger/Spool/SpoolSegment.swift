@@ -16,11 +16,11 @@ public struct SpoolSegment: Sendable {
             guard header.version == SegmentHeader.version else { return (Int(header.version), [], 0) }
             var records: [LogRecord] = []
             var last: RecordPosition = 0
+            var decoder = RecordDecoder()
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: header.salt)
             while let frame = scanner.next() {
                 guard frame.position > last else { continue }
-                var decoder = RecordDecoder(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]))
-                guard let record = decoder.record() else { continue }
+                guard let record = decoder.record(in: UnsafeRawBufferPointer(rebasing: bytes[frame.payload])) else { continue }
                 last = frame.position
                 records.append(record)
             }
@@ -39,8 +39,8 @@ public struct SpoolSegment: Sendable {
     /// The record of a payload; `nil` when the bytes are none. Any bytes may come; what stands behind the record is passed over.
     public static func record(ofPayload payload: Data) -> LogRecord? {
         payload.withUnsafeBytes { bytes in
-            var decoder = RecordDecoder(bytes)
-            return decoder.record()
+            var decoder = RecordDecoder()
+            return decoder.record(in: bytes)
         }
     }
 }

@@ -32,6 +32,7 @@ struct SpoolState: Sendable {
     mutating func append(
         _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits
     ) -> AppendOutcome {
+        var outcome = AppendOutcome(position: last)
         var position = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
         if position != nil {
             destinations[destination]?.found -= 1
@@ -39,26 +40,28 @@ struct SpoolState: Sendable {
             last += 1
             position = last
             if destinations.count > 1 { recent.add(record.id, at: last, by: destination) }
-            for name in destinations.keys {
-                destinations[name]?.take(record.level, size: size, now: now, isFound: name != destination)
-            }
+            destinations.changeEach { $1.take(record.level, size: size, now: now, isFound: $0 != destination) }
             let item = RecordBuffer.Item(position: last, record: record, size: size, since: now)
             for loss in memory.append(item, limits: limits) {
                 lose(loss.item.position, loss.item.record.level, loss.reason)
                 if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
             }
         }
-        var outcome = AppendOutcome(position: position ?? last)
-        outcome.unread = destinations[destination]?.unread ?? 0
-        outcome.unreadBytes = destinations[destination]?.unreadBytes ?? 0
+        outcome.position = position ?? last
+        destinations.changeEach { name, state in
+            guard name == destination else { return }
+            outcome.unread = state.unread
+            outcome.unreadBytes = state.unreadBytes
+            outcome.mayHaveLosses = state.hasLosses
+        }
         return outcome
     }
 
     /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
-        for name in destinations.keys {
-            guard let destination = destinations[name], level >= destination.minimumLevel, position > destination.read else { continue }
-            destinations[name]?.lose(1, from: position, reason)
+        destinations.changeEach { _, destination in
+            guard level >= destination.minimumLevel, position > destination.read else { return }
+            destination.lose(1, from: position, reason)
         }
     }
 
@@ -101,7 +104,7 @@ struct SpoolState: Sendable {
     mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
         guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
         for item in items {
-            if droppedInWriting.remove(item.position) != nil {
+            if !droppedInWriting.isEmpty, droppedInWriting.remove(item.position) != nil {
                 segments[index].dropped.insert(item.position)
             } else {
                 segments[index].note(level: item.record.level, position: item.position)
@@ -131,9 +134,10 @@ struct SpoolState: Sendable {
 
     /// Destinations for which nothing is held are through with everything.
     mutating func advanceIdle() {
-        for name in destinations.keys where destinations[name]?.held == 0 {
-            destinations[name]?.acknowledged = last
-            destinations[name]?.read = last
+        destinations.changeEach { [last] _, destination in
+            guard destination.held == 0 else { return }
+            destination.acknowledged = last
+            destination.read = last
         }
     }
 

@@ -50,10 +50,13 @@ extension SpoolCore {
         report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, the disk is tried again.")
     }
 
+    /// The bytes of records, as they take in memory, that are written in one go: a sync takes about as long for many as for few.
+    private static let pieceBytes = 1 << 20
+
     /// Writes what came up to a place, piece by piece.
     private func drain(through target: RecordPosition, _ writer: inout SpoolWriter) throws(SpoolFault) {
         while true {
-            let items = state.withLock { $0.stage(through: target, bytes: 256 << 10) }
+            let items = state.withLock { $0.stage(through: target, bytes: Self.pieceBytes) }
             guard !items.isEmpty else { return }
             var rest = items[...]
             while !rest.isEmpty { try write(&rest, &writer) }
@@ -72,9 +75,9 @@ extension SpoolCore {
         writer.encoder.removeAll()
         var count = 0
         for item in items {
-            let before = writer.encoder.bytes.count
+            let before = writer.encoder.count
             SegmentFrame.write(item.record, at: item.position, salt: segment.salt, into: &writer.encoder)
-            if segment.length + writer.encoder.bytes.count > settings.segmentBytes {
+            if segment.length + writer.encoder.count > settings.segmentBytes {
                 writer.encoder.truncate(to: before)
                 break
             }
@@ -90,7 +93,7 @@ extension SpoolCore {
             }
             return
         }
-        guard try makeRoom(for: writer.encoder.bytes.count, &items, &writer) else { return }
+        guard try makeRoom(for: writer.encoder.count, &items, &writer) else { return }
         if try append(items.prefix(count), to: segment, file: active.file, &writer) { items.removeFirst(count) }
     }
 
@@ -98,9 +101,13 @@ extension SpoolCore {
     private func append(
         _ items: ArraySlice<RecordBuffer.Item>, to segment: Segment, file: Int32, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
-        let end = segment.length + writer.encoder.bytes.count
+        let end = segment.length + writer.encoder.count
         do throws(SpoolFault) {
-            try files.writeAll(file, segment.length, writer.encoder.bytes)
+            // `withBytes` can't pass a typed error on.
+            let result = writer.encoder.withBytes { bytes in
+                Result { () throws(SpoolFault) in try files.writeAll(file, segment.length, bytes) }
+            }
+            try result.get()
             try files.sync(file)
         } catch {
             // After a failed sync nobody knows what is on the medium: what was synced before stays, and nothing comes behind it.

@@ -9,6 +9,18 @@ import Testing
         #expect(text { $0.string("") } == "\"\"")
     }
 
+    @Test func `what needs an escape is found at every place`() {
+        for length in 0..<20 {
+            for place in 0...length {
+                for (sign, escaped) in [("\"", "\\\""), ("\\", "\\\\"), ("\u{1}", "\\u0001"), (" ", " "), ("é", "é"), ("\u{7F}", "\u{7F}")]
+                {
+                    let (before, behind) = (String(repeating: "!", count: place), String(repeating: "ü", count: length - place))
+                    #expect(text { $0.string(before + sign + behind + sign) } == "\"" + before + escaped + behind + escaped + "\"")
+                }
+            }
+        }
+    }
+
     @Test func `numbers have all their digits`() {
         for value in [0, 7, -1, 10, .max, .min] as [Int64] {
             #expect(text { $0.integer(value) } == String(value))

@@ -61,6 +61,7 @@ import WebServiceClient
             if !isSame { break }
         }
     }
+
     @Test(
         .enabled(
             if: SyslogJudge.Kind.allCases.allSatisfy(\.speaksTLS),

@@ -58,6 +58,8 @@ struct SyslogTLSTests {
             #expect(shipper.statistics.delivered == 501 && shipper.statistics.lastStatus == nil)
             #expect(await eventually { receiver.connections.first.map { Self.numbers(in: $0) } == Array(0...500) })
             #expect(receiver.connections.count == 1)
+            // RFC 5425 §4.4.
+            #expect(await eventually { receiver.endedInOrder(0) == true })
         }
     }
 

@@ -75,6 +75,12 @@ final class TLSReceiver: Sendable {
         return connections
     }
 
+    /// Whether a connection has ended, and its client has said so before (RFC 8446 §6.1); `nil` while it lasts.
+    func endedInOrder(_ connection: Int) -> Bool? {
+        let path = folder.path(percentEncoded: false) + "/\(connection).end"
+        return FileManager.default.contents(atPath: path).map { $0 == Data("in order".utf8) }
+    }
+
     private static let program = """
         import os, socket, ssl, struct, sys, threading, time
         folder, script, name, authority, version = sys.argv[1:]
@@ -94,7 +100,7 @@ final class TLSReceiver: Sendable {
             count = 0
             if script == "deaf": time.sleep(3600)
             if script == "plain": connection.sendall(b"220 hello\\r\\n"); time.sleep(3600)
-            try: secure = context.wrap_socket(connection, server_side=True)
+            try: secure = context.wrap_socket(connection, server_side=True, suppress_ragged_eofs=False)
             except (OSError, ssl.SSLError): return
             if script == "stall": time.sleep(3600)
             try:
@@ -108,10 +114,15 @@ final class TLSReceiver: Sendable {
                             secure.close()
                         return
                     data = secure.recv(3000)
-                    if not data: return
+                    if not data: return end(number, "in order")
                     count += len(data)
                     out.write(data)
-            except (OSError, ssl.SSLError): return
+            except (OSError, ssl.SSLError): end(number, "torn")
+
+        def end(number, how):
+            name = folder + "/" + str(number) + ".end"
+            with open(name + ".new", "w") as file: file.write(how)
+            os.rename(name + ".new", name)
 
         for number in range(1000000):
             connection, _ = server.accept()

@@ -246,9 +246,11 @@ import WebServiceClient
                 return .status(200, body: "{\"ackId\":\(sent.withLock { $0 += 1; return $0 - 1 })}")
             }
             let text = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
-            let id = Int(text.filter(\.isNumber)) ?? -1
-            asked.withLock { $0.append(id) }
-            return .status(200, body: "{\"acks\":{\"\(id)\":\(acknowledged.withLock { $0.contains(id) })}}")
+            // One request asks for all that wait then.
+            let ids = text.split { !$0.isNumber }.compactMap { Int($0) }
+            asked.withLock { $0 += ids }
+            let answers = ids.map { id in "\"\(id)\":\(acknowledged.withLock { $0.contains(id) })" }
+            return .status(200, body: "{\"acks\":{\(answers.joined(separator: ","))}}")
         }
         var format = SplunkFormat(acknowledges: true)
         // However far the clock runs.

@@ -105,7 +105,8 @@ import WebServiceClient
         #expect(Set(lines.map(\.id)).count == 10_000)
         for task in 0..<8 {
             let own = lines.filter { $0.metadata?["task"] == .int(Int64(task)) }
-            #expect(own.map { $0.metadata?["n"] } == (0..<1_250).map { .int(Int64($0)) })
+            let numbers = (0..<1_250).map { NDJSONLine.Value?.some(.int(Int64($0))) }
+            #expect(own.map { $0.metadata?["n"] } == numbers)
         }
         #expect(harness.shipper.statistics.delivered == 10_000)
         harness.expectConservation()

@@ -17,12 +17,11 @@ struct ThroughputGoals {
         }
         return Goal(
             name: "into the spool", goal: "at least 300 thousand records/s",
-            found:
-                "\(thousands(records)) records/s written by a shipper; \(thousands(calls)) as calls of a logger, which masks secrets first",
-            isMet: records >= 300_000)
+            found: "\(records.text) written by a shipper; \(calls.text) as calls of a logger, which masks secrets first",
+            isMet: records.perSecond >= 300_000)
     }
 
-    private func spool(_ count: Int, name: String, _ write: (RemoteLogger, LogShipper, Corpus.Entry) -> Void) async throws -> Double {
+    private func spool(_ count: Int, name: String, _ write: (RemoteLogger, LogShipper, Corpus.Entry) -> Void) async throws -> Rate {
         var settings = SpoolSettings()
         settings.diskBytes = 1 << 30
         settings.memory = BufferLimits(records: 200_000, bytes: 64 << 20)
@@ -33,18 +32,18 @@ struct ThroughputGoals {
             settings.backoff = Backoff(base: .seconds(600), cap: .seconds(600))
         }
         let logger = RemoteLogger(label: "shop.http", sinks: [shipper])
-        let start = nanoseconds()
+        let stopwatch = Stopwatch()
         for number in 0..<count {
             write(logger, shipper, corpus.entries[number % corpus.entries.count])
             // Not faster than the disk: what is full drops.
             if number % 2_000 == 0 { while spool.statistics.memoryBytes > 32 << 20 { usleep(500) } }
         }
         _ = await spool.sync()
-        let time = seconds(since: start)
+        let rate = stopwatch.rate(of: count)
         let counts = shipper.statistics
         guard counts.droppedInAll == 0, counts.buffered >= count else { throw CocoaError(.fileWriteOutOfSpace) }
         _ = await shipper.shutdown(within: .zero)
-        return Double(count) / time
+        return rate
     }
 
     /// Calls of a logger until the receiver has acknowledged all of them.
@@ -55,11 +54,11 @@ struct ThroughputGoals {
         let spooled = try await deliver(count, spool: Spool(directory: folder.appending(path: "delivered"), settings: settings))
         return Goal(
             name: "delivered as OTLP/JSON, gzip 1", goal: "at least 100 thousand records/s on 2 cores",
-            found: "\(thousands(memory)) records/s from memory, \(thousands(spooled)) through a spool",
-            isMet: memory >= 100_000 && spooled >= 100_000)
+            found: "\(memory.text) from memory, \(spooled.text) through a spool, the receiver's part included",
+            isMet: memory.perSecond >= 100_000 && spooled.perSecond >= 100_000)
     }
 
-    private func deliver(_ count: Int, spool: Spool?) async throws -> Double {
+    private func deliver(_ count: Int, spool: Spool?) async throws -> Rate {
         let receiver = try Receiver()
         let shipper = try LogShipper(to: receiver.url, format: OTLPFormat()) { settings in
             settings.spool = spool
@@ -67,7 +66,7 @@ struct ThroughputGoals {
             settings.buffer = BufferLimits(records: 200_000, bytes: 256 << 20)
         }
         let logger = RemoteLogger(label: "shop.http", sinks: [shipper])
-        let start = nanoseconds()
+        let stopwatch = Stopwatch()
         for number in 0..<count {
             let entry = corpus.entries[number % corpus.entries.count]
             logger.info(entry.message, entry.metadata)
@@ -82,10 +81,10 @@ struct ThroughputGoals {
             }
         }
         guard await logger.flush(within: .seconds(300)) else { throw CocoaError(.fileWriteUnknown) }
-        let time = seconds(since: start)
+        let rate = stopwatch.rate(of: count)
         guard shipper.statistics.delivered == count else { throw CocoaError(.fileWriteUnknown) }
         _ = await logger.shutdown(within: .seconds(5))
-        return Double(count) / time
+        return rate
     }
 
     /// The reference corpus over the wire in one batch.
@@ -100,7 +99,7 @@ struct ThroughputGoals {
         let bytes = Double(receiver.bodyBytes) / Double(corpus.entries.count)
         return Goal(
             name: "on the wire, the reference corpus", goal: "at most 110 bytes an event",
-            found: "\(text(bytes, 1)) bytes an event, in \(shipper.statistics.requests) request(s)", isMet: bytes <= 110)
+            found: "\(decimal(bytes, 1)) bytes an event, in \(shipper.statistics.requests) request(s)", isMet: bytes <= 110)
     }
 
     /// Opening a spool that an earlier run has left full.
@@ -144,6 +143,6 @@ struct ThroughputGoals {
         let time = times[times.count / 2] * Double(8 << 20) / Double(max(1, size))
         return Goal(
             name: "start-up", goal: "at most 50 ms for each 8 MiB spooled",
-            found: "\(text(time, 1)) ms for each 8 MiB (\(size >> 20) MiB, \(number) records)", isMet: time <= 50 && found >= size / 2)
+            found: "\(decimal(time, 1)) ms for each 8 MiB (\(size >> 20) MiB, \(number) records)", isMet: time <= 50 && found >= size / 2)
     }
 }

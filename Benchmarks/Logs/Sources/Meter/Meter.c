@@ -18,8 +18,6 @@ int meter_held_syncs(void) { return atomic_load(&held); }
 
 #if defined(__linux__)
 
-bool meter_can_hold_sync(void) { return true; }
-
 // In place of the C library's.
 int fsync(int file) {
     if (atomic_load(&holds)) {
@@ -29,10 +27,6 @@ int fsync(int file) {
     }
     return (int)syscall(SYS_fsync, file);
 }
-
-#else
-
-bool meter_can_hold_sync(void) { return false; }
 
 #endif
 

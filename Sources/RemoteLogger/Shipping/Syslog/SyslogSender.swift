@@ -13,6 +13,8 @@ final class SyslogSender: PayloadSender {
     private struct State: Sendable {
         var connection: (any SyslogConnection)?
         var recent: [Recent] = []
+        /// Whether something is being sent.
+        var isBusy = false
         var isClosed = false
     }
 
@@ -55,15 +57,18 @@ final class SyslogSender: PayloadSender {
     func isAcknowledged(_ ticket: String) async -> Bool { true }
 
     func close() {
-        let connection = state.withLock { state in
+        let (connection, isBusy) = state.withLock { state in
             state.isClosed = true
             defer { state.connection = nil }
-            return state.connection
+            return (state.connection, state.isBusy)
         }
-        connection?.close()
+        // Else nobody has it any more: it ends in good order, and TLS says so to the receiver (RFC 5425 §4.4).
+        if isBusy { connection?.close() }
     }
 
     private func send(_ body: Data) -> Attempt {
+        state.withLock { $0.isBusy = true }
+        defer { state.withLock { $0.isBusy = false } }
         do {
             let connection = try connection()
             try connection.write(body)

@@ -12,7 +12,5 @@ int64_t meter_allocations(void);
 void meter_hold_sync(bool holds);
 /// How many calls of fsync wait.
 int meter_held_syncs(void);
-/// Whether fsync can be held up here.
-bool meter_can_hold_sync(void);
 
 #endif

@@ -1,0 +1,11 @@
+/// Begins when it is made.
+struct Stopwatch {
+    private let start = nanoseconds()
+    private let processor = ProcessorTime.process
+
+    func rate(of count: Int) -> Rate {
+        Rate(
+            perSecond: Double(count) / seconds(since: start),
+            processorTime: Double(ProcessorTime.process - processor) / 1_000 / Double(count))
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+/// Bytes that are written one behind the other, and become a `Data` without being copied.
+///
+/// A value like an array: a copy shares the memory until one of the two writes.
+struct ByteBuffer: Sendable {
+    /// `@unchecked Sendable`: the memory changes only while one buffer alone refers to it. A `Data` of it counts as one that does, and mustn't be
+    /// written to while there is another: formats take it once, at last.
+    private final class Memory: @unchecked Sendable {
+        private(set) var start: UnsafeMutablePointer<UInt8>
+        private(set) var capacity: Int
+
+        init(capacity: Int) {
+            start = .allocate(capacity: capacity)
+            self.capacity = capacity
+        }
+
+        init(copying other: Memory, count: Int, capacity: Int) {
+            start = .allocate(capacity: capacity)
+            start.initialize(from: other.start, count: count)
+            self.capacity = capacity
+        }
+
+        deinit { start.deallocate() }
+
+        func grow(to capacity: Int, keeping count: Int) {
+            let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+            larger.initialize(from: start, count: count)
+            start.deallocate()
+            start = larger
+            self.capacity = capacity
+        }
+    }
+
+    private var memory = Memory(capacity: 64)
+    private(set) var count = 0
+
+    /// Makes room for so many bytes in all.
+    mutating func reserve(_ capacity: Int) {
+        if capacity > count { _ = room(capacity - count) }
+    }
+
+    /// Where the next bytes go: there is room for as many as are asked for. ``advance(by:)`` counts those that were written.
+    @inline(__always) mutating func room(_ need: Int) -> UnsafeMutablePointer<UInt8> {
+        if !isKnownUniquelyReferenced(&memory) || memory.capacity - count < need { makeRoom(need) }
+        return memory.start + count
+    }
+
+    @inline(__always) mutating func advance(by written: Int) {
+        count += written
+    }
+
+    @inline(never) private mutating func makeRoom(_ need: Int) {
+        let capacity = max(count + need, memory.capacity - count < need ? memory.capacity * 2 : memory.capacity)
+        if isKnownUniquelyReferenced(&memory) {
+            memory.grow(to: capacity, keeping: count)
+        } else {
+            memory = Memory(copying: memory, count: count, capacity: capacity)
+        }
+    }
+
+    @inline(__always) mutating func append(_ byte: UInt8) {
+        room(1).pointee = byte
+        count += 1
+    }
+
+    @inline(__always) mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let start = bytes.baseAddress else { return }
+        room(bytes.count).update(from: start, count: bytes.count)
+        count += bytes.count
+    }
+
+    /// Writes over four bytes that are there, the lowest byte of the number first.
+    mutating func overwrite(at offset: Int, with value: UInt32) {
+        guard offset >= 0, offset + 4 <= count else { return }
+        _ = room(0)
+        UnsafeMutableRawPointer(memory.start + offset).storeBytes(of: value.littleEndian, as: UInt32.self)
+    }
+
+    /// Forgets what stands behind so many bytes, and keeps the memory.
+    mutating func truncate(to count: Int) {
+        self.count = min(self.count, max(0, count))
+    }
+
+    /// The last byte; `nil` without any.
+    var last: UInt8? { count > 0 ? memory.start[count - 1] : nil }
+
+    /// Gives the bytes to a function, which mustn't keep them.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        withExtendedLifetime(memory) { body(UnsafeBufferPointer(start: memory.start, count: count)) }
+    }
+
+    /// The bytes, in the same memory.
+    var data: Data {
+        guard count > 0 else { return Data() }
+        return Data(bytesNoCopy: memory.start, count: count, deallocator: .custom { [memory] _, _ in withExtendedLifetime(memory) {} })
+    }
+}
