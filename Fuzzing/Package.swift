@@ -2,9 +2,8 @@
 
 import PackageDescription
 
-// Fuzz targets for every parser, on libFuzzer. A package of its own, since it is built with flags that a dependency can't have:
-//
-//     swift run -c release --package-path Fuzzing -Xswiftc -sanitize=fuzzer Fuzzer -max_total_time=60
+// Fuzz targets for every parser, on libFuzzer. A package of its own, since it is built with flags that a dependency can't have: `run` beside
+// this file builds and runs it.
 let package = Package(
     name: "fuzzing",
     dependencies: [.package(name: "web-service-client", path: "..")],

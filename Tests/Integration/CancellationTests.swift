@@ -29,6 +29,32 @@ extension IntegrationTests {
             }
         }
 
+        /// Servers of several makes: with Digest, redirects, TLS, and neither.
+        private struct Services: Sendable {
+            let httpbin, apache, nginx: WebServiceClient
+            let secure: WebServiceClient?
+
+            init(_ transport: any Transport, speaksTLS: Bool) throws {
+                func client(
+                    _ name: String, _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
+                ) throws -> WebServiceClient {
+                    WebServiceClient(serviceRoot: try TestServer.named(name).url) {
+                        $0.transport = transport
+                        configure(&$0)
+                    }
+                }
+                let apache = try TestServer.named("apache-digest")
+                httpbin = try client("httpbin")
+                self.apache = try client("apache-digest") {
+                    $0.authenticationProvider = DigestAuthenticationProvider(user: apache.user, password: apache.password)
+                }
+                nginx = try client("nginx-gzip")
+                let own = try TestServer.named("tls-nginx").tls?.ownAuthorityOnly()
+                let isSecure = speaksTLS && transport.capabilities.contains(.pinning)
+                secure = isSecure ? try client("tls-nginx") { $0.trust = own.map { TrustPolicy(authorities: $0) } } : nil
+            }
+        }
+
         @Test(arguments: CurlTransport.shared == nil ? [Engine.URLSession] : Engine.allCases)
         func `a thousand calls, cancelled at random moments, end once and leave nothing`(engine: Engine) async throws {
             // The first use of an engine opens what it keeps.
@@ -63,14 +89,14 @@ extension IntegrationTests {
         private static func cancelledCalls(count: Int, atOnce: Int, over engine: Engine) async throws -> [Ending] {
             let (transport, invalidate) = try engine.transport(atOnce: atOnce)
             defer { invalidate() }
-            let client = try TestServer.client { $0.transport = transport }
+            let services = try Services(transport, speaksTLS: engine == .libcurl)
             return await withTaskGroup(of: Ending.self) { group in
                 var random = HostileText(seed: 11)
                 var endings: [Ending] = []
                 for number in 0..<count {
                     if number >= atOnce, let ending = await group.next() { endings.append(ending) }
                     let moment = Duration.microseconds(Int.random(in: 0...30_000, using: &random))
-                    group.addTask { await cancelledCall(client, number, after: moment) }
+                    group.addTask { await cancelledCall(services, number, after: moment) }
                 }
                 for await ending in group { endings.append(ending) }
                 return endings
@@ -78,12 +104,17 @@ extension IntegrationTests {
         }
 
         /// A call that is cancelled at its moment, unless it has ended before.
-        private static func cancelledCall(_ client: WebServiceClient, _ number: Int, after moment: Duration) async -> Ending {
+        private static func cancelledCall(_ services: Services, _ number: Int, after moment: Duration) async -> Ending {
             let ended = Locked(0)
             let work = Task {
                 defer { ended.withLock { $0 += 1 } }
-                switch number % 5 {
+                let client = services.httpbin
+                switch number % 8 {
                 case 0: try await client.get("/delay/1").send()
+                case 4: try await client.get("/redirect/3").send()
+                case 5: try await services.apache.get("/delay/1").send()
+                case 6: try await services.nginx.get("/products.json").send()
+                case 7: try await (services.secure ?? services.nginx).get("/delay/1").accepting(.any).send()
                 case 1: try await client.get("/bytes/100000").send()
                 case 3: try await client.get("/bytes/1000").send()  // Often ends just when it is cancelled.
                 case 2: try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()

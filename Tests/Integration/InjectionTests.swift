@@ -152,7 +152,19 @@ extension IntegrationTests {
             #expect(isExactly(json["v"], text))
         }
 
-        @Test func `as an OData literal`() async throws {
+        @Test func `as an OData literal, by a server that reads the query`() async throws {
+            let client = try service()
+            let tally = await tally(key: "anything") { value in
+                let literal = "'" + value.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? "''" : String($1) } + "'"
+                let filtered = FetchRequest<Item>(from: "anything").selectAll().filter { $0.name == value && $0.rank < 9 }
+                let link = try #require(URL(string: try TestServer.httpbin + "/" + filtered.relativeURL()))
+                let echo = try await client.request(link: link).value(Echo.self)
+                return echo.args.count == 1 && isExactly(echo.args["$filter"], "Name eq \(literal) and Rank lt 9")
+            }
+            #expect(tally.refused == [])
+        }
+
+        @Test func `as an OData literal, to the byte on the wire`() async throws {
             let server = try LoopbackServer { $0.fallback { _ in .json("{\"value\": []}") } }
             let client = WebServiceClient(serviceRoot: server.url.absoluteString)
             for value in Self.values {

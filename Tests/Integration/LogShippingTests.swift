@@ -51,7 +51,20 @@ extension IntegrationTests {
             var message: String
             var metadata: Metadata
             var error: String?
+            var file: String
+            var function: String
             var line: UInt
+            var time: String
+
+            /// Its time as Foundation reads it, with the nanoseconds that it can't hold.
+            var nanoseconds: Int64 {
+                get throws {
+                    let parts = time.dropLast().split(separator: ".")
+                    let fraction = parts.count > 1 ? parts[1].padding(toLength: 9, withPad: "0", startingAt: 0) : "0"
+                    let seconds = try Date(parts[0] + "Z", strategy: .iso8601).timeIntervalSince1970
+                    return Int64(seconds) * 1_000_000_000 + (Int64(fraction) ?? -1)
+                }
+            }
         }
 
         @Test func `ten thousand records arrive as they were logged`() async throws {
@@ -90,10 +103,12 @@ extension IntegrationTests {
             for (line, record) in zip(lines, logged) {
                 let arrived = try JSONDecoder().decode(Line.self, from: Data(line))
                 let isSame =
-                    arrived.id == record.id.description && arrived.sequence == record.sequence && arrived.level == record.level.description
-                    && arrived.label == "integration" && isExactly(arrived.message, record.message) && arrived.error == record.error
+                    try arrived.id == record.id.description && arrived.sequence == record.sequence
+                    && arrived.level == record.level.description && arrived.label == "integration"
+                    && isExactly(arrived.message, record.message) && arrived.error == record.error
                     && record.metadata["n"] == .int(Int64(arrived.metadata.n)) && record.metadata["half"] == .double(arrived.metadata.half)
-                    && record.source?.line == arrived.line
+                    && record.source?.line == arrived.line && record.source?.file == arrived.file
+                    && record.source?.function == arrived.function && arrived.nanoseconds == record.time
                 #expect(isSame, "\(record.message.debugDescription) came as \(arrived.message.debugDescription)")
                 guard case .string(let text) = record.metadata["text"] else {
                     throw TestServer.Missing(description: "no text in \(record)")

@@ -28,6 +28,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// libFuzzer's own main function, under the name that the package manager gives to an executable's.
 @_cdecl("Fuzzer_main")
 public func run(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
+    if CommandLine.arguments.dropFirst().first == "--targets" {
+        for target in ParserTarget.allCases { print(target.rawValue) }
+        return 0
+    }
     var count = count
     var arguments = arguments
     return runDriver(&count, &arguments, fuzz)

@@ -10,6 +10,8 @@ struct TestServer: Decodable, Sendable {
     let password: String
     /// The certificates of the servers that speak TLS.
     let tls: TestCertificates?
+    /// The file in which a server notes what was posted to it.
+    let bodies: String?
 
     static let variable = "TEST_SERVERS"
     static let isNamed = ProcessInfo.processInfo.environment[variable]?.isEmpty == false

@@ -5,7 +5,6 @@ import WebServiceClient
 /// Writes numbered records to a spool and ships them, in small steps, so that a short run makes many calls of the system.
 struct LogProbe {
     let folder: String
-    let url: URL
     let logger: RemoteLogger
     let shipper: LogShipper
     let spool: Spool
@@ -13,7 +12,6 @@ struct LogProbe {
     init(folder: String, url: String, diskBytes: Int) throws {
         guard let url = URL(string: url) else { throw URLError(.badURL) }
         self.folder = folder
-        self.url = url
         var settings = SpoolSettings()
         settings.diskBytes = diskBytes
         settings.retryInterval = .milliseconds(50)
