@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import WebServiceClient
 import WebServiceTesting
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Secrets of every kind, made at random: none is anybody's, and no file of this project holds one.
 struct SampleSecrets {

@@ -1,4 +1,5 @@
 import RemoteLogger
+import TestSupport
 import Testing
 
 @Suite struct MemoryStoreTests {

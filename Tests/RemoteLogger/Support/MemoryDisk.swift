@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import WebServiceClient
 
 /// A disk in memory that knows what is synced and what isn't; each call can fail, and it can die.

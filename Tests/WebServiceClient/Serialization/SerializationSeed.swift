@@ -1,16 +1,12 @@
-/// A deterministic generator (SplitMix64) for the property tests of messages and serializers.
+import TestSupport
+
+/// A deterministic generator for the property tests of messages and serializers.
 struct SerializationSeed: RandomNumberGenerator {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
-    init(_ seed: UInt64) { state = seed }
+    init(_ seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// A text of up to `length` characters: ASCII, delimiters, controls, other scripts, emoji.
     mutating func text(upTo length: Int) -> String {

@@ -1,17 +1,12 @@
+import TestSupport
+
 /// Texts from a seed: what a hostile or merely foreign value may look like.
 struct RandomText: RandomNumberGenerator {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    /// SplitMix64: the same numbers on every platform.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { generator.next() }
 
     /// Up to the number of pieces: ASCII of any kind, controls, delimiters, triplets, scalars from everywhere.
     mutating func text(upTo limit: Int = 40) -> String {

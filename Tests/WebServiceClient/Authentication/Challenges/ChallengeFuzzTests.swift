@@ -1,21 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
 
 @Suite struct ChallengeFuzzTests {
-    /// A small generator of our own (SplitMix64), so that a failure can be repeated.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
-        }
-    }
-
     private static let seeds = [
         #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=SHA-256, nonce="7ypf/xlj9XX", opaque="FQhe""#,
         #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"", Negotiate YII=="#,
@@ -26,7 +14,7 @@ import Testing
     private static let tokens = Array("\"\\,= \t;:@\u{0}\u{7f}é\u{10ffff}abcAZ09-._~+/*%".utf8) + [0xff, 0xc3, 0x0d, 0x0a]
 
     @Test func `ten thousand mutated lines are read to their end`() {
-        var generator = Generator(state: 7_616)
+        var generator = SeededGenerator(seed: 7_616)
         for _ in 0..<10_000 {
             var bytes = Array((Self.seeds.randomElement(using: &generator) ?? "").utf8)
             for _ in 0..<Int.random(in: 1...12, using: &generator) {
