@@ -8,7 +8,7 @@ enum NextLink {
     /// Nothing is appended and nothing re-encoded: only what can't stand in a URL at all gets percent-encoded.
     static func url(_ link: String, context: String?, page: URL) throws(ODataLinkError) -> URL {
         let base = base(context: context, page: page)
-        guard !link.isEmpty, let url = URL(string: link, relativeTo: base)?.absoluteURL, Origin(url) != nil else {
+        guard !link.isEmpty, let url = URL(string: repaired(link), relativeTo: base)?.absoluteURL, Origin(url) != nil else {
             throw .malformed(String(link.prefix(200)))
         }
         guard url.scheme == "https" || url.scheme == "http" else { throw .malformed(String(link.prefix(200))) }
@@ -18,8 +18,19 @@ enum NextLink {
     /// What relative links of a payload begin at (JSON Format, section 4.4).
     static func base(context: String?, page: URL) -> URL {
         // A context on another origin is that of a proxy's inside, and no base for anything.
-        guard let context, let url = URL(string: context, relativeTo: page)?.absoluteURL, Origin(url) == Origin(page) else { return page }
+        guard let context, let url = URL(string: repaired(context), relativeTo: page)?.absoluteURL, Origin(url) == Origin(page)
+        else { return page }
         return url
+    }
+
+    /// The link with what can't stand in a URL encoded. Where there is anything such, Foundation would encode the escapes of the rest once
+    /// more. The host stays: names beyond ASCII are its to translate.
+    private static func repaired(_ link: String) -> String {
+        var parts = URLText.Components(link)
+        parts.path = URLEncoding.repaired(parts.path, allowing: .path)
+        parts.query = parts.query.map { URLEncoding.repaired($0, allowing: .query) }
+        parts.fragment = parts.fragment.map { URLEncoding.repaired($0, allowing: .fragment) }
+        return parts.text
     }
 
     /// Where a link is followed to, and whether that is another origin than the service's.
