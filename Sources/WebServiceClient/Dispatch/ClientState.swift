@@ -20,6 +20,8 @@ final class ClientState: Sendable {
     /// The service root when it has placeholders.
     let rootTemplate: String?
     private let settings: EndpointSettings
+    /// Whether client or class say what is accepted.
+    private let hasOwnAccept: Bool
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
@@ -28,7 +30,10 @@ final class ClientState: Sendable {
     /// More methods than a client can have; dynamic calls with labels made at run time are compiled each time beyond that.
     private static let namedLimit = 1_000
 
-    init(_ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?) {
+    /// - Parameter methods: keys of methods, beside the class's, that bare names of the profile must fit.
+    init(
+        _ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, methods: [String] = []
+    ) {
         let type = type(of: client)
         let defaults = type.defaults
         self.client = ObjectIdentifier(client)
@@ -39,7 +44,10 @@ final class ClientState: Sendable {
         let rootTemplate = ServiceRoot.hasPlaceholders(rootText) ? rootText : nil
         self.rootTemplate = rootTemplate
         if let profile {
-            table = CompiledTable(type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate, methods: type.endpoints.keys)
+            let own = type.endpoints.keys
+            table = CompiledTable(
+                type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate,
+                methods: own + methods.filter { !own.contains($0) })
         } else {
             table = CompiledTable.of(type, root: rootTemplate)
         }
@@ -48,17 +56,20 @@ final class ClientState: Sendable {
         let serializer = settings.serializer ?? configuration.serializer
         let parsers = configuration.parsers.completed(by: serializer)
         self.parsers = parsers
-        var headers = Self.libraryHeaders(serializer)
+        var headers: HTTPFields = ["User-Agent": Self.userAgent]
         headers.replace(with: configuration.headers)
         headers.replace(with: defaults.headers)
         self.headers = headers
+        let hasOwnAccept = configuration.headers.contains(.accept) || defaults.headers.contains(.accept)
+        self.hasOwnAccept = hasOwnAccept
         faults = Self.faults(
             table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
         chain = Self.chain(configuration)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
-                plan, settings: settings, headers: headers, parsers: parsers, clientName: clientName, configuration: configuration)
+                plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
+                configuration: configuration)
         }
         self.endpoints = endpoints
     }
@@ -80,10 +91,14 @@ final class ClientState: Sendable {
         throw unknown(function)
     }
 
+    /// The methods that were served by bare names.
+    var calledByBareName: Set<String> { named.withLock { Set($0.keys) } }
+
     /// A plan with this client's settings beneath its own.
     func resolve(_ plan: EndpointPlan) -> ResolvedEndpoint {
         ResolvedEndpoint(
-            plan, settings: settings, headers: headers, parsers: parsers, clientName: clientName, configuration: configuration)
+            plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
+            configuration: configuration)
     }
 
     func tableError(_ found: [TableFault]? = nil) -> ServiceError {
@@ -107,10 +122,6 @@ final class ClientState: Sendable {
     // MARK: Making
 
     static let userAgent = "WebServiceClient-Swift"
-
-    private static func libraryHeaders(_ serializer: any SerializationDelegate) -> HTTPFields {
-        ["User-Agent": userAgent, "Accept": serializer.contentType]
-    }
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
     /// authentication → transport.

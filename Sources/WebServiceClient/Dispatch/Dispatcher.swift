@@ -55,9 +55,10 @@ struct Dispatcher: Sendable {
             httpVersion: response.httpVersion, report: response.report)
     }
 
-    /// The body of a call as it arrives; failures are judged with the first 64 KiB of theirs.
+    /// The body of a call as it arrives, whose reader fails as the call itself does; failures are judged with the first 64 KiB of theirs.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
-        try await streamWithReader(to: bound).response
+        let (response, reader) = try await streamWithReader(to: bound)
+        return response.map { $0.failing(as: reader.broken) }
     }
 
     /// The same, with what makes the call's errors of whatever goes wrong while the body is read.

@@ -55,6 +55,17 @@ public struct DynamicCall: Sendable {
         try await dispatcher(arguments).response(arguments.map(\.value))
     }
 
+    /// Calls the endpoint and gives the body as it arrives.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled; so does whoever reads the body.
+    @_disfavoredOverload  // A call whose result nobody names is one for its effect.
+    public func dynamicallyCall(
+        withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>
+    ) async throws -> ServiceResponse<ResponseBody> {
+        let dispatcher = try dispatcher(arguments)
+        return try await dispatcher.stream(to: dispatcher.bind(arguments.map(\.value)))
+    }
+
     private func dispatcher(_ arguments: KeyValuePairs<String, (any Sendable)?>) throws -> Dispatcher {
         var key = name + "("
         for (label, _) in arguments { key += label.isEmpty ? "_:" : label + ":" }

@@ -39,7 +39,8 @@ extension RequestBinder {
                 break
             case .template(let name, let template):
                 headers[name] = try text(template, in: "the header \(name)") { value, position in
-                    try check(value, position, "the header \(name)")
+                    let ends = (template.pieces.first == .argument(position), template.pieces.last == .argument(position))
+                    return try check(value, position, "the header \(name)", ends: ends)
                 }
             case .reflected(let position):
                 var fields = HTTPFields()
@@ -61,8 +62,13 @@ extension RequestBinder {
         return try text(template, in: "the cache identifier") { value, _ in value }
     }
 
-    func check(_ value: String, _ position: Int, _ place: String) throws -> String {
+    /// - Parameter ends: whether the value stands at the beginning, and at the end, of the field's value.
+    func check(_ value: String, _ position: Int, _ place: String, ends: (Bool, Bool) = (true, true)) throws -> String {
         if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
+        func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        if ends.0 && isBlank(value.utf8.first) || ends.1 && isBlank(value.utf8.last) {
+            throw error(position, place, "it begins or ends with a blank, which every receiver takes away (RFC 9110 §5.5); trim it.")
+        }
         return value
     }
 

@@ -96,37 +96,6 @@ extension RequestBinder {
         }
     }
 
-    func expand(_ template: URITemplate, _ positions: [String: Int]) throws -> String {
-        var blank: Set<String> = []
-        var empty: Set<String> = []
-        let path = try template.expand { variable in
-            guard let position = positions[variable], let argument = arguments[position] else {
-                blank.insert(variable)
-                return .undefined
-            }
-            do {
-                let value = try URITemplate.Value(reflecting: argument)
-                if value.isBlank { blank.insert(variable) }
-                if value.hasEmptyText { empty.insert(variable) }
-                return value
-            } catch {
-                throw self.error(position, "the URI template", String(describing: error))
-            }
-        }
-        if !blank.isEmpty || !empty.isEmpty, let variable = template.blankInPath(blank, empty: empty) {
-            throw error(
-                positions[variable] ?? 0, "the path",
-                "it is nil or empty, and without it the path names another resource; {/name} stands for a segment that may be nil.")
-        }
-        let end = path.firstIndex { $0 == "?" || $0 == "#" } ?? path.endIndex
-        let hasDots = path[..<end].split(separator: "/").contains { URLEncoding.isDotSegment(String($0)) }
-        if hasDots {
-            let position = positions.values.min() ?? 0
-            throw error(position, "the path", "the expansion has a \".\" or \"..\" segment, which leads to another resource.")
-        }
-        return path
-    }
-
     /// The service root with this call's arguments.
     func boundRoot() throws -> ServiceRoot? {
         guard let template = plan.root else { return nil }

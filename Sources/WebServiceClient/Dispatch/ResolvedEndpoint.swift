@@ -10,9 +10,14 @@ final class ResolvedEndpoint: Sendable {
     let decoder: BodyDecoder
     let bodyLimit: Int
 
+    /// An endpoint of a client.
+    ///
+    /// - Parameters:
+    ///   - headers: those of library, client and class.
+    ///   - hasOwnAccept: whether client or class say what is accepted; else it is what the endpoint reads.
     init(
-        _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, parsers: SerializationRegistry, clientName: String,
-        configuration: WebServiceClient.Configuration
+        _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, hasOwnAccept: Bool, parsers: SerializationRegistry,
+        clientName: String, configuration: WebServiceClient.Configuration
     ) {
         self.plan = plan
         let settings = lower.overlaid(by: plan.settings)
@@ -24,7 +29,7 @@ final class ResolvedEndpoint: Sendable {
         let form = (serializer as? FormSerializer)?.following(settings.arrays)
         self.serializer = form ?? serializer
         var headers = headers
-        if let own = plan.settings.serializer { headers[.accept] = own.contentType }
+        if !hasOwnAccept { headers[.accept] = Self.accepted(settings, serializer) }
         for header in plan.headers {
             if case .fixed(let name, let value) = header { headers[name] = value }
         }
@@ -34,5 +39,14 @@ final class ResolvedEndpoint: Sendable {
             parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? parsers, serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
+    }
+
+    /// What the endpoint reads.
+    private static func accepted(_ settings: EndpointSettings, _ serializer: any SerializationDelegate) -> String {
+        switch settings.parsing ?? .byContentType {
+        case .byContentType: serializer.contentType
+        case .forced(let parser): parser.contentType
+        case .off: "*/*"
+        }
     }
 }

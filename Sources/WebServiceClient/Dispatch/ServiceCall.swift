@@ -154,7 +154,7 @@ public struct ServiceCall: Sendable {
 
     /// Sends the call and gives the body as it arrives.
     ///
-    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled; so does whoever reads the body.
     public func stream() async throws -> ServiceResponse<ResponseBody> {
         let dispatcher = try dispatcher()
         return try await dispatcher.stream(to: try bound(dispatcher))
@@ -183,6 +183,7 @@ public struct ServiceCall: Sendable {
         var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
         plan.label = key ?? "\(descriptor.method) \(descriptor.route.text)"
         if let route { plan.route = route }
+        faults += CapabilityCheck.faults(plan.settings, key: plan.label, capabilities: state.configuration.transport.capabilities)
         guard faults.isEmpty else { throw state.tableError(faults) }
         return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
     }

@@ -20,6 +20,15 @@ open class WebServiceClient: @unchecked Sendable {
         /// Counts changes, so that a state made from old settings is not kept.
         var generation = 0
         var state: ClientState?
+        /// The methods that were served by bare names of earlier profiles: a later one must fit them.
+        var calledByBareName: Set<String> = []
+
+        /// Lets the next call make a state of what is set now.
+        mutating func renew() {
+            generation += 1
+            if let state { calledByBareName.formUnion(state.calledByBareName.prefix(1_000 - calledByBareName.count)) }
+            state = nil
+        }
     }
 
     private let mutable: Locked<Mutable>
@@ -70,8 +79,7 @@ open class WebServiceClient: @unchecked Sendable {
                 generation = -1
             } else {
                 mutable.configuration = configuration
-                mutable.generation += 1
-                mutable.state = nil
+                mutable.renew()
             }
         }
         if generation == -1 { configure(change) }
@@ -100,12 +108,17 @@ open class WebServiceClient: @unchecked Sendable {
                     // What it was checked with must still hold.
                     guard mutable.generation == generation else { return false }
                     mutable.profile = newValue
-                    mutable.generation += 1
-                    mutable.state = nil
+                    mutable.renew()
                     return true
                 }
             }
         }
+    }
+
+    /// The methods that were served by bare names, those of this moment's profile included; a thousand at most.
+    var calledByBareName: [String] {
+        let (earlier, state) = mutable.withLock { ($0.calledByBareName, $0.state) }
+        return earlier.union(state?.calledByBareName ?? []).sorted()
     }
 
     /// What the client is now.

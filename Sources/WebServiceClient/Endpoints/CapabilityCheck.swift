@@ -1,15 +1,20 @@
 /// Finds endpoints that ask for what a transport can't do. It fails closed: such a client makes no call at all.
 enum CapabilityCheck {
     static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
-        var faults: [TableFault] = []
-        if let fault = fault(key: nil, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
-        if let fault = TrustCheck.missing(settings, key: nil, capabilities: capabilities) { faults.append(fault) }
+        var faults = faults(settings, key: nil, capabilities: capabilities)
         for key in table.keys {
             guard let settings = table.plans[key]?.settings ?? table.bareNames[key]?.settings else { continue }
-            if let fault = fault(key: key, missing: settings.capabilities.subtracting(capabilities)) { faults.append(fault) }
-            if let fault = TrustCheck.missing(settings, key: key, capabilities: capabilities) { faults.append(fault) }
+            faults += Self.faults(settings, key: key, capabilities: capabilities)
         }
         return faults
+    }
+
+    /// The same for one endpoint, or for what holds for all.
+    static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
+        [
+            fault(key: key, missing: settings.capabilities.subtracting(capabilities)),
+            TrustCheck.missing(settings, key: key, capabilities: capabilities),
+        ].compactMap { $0 }
     }
 
     private static func fault(key: String?, missing: TransportCapabilities) -> TableFault? {

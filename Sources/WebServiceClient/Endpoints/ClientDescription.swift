@@ -64,7 +64,7 @@ extension ClientDescription.Endpoint {
             }
         let settings = descriptor.settings
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
-        root = descriptor.root.isEmpty ? nil : descriptor.root
+        root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
         cacheIdentifier = descriptor.cacheIdentifier
         requires = settings.capabilities.union(settings.trust?.requiredCapabilities ?? []).descriptions
         attributes = settings.attributes.all.map { String(describing: $0) }

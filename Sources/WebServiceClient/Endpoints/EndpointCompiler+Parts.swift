@@ -68,7 +68,14 @@ extension EndpointCompiler {
         }
         faults += TrustCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
-            add(.unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root)\" in it", "take one of the two away")
+            add(
+                .unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root.joined(separator: "."))\" in it",
+                "take one of the two away")
+        }
+        if descriptor.root.contains("") {
+            add(
+                .badRoot, "\"\(descriptor.root.joined(separator: "."))\" as the place of the value has an empty name",
+                "write names with one dot between them, or as an array where a name has a dot")
         }
     }
 

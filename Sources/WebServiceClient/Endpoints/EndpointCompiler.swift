@@ -28,7 +28,7 @@ struct EndpointCompiler {
         key = name.description
         names = ArgumentNames(name, ignoring: descriptor.ignored)
         plan = EndpointPlan(key: name, method: descriptor.method, route: descriptor.route.text, names: names)
-        plan.payloadRoot = EndpointSettings.components(of: descriptor.root)
+        plan.payloadRoot = descriptor.root
         plan.settings = descriptor.settings
         for label in descriptor.ignored.sorted() where !name.labels.contains(label) {
             add(.unknownArgument, ".ignoring(\"\(label)\") names no argument", Self.fix(nearest: NearestName.of(label, among: name.labels)))
@@ -83,6 +83,8 @@ struct EndpointCompiler {
     private mutating func compileMethod() {
         if !descriptor.method.isValid {
             add(.badMethod, "\"\(descriptor.method)\" is no HTTP method", "use a name of letters, such as GET")
+        } else if let known = descriptor.method.knownSpelling, known != descriptor.method {
+            add(.badMethod, "\"\(descriptor.method)\" is no HTTP method, since they are case-sensitive", "write \(known)")
         }
     }
 }

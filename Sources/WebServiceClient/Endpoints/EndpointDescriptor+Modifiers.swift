@@ -86,7 +86,12 @@ extension EndpointDescriptor {
 
     /// Reads the value at a place inside the payload: wire names separated by dots, numbers for places in arrays.
     public func decoding(at root: String) -> EndpointDescriptor {
-        with { $0.root = root }
+        decoding(at: root.isEmpty ? [] : root.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+    }
+
+    /// The same with the names one by one, for those that have a dot in them.
+    public func decoding(at names: [String]) -> EndpointDescriptor {
+        with { $0.root = names }
     }
 
     /// Reads the response with this parser, whatever its `Content-Type`.

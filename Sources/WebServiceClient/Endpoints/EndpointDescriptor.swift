@@ -43,7 +43,8 @@ public struct EndpointDescriptor: Sendable {
     var query: [QueryPart] = []
     var headers: [HeaderPart] = []
     var body: BodyPart = .implicit
-    var root = ""
+    /// The wire names that lead to the value inside the payload.
+    var root: [String] = []
     var cacheIdentifier: String?
     var ignored: Set<String> = []
     var settings = EndpointSettings()

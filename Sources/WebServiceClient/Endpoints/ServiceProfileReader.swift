@@ -90,22 +90,20 @@ struct ServiceProfileReader {
     }
 
     private mutating func check(_ descriptor: EndpointDescriptor, name: String, template: String, _ place: String) {
+        var key: MethodName
         do {
-            let key = try MethodName(name)
-            if !key.isProperty {
-                let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil)
-                faults += found.map { "\(place): \($0.problem); \($0.fix)" }
-                return
-            }
+            key = try MethodName(name)
         } catch {
             faults.append("\(place): the name \(error.problem)")
             return
         }
-        if !descriptor.method.isValid { faults.append("\(place): \"\(descriptor.method)\" is no HTTP method") }
-        do {
-            _ = try URITemplate(template)
-        } catch {
-            faults.append("\(place): the URITemplate can't be read: \(error)")
+        var root = ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil
+        if key.isProperty {
+            // A bare name takes the labels of the method that calls, which isn't known yet: whatever the template asks for.
+            key = MethodName(baseName: key.baseName, labels: (try? URITemplate(template))?.variables ?? [])
+            root = nil
         }
+        let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: root)
+        faults += found.map { "\(place): \($0.problem); \($0.fix)" }
     }
 }

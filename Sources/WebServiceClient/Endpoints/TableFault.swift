@@ -24,6 +24,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case badStatuses
         /// A root inside of the payload, with an endpoint that reads no payload.
         case unusedRoot
+        /// A root inside of the payload with an empty name.
+        case badRoot
         /// A parser that is registered for no media type.
         case badParser
         /// A trust policy that can't be right.

@@ -32,8 +32,8 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     public let status: Int
     /// The fields, secrets masked.
     public let headers: HTTPFields
-    /// The URL that answered.
-    public let url: URL
+    /// The URL that answered, user info and secret parameters masked.
+    public let url: String
     /// The beginning of the body, at most ``bodyLimit`` bytes.
     public let body: Data
     /// Whether there is, or may be, more of the body than what was kept: nothing was read of one when the call failed before.
@@ -43,13 +43,13 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     public init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool = false) {
         self.status = status
         self.headers = HTTPFields(headers.map { HTTPFields.Field(name: $0.name, value: SecretMask.text(of: $0)) })
-        self.url = url
+        self.url = SecretMask.text(of: url)
         self.body = body.count > Self.bodyLimit ? Data(body.prefix(Self.bodyLimit)) : body
         bodyIsCut = isCut || body.count > Self.bodyLimit
     }
 
     /// Status and URL, secrets masked.
-    public var description: String { "\(status) from \(SecretMask.text(of: url))" }
+    public var description: String { "\(status) from \(url)" }
 
     /// The beginning of the body as text on one line, for messages, secrets in JSON and forms masked; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {

@@ -4,11 +4,11 @@ extension MultipartForm {
     /// The form as a body: its length is known, files are streamed, and it can be sent again, with the same boundary. Its
     /// `Content-Type` wins over the caller's, because of the boundary.
     ///
-    /// A random boundary is drawn again when a part in memory contains it. Files aren't searched: that one of them contains 128 random
-    /// bits isn't to be expected.
+    /// A random boundary is drawn again when a part in memory contains it. Files are searched only for a boundary of your choice, and read
+    /// from end to end for that: that one of them contains 128 random bits isn't to be expected.
     ///
-    /// - Throws: ``RequestBodyError`` when a file can't be read, a boundary of your choice isn't one or a part in memory contains it, or a
-    ///   part's name or media type can't stand in a header.
+    /// - Throws: ``RequestBodyError`` when a file can't be read, a boundary of your choice isn't one or a part contains it, or a part's name
+    ///   or media type can't stand in a header.
     public func body() throws -> RequestBody {
         var generator = SystemRandomNumberGenerator()
         return try body(using: &generator)
@@ -86,7 +86,7 @@ extension MultipartForm {
                 let word = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
                 boundary += String(repeating: "0", count: 16 - word.count) + word
             }
-            if part(containing: boundary) == nil { return boundary }
+            if try part(containing: boundary, searchesFiles: false) == nil { return boundary }
         }
         throw RequestBodyError(message: "Sixteen random boundaries were all contained in the form's parts: the generator isn't random.")
     }
@@ -97,7 +97,7 @@ extension MultipartForm {
                 message: "“\(Self.excerpt(boundary))” is no boundary: 1 to 70 letters, digits, blanks (not at the end) or '()+_,-./:=? are "
                     + "allowed (RFC 2046 §5.1.1).")
         }
-        if let part = part(containing: boundary) {
+        if let part = try part(containing: boundary, searchesFiles: true) {
             throw RequestBodyError(
                 message:
                     "The part “\(Self.excerpt(part.name))” contains the boundary “\(boundary)”: choose another, or leave it to be random.")
@@ -112,11 +112,31 @@ extension MultipartForm {
         }
     }
 
-    /// The first part in memory that contains the delimiter of a boundary.
-    private func part(containing boundary: String) -> Part? {
+    /// The first part that contains the delimiter of a boundary.
+    private func part(containing boundary: String, searchesFiles: Bool) throws -> Part? {
         let delimiter = Array("--\(boundary)".utf8)
-        return parts.first { part in
-            if case .data(let data) = part.content { Self.contains(delimiter, in: data) } else { false }
+        return try parts.first { part in
+            switch part.content {
+            case .data(let data): Self.contains(delimiter, in: data)
+            case .file(let url): try searchesFiles && Self.contains(delimiter, inFile: url)
+            }
+        }
+    }
+
+    private static func contains(_ pattern: [UInt8], inFile url: URL) throws -> Bool {
+        _ = try RequestBody.length(of: url)
+        do {
+            let file = try FileHandle(forReadingFrom: url)
+            defer { try? file.close() }
+            // The end of each piece goes with the next: the pattern may stand across.
+            var piece = Data()
+            while let next = try file.read(upToCount: 256 * 1024), !next.isEmpty {
+                piece = piece.suffix(pattern.count - 1) + next
+                if contains(pattern, in: piece) { return true }
+            }
+            return false
+        } catch {
+            throw RequestBodyError(message: "The file \(url.lastPathComponent) can't be read as a body: is it there and readable?")
         }
     }
 

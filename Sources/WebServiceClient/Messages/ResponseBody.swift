@@ -105,6 +105,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
             cancel: { self.cancel() })
     }
 
+    /// The same body, whose reader gets another error when it breaks off.
+    func failing(as error: @escaping @Sendable (any Error) -> any Error) -> ResponseBody {
+        guard case .source(let source) = storage else { return self }
+        return ResponseBody(
+            expectedLength: expectedLength,
+            next: {
+                do { return try await source.next() } catch let cause { throw error(cause) }
+            },
+            cancel: { source.cancel() })
+    }
+
     /// An iterator over the pieces. A second one goes on where the first stands.
     public func makeAsyncIterator() -> Iterator {
         Iterator(storage: storage)

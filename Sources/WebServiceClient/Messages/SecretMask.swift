@@ -5,12 +5,6 @@ package enum SecretMask {
     /// What stands in place of a secret.
     package static let mask = "<masked>"
 
-    /// Fields whose values are credentials by definition.
-    private static let secretNames: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie", "authentication-info", "proxy-authentication-info",
-        "x-api-key", "api-key", "x-auth-token", "x-csrf-token", "x-xsrf-token", "dd-api-key", "x-amz-security-token",
-    ]
-
     /// Fields whose values are URLs.
     private static let urlNames: Set<String> = ["location", "content-location", "referer"]
 
@@ -39,7 +33,7 @@ package enum SecretMask {
     /// Whether the value of a field of this name is a secret.
     package static func hides(_ name: HTTPFields.Name) -> Bool {
         let text = name.canonicalName
-        return secretNames.contains(text) || hidesParameter(named: text) || text.hasPrefix("x-") && isWord(String(text.dropFirst(2)))
+        return hidesParameter(named: text) || text.hasPrefix("x-") && isWord(String(text.dropFirst(2)))
     }
 
     /// Whether the value of a query or form parameter of this name is a secret.

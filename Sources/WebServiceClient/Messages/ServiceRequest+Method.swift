@@ -47,6 +47,13 @@ extension ServiceRequest {
             self == .post || self == .put || self == .patch
         }
 
+        /// The method of RFC 9110 or RFC 5789 that is meant by a name in whatever case; `nil` for others, whose case is their own.
+        var knownSpelling: Self? {
+            let known: [Self] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "CONNECT"]
+            let name = rawValue.uppercased()
+            return known.first { $0.rawValue == name }
+        }
+
         /// Whether the name is a token (RFC 9110 §9.1).
         public var isValid: Bool {
             HTTPFields.Name(rawValue).isValid

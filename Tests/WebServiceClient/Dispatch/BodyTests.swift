@@ -127,6 +127,35 @@ import WebServiceTesting
         #expect(form.headers[.contentType]?.contains("boundary=xyz") == true)
     }
 
+    @Test func `What an endpoint reads is what it accepts, unless client or class say otherwise`() async throws {
+        func accepted(
+            by client: [(HTTPFields.Name, String)] = [], _ change: @escaping @Sendable (EndpointDescriptor) -> EndpointDescriptor
+        ) async throws -> String? {
+            let made = WebServiceClient(serviceRoot: "https://api.test") { for (name, value) in client { $0.headers[name] = value } }
+            return try await made.dryRun { try await $0.post("/").body(["a": "b"]).describing(change).send() }.headers[.accept]
+        }
+        let list = PropertyListSerializer()
+        #expect(try await accepted { $0 } == "application/json")
+        #expect(try await accepted { $0.raw() } == "*/*")
+        #expect(try await accepted { $0.decoding(with: list) } == list.contentType)
+        #expect(try await accepted { $0.serializer(FormSerializer()).decoding(with: JSONSerializer()) } == "application/json")
+        #expect(try await accepted(by: [(.accept, "a/b")]) { $0.serializer(FormSerializer()).raw() } == "a/b")
+        #expect(try await accepted(by: [(.accept, "a/b")]) { $0.header(.accept, "c/d").raw() } == "c/d")
+    }
+
+    @Test(arguments: [" a", "a ", "\ta", "a\t", " "]) func `Blanks at the ends of a header's value are refused: nobody would see them`(
+        value: String
+    )
+        async throws
+    {
+        let error = await serviceError { _ = try await request { $0.get("/").header("X-Value", value) } }
+        #expect(error?.kind == .argument && error?.message.contains("blank") == true)
+        let inside = try await request {
+            ServiceCall(client: $0, descriptor: .get("/").header("X-Value", "[%%0%%]"), arguments: [value])
+        }
+        #expect(inside.headers["X-Value"] == "[\(value)]")
+    }
+
     @Test func `A class's serializer writes the body and names what is accepted`() async throws {
         final class Forms: WebServiceClient, @unchecked Sendable {
             override class var defaults: EndpointDefaults { EndpointDefaults(serializer: FormSerializer()) }

@@ -179,6 +179,33 @@ import WebServiceTesting
         #expect(pieces == [Data("a".utf8), Data("b".utf8)])
     }
 
+    private final class Files: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["file(name:)": .get("/files/%%0%%")] }
+        func file(name: String) async throws -> ServiceResponse<ResponseBody> { try await stream(name) }
+    }
+
+    @Test func `Declared calls stream by a method and without one`() async throws {
+        let pieces = [Data("a".utf8), Data("b".utf8)]
+        let client = Files(serviceRoot: "https://api.test") { $0.transport = StubTransport.answering(.pieces(pieces)) }
+        #expect(try await client.file(name: "x").value.collect(upTo: 10) == Data("ab".utf8))
+        let dynamic: ServiceResponse<ResponseBody> = try await client.dynamic.file(name: "x")
+        #expect(dynamic.status == 200 && dynamic.url.path() == "/files/x")
+        #expect(try await dynamic.value.collect(upTo: 10) == Data("ab".utf8))
+    }
+
+    @Test func `A stream that breaks off says of which call it was`() async throws {
+        let answer = StubAnswer.pieces([Data("a".utf8)], failing: TransportError(.truncated, "The connection broke."))
+        let client = Files(serviceRoot: "https://api.test") { $0.transport = StubTransport.answering(answer) }
+        let body = try await client.file(name: "x").value
+        let error = try #require(await serviceError { for try await _ in body {} })
+        #expect(error.kind == .transport && error.stage == .body && error.call.key == "file(name:)")
+        #expect(error.request?.url == "https://api.test/files/x" && error.status == 200)
+        #expect((error.cause as? TransportError)?.code == .truncated)
+        let folder = FileManager.default.temporaryDirectory
+        let other = try await client.get("/y").stream().value
+        #expect(await serviceError { try await other.write(to: folder.appending(path: "never-\(UUID())")) }?.kind == .transport)
+    }
+
     @Test func `A failed stream has the beginning of its body, an accepted one all of it`() async throws {
         let pieces = (0..<5).map { Data(repeating: UInt8(65 + $0), count: 30_000) }
         let (client, _) = Store.stubbed(.pieces(pieces, status: 500))

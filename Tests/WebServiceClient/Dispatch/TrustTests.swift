@@ -64,6 +64,17 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
+    @Test func `A call outside of the table that requires what the transport can't do isn't sent`() async throws {
+        let stub = StubTransport(capabilities: [.http2])
+        stub.fallback(.status(200))
+        let client = WebServiceClient(serviceRoot: "https://api.test") { $0.transport = stub }
+        for change: @Sendable (EndpointDescriptor) -> EndpointDescriptor in [{ $0.requiring(.pinning) }, { $0.trust(Self.methodPolicy) }] {
+            let error = try #require(await serviceError { try await client.get("/pay").describing(change).send() })
+            #expect(error.kind == .table && error.message.contains("pinning") && error.message.contains("GET /pay"))
+        }
+        #expect(stub.requests.isEmpty)
+    }
+
     @Test func `Verification finds what classes and methods ask for, and what can't be right`() {
         let missing = Classy.verify(for: [.http2])
         #expect(missing.map(\.key) == [nil, "own()"] && missing.allSatisfy { $0.kind == .missingCapability })

@@ -125,6 +125,29 @@ final class Shop: WebServiceClient, @unchecked Sendable {
         #expect(stub.requests.isEmpty)
     }
 
+    @Test func `Files go up and come down, and both are told of`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "films-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (film, copy) = (folder.appending(path: "film.mp4"), folder.appending(path: "copy.mp4"))
+        try Data(repeating: 7, count: 300_000).write(to: film)
+        let server = try LoopbackServer {
+            $0.on("PUT", "/films/7") { .json("\($0.body.count)") }
+            $0.on("GET", "/films/7") { _ in .text(String(repeating: "x", count: 200_000)) }
+        }
+        let shop = Shop(serviceRoot: server.url.absoluteString)
+        let (sent, received) = (Locked<[TransferProgress]>([]), Locked<[TransferProgress]>([]))
+        let count: Int = try await shop.put("/films/7").body(RequestBody(file: film, contentType: "video/mp4"))
+            .prepare { $0.uploadProgress = { progress in sent.withLock { $0.append(progress) } } }
+            .value()
+        #expect(count == 300_000)
+        #expect(sent.withLock { $0.last } == TransferProgress(completed: 300_000, total: 300_000))
+        let answer = try await shop.get("/films/7").stream()
+        try await answer.value.write(to: copy) { progress in received.withLock { $0.append(progress) } }
+        #expect(received.withLock { $0.last?.fraction } == 1)
+        #expect(try Data(contentsOf: copy).count == 200_000)
+    }
+
     @Test func `Calls need no table entry`() async throws {
         stub.fallback(.json(#"[{"id":1,"name":"tea"}]"#))
         let shop = Shop(serviceRoot: "https://shop.example.com/v1") { $0.transport = stub }

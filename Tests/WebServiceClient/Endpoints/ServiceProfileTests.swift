@@ -128,6 +128,31 @@ import WebServiceTesting
         #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/new/1")
     }
 
+    @Test(arguments: [
+        (#"{"Name": "user", "URITemplate": "https://evil.test/{id}"}"#, "absolute URL"),
+        (#"{"Name": "user", "URITemplate": "/x#f"}"#, "fragment"), (#"{"Name": "user", "URITemplate": "/x{#f}"}"#, "fragment"),
+        (#"{"Name": "user", "URITemplate": "/x", "Method": "post"}"#, "write POST"),
+        (#"{"Name": "user()", "URITemplate": "/x", "Method": "Get"}"#, "write GET"),
+    ])
+    func `Bare names are checked as whole ones are`(resource: String, words: String) {
+        let faults = ServiceProfile.verify(Data(#"{"Resources": [\#(resource)]}"#.utf8))
+        #expect(faults.count == 1 && faults[0].contains("resource 0") && faults[0].contains(words), "\(faults)")
+    }
+
+    @Test func `A method that was served by a bare name must be served by later profiles`() async throws {
+        let client = WebServiceClient(profile: try profile("/u/{id}", name: "user")) { $0.transport = StubTransport.answering(.text("x")) }
+        let _: String = try await client.dynamic.user(id: 1)
+        let unfit = try profile("/v2/{userId}", name: "user")
+        #expect(client.verify(unfit).contains { $0.key == "user(id:)" })
+        client.profile = unfit
+        #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/u/1")
+        client.profile = try profile("/v3/{id}", name: "user")
+        client.configure { $0.bodyLimit = 10 }
+        // It is still known after other changes.
+        client.profile = unfit
+        #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/v3/1")
+    }
+
     @Test func `What can't be parsed is told with its place`() {
         let json = ServiceProfile.verify(Data("{\"Resources\": [\n  {\"Name\": \"a()\" \"URITemplate\": 1}]}".utf8))
         #expect(json.count == 1 && json[0].contains("line 2"), "\(json)")

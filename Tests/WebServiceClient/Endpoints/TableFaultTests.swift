@@ -23,6 +23,8 @@ import WebServiceTesting
                 "statuses()": .get("/all").accepting([]),
                 "pinned()": .get("/all").requiring(.pinning),
                 "root()": .get("/all").decoding(at: "a").raw(),
+                "hole()": .get("/all").decoding(at: "a..b"),
+                "posted()": .endpoint("post", "/all"),
                 "cached(id:)": .get("/all/%%id%%").cacheIdentifier("all/%%idd%%"),
                 "named()": .get("/all").cacheIdentifier(""),
             ]
@@ -41,7 +43,8 @@ import WebServiceTesting
         (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" is no header name"),
         (.badHeader, "value()", "CR, LF or NUL"),
         (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
-        (.badMethod, "method()", "no HTTP method"), (.badStatuses, "statuses()", ".accepting"),
+        (.badMethod, "method()", "no HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
+        (.badStatuses, "statuses()", ".accepting"),
         (.unusedRoot, "root()", "take one of the two away"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {

@@ -71,6 +71,16 @@ import WebServiceClient
         #expect(throws: Never.self) { try MultipartForm(boundary: String(repeating: "a", count: 70)).body() }
     }
 
+    @Test func `A boundary of one's own that a file contains is refused, wherever it stands`() throws {
+        for offset in [0, 262_143 - 4, 262_144 - 3, 262_144, 600_000] {
+            let file = try Self.file(Data(repeating: 45, count: offset) + Data("--AaB03x--".utf8), named: "a.txt")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let error = #expect(throws: RequestBodyError.self) { try MultipartForm([.file("f", file)], boundary: "AaB03x").body() }
+            #expect(error?.message.contains("“f” contains the boundary") == true, "\(offset)")
+            #expect(throws: Never.self) { try MultipartForm([.file("f", file)], boundary: "AaB04x").body() }
+        }
+    }
+
     @Test func `A boundary that a part contains is refused`() throws {
         let error = #expect(throws: RequestBodyError.self) {
             try MultipartForm([.text("x", "y"), .text("novel", "text\r\n--AaB03x\r\nmore")], boundary: "AaB03x").body()

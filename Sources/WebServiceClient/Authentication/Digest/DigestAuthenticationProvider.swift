@@ -90,7 +90,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         if !lines.isEmpty {
             let info = AuthenticationInfo(lines: lines)
             do {
-                response = try await verify(info, of: response, sent.exchange, context)
+                response = try await verify(info, of: response, sent.exchange)
             } catch {
                 state.withLock {
                     $0.sessions.forget(scope)
@@ -148,21 +148,11 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     }
 
     private func verify(
-        _ info: AuthenticationInfo, of response: TransportResponse, _ exchange: DigestExchange, _ context: CallContext
+        _ info: AuthenticationInfo, of response: TransportResponse, _ exchange: DigestExchange
     ) async throws -> TransportResponse {
         guard info.proof != nil else { return response }
         guard info.quality(after: exchange) == .integrity else {
             try info.verify(exchange, bodyDigest: "")
-            return response
-        }
-        if let coding = response.headers[.contentEncoding], coding.lowercased() != "identity" {
-            context.diagnostics.report(
-                .init(
-                    .warning,
-                    """
-                    The server's proof of its response (Digest qop=auth-int) wasn't verified: the response has the content coding \
-                    '\(coding)', and the proof is of the encoded bytes. Let the server send it unencoded.
-                    """, call: context.identity))
             return response
         }
         let data: Data
@@ -176,7 +166,18 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
                     (Digest qop=auth-int): raise responseBodyLimit of the DigestAuthenticationProvider.
                     """)
         }
-        try info.verify(exchange, bodyDigest: BodyDigest.text(of: data, exchange.function))
+        do throws(AuthenticationError) {
+            try info.verify(exchange, bodyDigest: BodyDigest.text(of: data, exchange.function))
+        } catch {
+            guard let coding = response.headers[.contentEncoding], coding.lowercased() != "identity" else { throw error }
+            // Whether the coding is undone already isn't known here, and whoever changes a response could write one.
+            throw AuthenticationError(
+                .serverNotProven,
+                message: """
+                    \(error.message) The response has the content coding '\(coding)' though none was asked for, and the proof is of the \
+                    encoded bytes: if the server is the right one, let it send the response unencoded.
+                    """)
+        }
         var response = response
         response.body = ResponseBody(data)
         return response

@@ -10,6 +10,11 @@ extension URITemplate {
     ///
     /// - Throws: ``ExpansionError`` where a prefix is asked of a list or a map, and what the closure throws.
     public func expand(_ value: (_ name: String) throws -> Value) throws -> String {
+        try expand(value, noting: { _, _ in })
+    }
+
+    /// The same; `note` is told which bytes of the expansion each variable makes, its separator not counted.
+    func expand(_ value: (_ name: String) throws -> Value, noting note: (_ name: String, _ bytes: Range<Int>) -> Void) throws -> String {
         var output: [UInt8] = []
         output.reserveCapacity(description.utf8.count + 64)
         for part in parts {
@@ -26,7 +31,9 @@ extension URITemplate {
                         output.append(first)
                     }
                     isFirst = false
+                    let start = output.count
                     try append(value, for: variable, to: &output, as: kind)
+                    note(variable.name, start..<output.count)
                 }
             }
         }

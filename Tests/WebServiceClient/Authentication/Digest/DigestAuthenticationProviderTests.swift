@@ -154,18 +154,21 @@ import Testing
         #expect(error?.message.contains("raise responseBodyLimit") == true)
     }
 
-    @Test func `a body that the transport has decoded isn't verified, and that is reported`() async throws {
-        let reports = Locked<[String]>([])
-        let server = DigestServer(.init(quality: "auth-int", proof: "auth-int")) { _ in Data("decoded".utf8) }
-        let stub = StubServer { request, _ in
-            var response = try await server.respond(to: request)
-            response.headers[.contentEncoding] = "gzip"
-            return response
+    @Test(arguments: ["gzip", "nonsense"])
+    func `a body that was decoded or changed behind a coding's name fails its proof`(coding: String) async throws {
+        func stub(_ server: DigestServer) -> StubServer {
+            StubServer { request, _ in
+                var response = try await server.respond(to: request)
+                response.headers[.contentEncoding] = coding
+                return response
+            }
         }
-        let response = try await stub.send(
-            .stub(), provider(), context: .stub(diagnostics: Diagnostics { event in reports.withLock { $0.append(event.message) } }))
-        #expect(try await response.body.collect(upTo: 100) == Data("decoded".utf8))
-        #expect(reports.withLock { $0 }.first?.contains("'gzip'") == true)
+        let settings = DigestServer.Settings(quality: "auth-int", proof: "auth-int")
+        let changed = stub(DigestServer(settings) { _ in Data("decoded".utf8) })
+        let error = await #expect(throws: AuthenticationError.self) { try await changed.send(.stub(), provider()) }
+        #expect(error?.kind == .serverNotProven && error?.message.contains("'\(coding)'") == true)
+        // The bytes of the wire are those of the proof.
+        #expect(try await stub(DigestServer(settings)).send(.stub(), provider()).status == 200)
     }
 
     @Test func `bodies of files and replayable streams are signed`() async throws {
