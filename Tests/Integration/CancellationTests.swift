@@ -9,6 +9,8 @@ extension IntegrationTests {
             var isCancelled = false
             var failure: String?
             var time = Duration.zero
+            /// Which of the calls it was.
+            var kind = 0
         }
 
         /// The engines, each with a connection for every call, so that calls are cancelled on the wire and not in a queue.
@@ -70,13 +72,14 @@ extension IntegrationTests {
             }
             #expect(endings.count == 1_000)
             #expect(endings.compactMap(\.failure) == [])
-            let times = endings.filter(\.isCancelled).map(\.time).sorted()
+            let cancelled = endings.filter(\.isCancelled).sorted { $0.time < $1.time }
+            let times = cancelled.map(\.time)
             #expect(times.count > 500)
             let stall = stalls.stop()
             if let longest = times.last {
                 print(
                     "cancelled \(times.count) calls over \(engine.rawValue): end after \(times[times.count / 2]) (median),",
-                    "\(longest) (at most); the machine let a sleeping thread wait for \(stall)")
+                    "\(longest) (at most, kind \(cancelled.suffix(3).map(\.kind))); the machine let a sleeping thread wait for \(stall)")
             }
 
             #expect(
@@ -106,10 +109,11 @@ extension IntegrationTests {
         /// A call that is cancelled at its moment, unless it has ended before.
         private static func cancelledCall(_ services: Services, _ number: Int, after moment: Duration) async -> Ending {
             let ended = Locked(0)
+            let kind = number % 9
             let work = Task {
                 defer { ended.withLock { $0 += 1 } }
                 let client = services.httpbin
-                switch number % 8 {
+                switch kind {
                 case 0: try await client.get("/delay/1").send()
                 case 4: try await client.get("/redirect/3").send()
                 case 5: try await services.apache.get("/delay/1").send()
@@ -127,7 +131,7 @@ extension IntegrationTests {
             try? await Task.sleep(for: moment)
             let cancelled = ContinuousClock.now
             work.cancel()
-            var ending = Ending()
+            var ending = Ending(kind: kind)
             do {
                 try await work.value
             } catch is CancellationError {

@@ -7,12 +7,12 @@ extension ODataClient {
     func response<Value: Decodable & Sendable>(_ call: ServiceCall, _ operation: ODataOperation) async throws -> ServiceResponse<Value> {
         do {
             let response: ServiceResponse<Value> = try await call.response()
-            try check(versionOf: response.headers, operation)
+            try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
             try check(trailersOf: response, operation)
             return response
         } catch let error as ServiceError where error.stage == .decoding {
             // What can't be read may be of a version that nobody asked for.
-            if let response = error.response { try check(versionOf: response.headers, operation) }
+            if let response = error.response { try check(versionOf: response.headers, operation, response: response) }
             throw Self.withErrorBody(error)
         } catch {
             throw Self.withErrorBody(error)
@@ -25,7 +25,7 @@ extension ODataClient {
         let body = ODataErrorBody(Data(text.utf8))
         var error = self.error(
             operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
-            cause: body)
+            cause: body, response: ResponseSummary(of: response))
         error.errorBody = body
         throw error
     }
@@ -41,7 +41,7 @@ extension ODataClient {
     func pageSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> PageSource {
         let (response, errors) = try await call.openStream()
         do {
-            try check(versionOf: response.headers, operation)
+            try check(versionOf: response.headers, operation, response: ResponseSummary(of: response))
         } catch {
             response.value.cancel()
             throw error
@@ -62,5 +62,12 @@ extension ODataClient {
             if type?.essence == "text/html" { throw error }
             return nil
         }
+    }
+}
+
+extension ResponseSummary {
+    /// What an error tells of a response whose body was read, or left, already.
+    init<Value>(of response: ServiceResponse<Value>, body: Data = Data()) {
+        self.init(status: response.status, headers: response.headers, url: response.url, body: body, isCut: body.isEmpty)
     }
 }

@@ -7,13 +7,13 @@ extension ODataClient {
     /// shape, whichever was asked for.
     ///
     /// - Throws: `ServiceError` of the kind ``/WebServiceClient/ServiceError/Kind/version``. A head that says nothing, or no version, is none.
-    func check(versionOf headers: HTTPFields, _ operation: ODataOperation) throws {
+    func check(versionOf headers: HTTPFields, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary) throws {
         guard let text = headers["OData-Version"] ?? headers["DataServiceVersion"], let version = ProtocolVersion(text),
             version > .latestKnown
         else { return }
         throw error(
             operation, .status, .version,
             "The service answered in version \(text.prefix(20)) of OData, and 4.01 is the latest that this library reads; it was asked for "
-                + "\(printer.version.rawValue) at most.")
+                + "\(printer.version.rawValue) at most.", response: response())
     }
 }

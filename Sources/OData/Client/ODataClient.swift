@@ -1,3 +1,4 @@
+import Foundation
 public import WebServiceClient
 
 /// A client of an OData service: it sends queries that are values, and follows what the service answers to its end.
@@ -170,7 +171,9 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         // Some services begin with a byte order mark.
         let text = response.value.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
         guard let count = Int64(text), count >= 0 else {
-            throw error(operation, .decoding, .decoding, "The service's count is no whole number: '\(text.prefix(40))'.")
+            throw error(
+                operation, .decoding, .decoding, "The service's count is no whole number: '\(text.prefix(40))'.",
+                response: ResponseSummary(of: response, body: Data(response.value.utf8)))
         }
         return count
     }

@@ -107,9 +107,10 @@ extension ODataClient {
 
     /// An error of an operation outside of its exchange.
     func error(
-        _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil
+        _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil,
+        response: ResponseSummary? = nil
     ) -> ServiceError {
         let identity = CallIdentity(client: String(describing: type(of: self)), key: operation.route, route: operation.route)
-        return ServiceError(call: identity, stage: stage, kind: kind, message: message, cause: cause)
+        return ServiceError(call: identity, stage: stage, kind: kind, message: message, response: response, cause: cause)
     }
 }

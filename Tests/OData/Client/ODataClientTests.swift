@@ -298,7 +298,10 @@ import WebServiceTesting
     @Test(arguments: ["", "many", "-1", "1.5", "99999999999999999999"])
     func `a count that is no number is an error`(text: String) async throws {
         stub.fallback(.text(text))
-        await #expect(throws: ServiceError.self) { try await client().count(of: FetchRequest<Item>()) }
+        let error = await #expect(throws: ServiceError.self) { try await client().count(of: FetchRequest<Item>()) }
+        if !text.isEmpty {
+            #expect(error?.response?.body == Data(text.utf8) && error?.response?.url == "https://h.example/svc/Items/$count")
+        }
     }
 
     // MARK: Errors

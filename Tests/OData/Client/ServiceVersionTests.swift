@@ -31,6 +31,7 @@ import WebServiceTesting
             {
                 let error = await #expect(throws: ServiceError.self) { try await attempt() }
                 #expect(error?.kind == .version && error?.message.contains(text.prefix(4)) == true)
+                #expect(error?.status == 200 && error?.response?.url.contains("/People") == true)
             }
         }
     }
