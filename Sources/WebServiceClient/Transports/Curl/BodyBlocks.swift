@@ -23,8 +23,8 @@ final class BodyBlocks: Sendable {
     static let size = 64 * 1024
     /// Blocks that are kept for later, at most.
     private static let kept = 64
-    /// Up to this many bytes are copied out, so that a small body doesn't hold a whole block.
-    private static let copied = 8 * 1024
+    /// Up to this many bytes are copied out, so that a body that is kept doesn't hold a block that is mostly empty.
+    private static let copied = size / 2
 
     private let free = Locked<[Block]>([])
 

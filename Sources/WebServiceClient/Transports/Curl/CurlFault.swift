@@ -29,6 +29,12 @@ enum CurlFault {
         return TransportError(kind, sentence, underlying: CurlError(code: Int(code), text: text))
     }
 
+    /// A proxy refused to open a tunnel to an https server.
+    static func tunnelRefused(to host: String, status: Int) -> TransportError {
+        TransportError(
+            .cannotConnect, "The proxy on the way to \(host) refuses to connect to it, with status \(status): is the host allowed there?")
+    }
+
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
     static func noHead(of host: String) -> TransportError {
         TransportError(.connectionLost, "\(host) closed the connection within the head of its response.")
@@ -56,7 +62,11 @@ enum CurlFault {
             )
         case CSL_RESULT_TLS_CONNECT, CSL_RESULT_TLS_CIPHER, CSL_RESULT_TLS_SHUTDOWN, CSL_RESULT_ISSUER, CSL_RESULT_AUTHORITIES_FILE:
             if isAboutClient(text) { return client(host: host, text: text) }
-            return (.tls, "No secure connection to \(host) (\(text)): check that it speaks TLS there, and which versions.")
+            return (
+                .tls,
+                "No secure connection to \(host) (\(text)): check that it speaks TLS there, and which versions; some servers end the handshake "
+                    + "also where they want a client certificate."
+            )
         case CSL_RESULT_PARTIAL:
             guard hasHead else { return (.connectionLost, noHead(of: host).message) }
             return (.truncated, "The response from \(host) ended before its body was complete (\(text)).")
@@ -126,7 +136,7 @@ enum CurlFault {
     private static func isAboutClient(_ text: String) -> Bool {
         [
             "alert bad certificate", "alert certificate", "alert unknown ca", "alert unsupported certificate", "certificate required",
-            "alert handshake failure", "alert number 42", "alert number 116",
+            "alert number 42", "alert number 116",
         ].contains(where: text.contains)
     }
 

@@ -21,7 +21,7 @@ struct CurlHeadReader {
     private var isFinal = false
     private var length: [UInt8]?
 
-    /// The head of a proxy's answer to the request for a tunnel.
+    /// The head of a proxy's answer by which it refused a tunnel.
     private(set) var tunnel: CurlHead?
 
     /// The trailer lines, once the final head is complete.
@@ -48,7 +48,8 @@ struct CurlHeadReader {
         length = nil
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {
-            tunnel = CurlHead(bytes: bytes, informational: [], isOfTunnel: true)
+            // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
+            tunnel = (200..<300).contains(status) ? nil : CurlHead(bytes: bytes, informational: [], isOfTunnel: true)
             return .none
         }
         guard status >= 200 || status == 101 || status == 0 else {

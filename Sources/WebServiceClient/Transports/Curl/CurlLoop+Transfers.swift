@@ -112,13 +112,15 @@ extension CurlLoop {
 
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
-        if exchange.transfer.fault == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
-            exchange.deliver(head)
-            exchange.finish(nil, metrics: metrics(of: exchange, handle, isComplete: true))
+        var error = exchange.transfer.fault
+        if error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
+            // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
+            let status = head.parsed().status
+            if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
-            let error = exchange.transfer.fault ?? CurlFault.error(result, of: exchange, handle)
-            exchange.finish(error, metrics: metrics(of: exchange, handle, isComplete: true))
+            error = error ?? CurlFault.error(result, of: exchange, handle)
         }
+        exchange.finish(error, metrics: metrics(of: exchange, handle, isComplete: true))
         remove(exchange)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import WebServiceClient
 
 @Suite struct BodyBlocksTests {
-    @Test(arguments: [0, 1, 60, 8 * 1024, 8 * 1024 + 1, BodyBlocks.size])
+    @Test(arguments: [0, 1, 60, 32 * 1024, 32 * 1024 + 1, BodyBlocks.size])
     func `the bytes come out as they went in, and outlive the blocks`(count: Int) {
         var data = Data()
         let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -46,6 +46,8 @@ import Testing
         #expect(read(["HTTP/1.1 407 No\r\n", "A: b\r\n", "\r\n"], isConnected: false, into: &reader).isEmpty)
         #expect(reader.tunnel?.parsed().status == 407)
         #expect(reader.trailers == [])
+        #expect(read(["HTTP/1.1 200 Connection established\r\n", "\r\n"], isConnected: false, into: &reader).isEmpty)
+        #expect(reader.tunnel == nil)
         #expect(read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader).count == 1)
     }
 

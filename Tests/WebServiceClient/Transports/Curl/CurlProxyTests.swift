@@ -51,6 +51,41 @@ struct CurlProxyTests {
         #expect(request.field("Authorization") == nil)
     }
 
+    /// Nothing that a proxy says may pass for the server's answer: a POST would seem to have been taken.
+    @Test(arguments: [
+        ("HTTP/1.1 302 Found\r\nLocation: https://evil.invalid/\r\nContent-Length: 0\r\n\r\n", TransportError.Code.cannotConnect),
+        ("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", .cannotConnect), ("HTTP/1.1 200 Connection established\r\n\r\n", .tls),
+        ("HTTP/1.1 200 Connection established\r\n\r\nthis is no TLS at all, and never will be", .tls),
+    ])
+    func `what a proxy answers in place of a tunnel is no response`(answer: String, code: TransportError.Code) async throws {
+        let proxy = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write(answer)
+            if code == .tls { _ = connection.readRequest() }
+        }
+        let transport = try transport(proxy)
+        let url = try #require(URL(string: "https://service.invalid/a"))
+        do {
+            let response = try await watched { try await transport.send(ServiceRequest(method: .post, url: url)) }
+            Issue.record("There is a response: \(response.status)")
+        } catch let error as TransportError {
+            // A connection that the proxy closes within the handshake is lost or insecure, by the library's version.
+            #expect(error.code == code || code == .tls && error.code == .connectionLost, "\(error)")
+            if code == .cannotConnect { #expect(error.message.contains("proxy") && error.message.contains("status")) }
+        }
+    }
+
+    @Test func `trust can't be evaluated behind a proxy that wants credentials, and that is said`() async throws {
+        let proxy = try proxy(Locked([]), answer: "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=\"p\"\r\nContent-Length: 0\r\n\r\n")
+        let transport = try transport(proxy)
+        guard transport.capabilities.contains(.pinning) else { return }
+        let url = try #require(URL(string: "https://service.invalid/"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await transport.evaluateTrust(of: url, policy: nil, timeout: .seconds(20))
+        }
+        #expect(error?.code == .cannotConnect && error?.message.contains("proxy") == true)
+    }
+
     @Test func `hosts among the exceptions are called directly`() async throws {
         let seen = Locked<[RawRequest]>([])
         let proxy = try proxy(seen, answer: "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
