@@ -67,7 +67,9 @@ extension ODataClient {
 
 extension ResponseSummary {
     /// What an error tells of a response whose body was read, or left, already.
-    init<Value>(of response: ServiceResponse<Value>, body: Data = Data()) {
-        self.init(status: response.status, headers: response.headers, url: response.url, body: body, isCut: body.isEmpty)
+    ///
+    /// - Parameter body: all of it; `nil` when it isn't at hand.
+    init<Value>(of response: ServiceResponse<Value>, body: Data? = nil) {
+        self.init(status: response.status, headers: response.headers, url: response.url, body: body ?? Data(), isCut: body == nil)
     }
 }

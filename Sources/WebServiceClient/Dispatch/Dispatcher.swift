@@ -5,7 +5,7 @@ struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
     let options: CallOptions
-    private let started = MonotonicInstant.now
+    let started = MonotonicInstant.now
 
     init(state: ClientState, endpoint: ResolvedEndpoint, options: CallOptions = .none) {
         self.state = state
@@ -53,35 +53,6 @@ struct Dispatcher: Sendable {
         return ServiceResponse(
             value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
-    }
-
-    /// The body of a call as it arrives, whose reader fails as the call itself does; failures are judged with the first 64 KiB of theirs.
-    func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
-        let (response, reader) = try await streamWithReader(to: bound)
-        return response.map { $0.failing(as: reader.broken) }
-    }
-
-    /// The same, with what makes the call's errors of whatever goes wrong while the body is read.
-    ///
-    /// - Parameter limit: how much of a failure's body is judged, in bytes.
-    func streamWithReader(
-        to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
-    ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {
-        let exchange = try await send(bound)
-        let reader = ResponseReader(endpoint: endpoint, exchange: exchange)
-        let body: ResponseBody
-        do {
-            body = try await reader.judgedStream(failuresUpTo: limit)
-            try checkCancellation()
-        } catch {
-            try checkCancellation()
-            throw error
-        }
-        let response = exchange.response
-        let result = ServiceResponse(
-            value: body, status: response.status, headers: response.headers, url: response.url,
-            duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
-        return (result, reader)
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
@@ -189,7 +160,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    private func checkCancellation() throws {
+    func checkCancellation() throws {
         if Task.isCancelled { throw CancellationError() }
     }
 

@@ -38,10 +38,13 @@ extension RequestBinder {
             case .fixed:
                 break
             case .template(let name, let template):
-                headers[name] = try text(template, in: "the header \(name)") { value, position in
-                    let ends = (template.pieces.first == .argument(position), template.pieces.last == .argument(position))
-                    return try check(value, position, "the header \(name)", ends: ends)
+                var last = 0
+                let whole = try text(template, in: "the header \(name)") { value, position in
+                    last = position
+                    return try check(value, position, "the header \(name)")
                 }
+                if let whole { try checkEnds(whole, last, "the header \(name)") }
+                headers[name] = whole
             case .reflected(let position):
                 var fields = HTTPFields()
                 // A name can't say that it is one of a list, so that only the comma differs.
@@ -49,7 +52,9 @@ extension RequestBinder {
                 for field in try reflect(position, in: "the headers", name: nil, arrays: arrays) {
                     let name = HTTPFields.Name(field.name)
                     guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" is no header name.") }
-                    if let value = field.value { fields.append(name, try check(value, position, "the header \(name)")) }
+                    guard let value = field.value else { continue }
+                    fields.append(name, try check(value, position, "the header \(name)"))
+                    try checkEnds(value, position, "the header \(name)")
                 }
                 headers.replace(with: fields)
             }
@@ -62,14 +67,16 @@ extension RequestBinder {
         return try text(template, in: "the cache identifier") { value, _ in value }
     }
 
-    /// - Parameter ends: whether the value stands at the beginning, and at the end, of the field's value.
-    func check(_ value: String, _ position: Int, _ place: String, ends: (Bool, Bool) = (true, true)) throws -> String {
+    func check(_ value: String, _ position: Int, _ place: String) throws -> String {
         if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
-        func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        if ends.0 && isBlank(value.utf8.first) || ends.1 && isBlank(value.utf8.last) {
-            throw error(position, place, "it begins or ends with a blank, which every receiver takes away (RFC 9110 §5.5); trim it.")
-        }
         return value
+    }
+
+    /// Receivers take blanks at the ends of a field's value away (RFC 9110 §5.5).
+    func checkEnds(_ value: String, _ position: Int, _ place: String) throws {
+        func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard isBlank(value.utf8.first) || isBlank(value.utf8.last) else { return }
+        throw error(position, place, "the field's value begins or ends with a blank, which every receiver takes away; trim or fill it.")
     }
 
     func bindBody(_ request: inout ServiceRequest) throws {

@@ -25,7 +25,7 @@ extension RequestBinder {
                 positions[variable] ?? 0, "the path",
                 "it is nil or empty, and without it the path names another resource; {/name} stands for a segment that may be nil.")
         }
-        // Whose bytes they are; the template's own are checked when it is compiled.
+        // Whose bytes they are. The template's own dot segments and fragments are found when it is compiled.
         func position(making bytes: Range<Int>) -> Int {
             made.last { $0.bytes.overlaps(bytes) }.flatMap { positions[$0.name] } ?? positions.values.min() ?? 0
         }
@@ -37,7 +37,7 @@ extension RequestBinder {
             )
         }
         let path = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex)]
-        if path.starts(with: "//".utf8) {
+        if path.starts(with: "//".utf8), made.contains(where: { $0.bytes.overlaps(0..<2) }) {
             throw error(
                 position(making: 1..<2), "the path", "it makes an empty segment at the path's beginning; take its leading slash out.")
         }

@@ -50,7 +50,7 @@ struct RequestBinder {
 
     /// What a call to somebody else carries: nothing of the client's and the class's, only what the call itself says.
     var foreignHeaders: HTTPFields {
-        var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.serializer.contentType]
+        var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.accepted]
         for case .fixed(let name, let value) in plan.headers { headers[name] = value }
         return headers
     }

@@ -5,6 +5,10 @@ final class ResolvedEndpoint: Sendable {
     let identity: CallIdentity
     /// Library < client < class < the endpoint's fixed headers.
     let headers: HTTPFields
+    /// What is accepted, as long as nobody says: what the endpoint reads.
+    let accepted: String
+    /// Whether client, class or endpoint say what is accepted.
+    let hasOwnAccept: Bool
     let success: StatusSet
     let serializer: any SerializationDelegate
     let decoder: BodyDecoder
@@ -29,7 +33,9 @@ final class ResolvedEndpoint: Sendable {
         let form = (serializer as? FormSerializer)?.following(settings.arrays)
         self.serializer = form ?? serializer
         var headers = headers
-        if !hasOwnAccept { headers[.accept] = Self.accepted(settings, serializer) }
+        accepted = Self.accepted(settings, serializer)
+        self.hasOwnAccept = hasOwnAccept || plan.headers.contains { $0.name == .accept }
+        if !hasOwnAccept { headers[.accept] = accepted }
         for header in plan.headers {
             if case .fixed(let name, let value) = header { headers[name] = value }
         }

@@ -114,6 +114,11 @@ public struct ServiceCall: Sendable {
         describing { $0.decoding(at: root) }
     }
 
+    /// The same with the names one by one, for those that have a dot in them.
+    public func decoding(at names: [String]) -> ServiceCall {
+        describing { $0.decoding(at: names) }
+    }
+
     /// Reads nothing: the result is the bytes, or the text, of the body as it is.
     public func raw() -> ServiceCall {
         describing { $0.raw() }
@@ -183,7 +188,8 @@ public struct ServiceCall: Sendable {
         var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
         plan.label = key ?? "\(descriptor.method) \(descriptor.route.text)"
         if let route { plan.route = route }
-        faults += CapabilityCheck.faults(plan.settings, key: plan.label, capabilities: state.configuration.transport.capabilities)
+        faults += CapabilityCheck.faults(
+            plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
         guard faults.isEmpty else { throw state.tableError(faults) }
         return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
     }

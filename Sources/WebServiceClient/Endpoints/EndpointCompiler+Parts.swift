@@ -24,6 +24,9 @@ extension EndpointCompiler {
                 if HTTPFields.Field.breaksLine(value) {
                     add(.badHeader, "the value of the header \(name) holds CR, LF or NUL", "take them out")
                 }
+                if let first = value.utf8.first, let last = value.utf8.last, [first, last].contains(where: { $0 == 32 || $0 == 9 }) {
+                    add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers take away", "trim it")
+                }
                 let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
                 plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
             case .reflected(let argument):

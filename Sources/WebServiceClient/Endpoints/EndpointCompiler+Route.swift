@@ -32,6 +32,10 @@ extension EndpointCompiler {
         if text.prefix(while: { $0 != "{" && $0 != "?" }).contains("://") {
             add(.badTemplate, "the URI template \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
         }
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        if path.split(separator: "/").contains(where: { URLEncoding.isDotSegment(String($0)) }) {
+            add(.badTemplate, "the URI template \"\(text)\" has a \".\" or \"..\" segment", "write the path that it leads to")
+        }
         if template.hasFragment {
             add(
                 .badTemplate, "the URI template \"\(text)\" has a fragment, which is never sent",

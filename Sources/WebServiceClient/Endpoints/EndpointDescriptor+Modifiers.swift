@@ -86,7 +86,7 @@ extension EndpointDescriptor {
 
     /// Reads the value at a place inside the payload: wire names separated by dots, numbers for places in arrays.
     public func decoding(at root: String) -> EndpointDescriptor {
-        decoding(at: root.isEmpty ? [] : root.split(separator: ".", omittingEmptySubsequences: false).map(String.init))
+        decoding(at: EndpointSettings.components(of: root))
     }
 
     /// The same with the names one by one, for those that have a dot in them.

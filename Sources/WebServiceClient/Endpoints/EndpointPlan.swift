@@ -26,6 +26,14 @@ struct EndpointPlan: Sendable {
         case fixed(HTTPFields.Name, String)
         case template(HTTPFields.Name, Template)
         case reflected(Int)
+
+        /// The field's name, where it is known before the call.
+        var name: HTTPFields.Name? {
+            switch self {
+            case .fixed(let name, _), .template(let name, _): name
+            case .reflected: nil
+            }
+        }
     }
 
     let key: MethodName

@@ -66,6 +66,6 @@ struct EndpointSettings: Sendable {
 
     /// The wire names in a dotted root such as `a.b`.
     static func components(of path: String) -> [String] {
-        path.split(separator: ".").map(String.init)
+        path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 }

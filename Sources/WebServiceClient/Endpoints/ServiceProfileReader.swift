@@ -97,13 +97,27 @@ struct ServiceProfileReader {
             faults.append("\(place): the name \(error.problem)")
             return
         }
-        var root = ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil
-        if key.isProperty {
-            // A bare name takes the labels of the method that calls, which isn't known yet: whatever the template asks for.
-            key = MethodName(baseName: key.baseName, labels: (try? URITemplate(template))?.variables ?? [])
-            root = nil
+        guard key.isProperty else {
+            let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil)
+            faults += found.map { "\(place): \($0.problem); \($0.fix)" }
+            return
         }
-        let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: root)
-        faults += found.map { "\(place): \($0.problem); \($0.fix)" }
+        // A bare name takes the labels of the method that calls, which isn't known yet: some method that the template fits.
+        key = MethodName(baseName: key.baseName, labels: Self.labels(fitting: template))
+        let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
+        faults += found.filter { $0.kind != .unusedArgument && $0.kind != .unfitBody }.map { "\(place): \($0.problem); \($0.fix)" }
+    }
+
+    /// Labels of arguments, so many that each position and each name of a URI template is one.
+    private static func labels(fitting template: String) -> [String] {
+        let variables = (try? URITemplate(template))?.variables ?? []
+        let positions = Set(variables.compactMap { Int($0) })
+        var names = variables.filter { Int($0) == nil }[...]
+        var labels: [String] = []
+        // A position of thousands fits no method.
+        while !names.isEmpty || positions.contains(where: { (labels.count..<1_000).contains($0) }) {
+            labels.append(positions.contains(labels.count) ? "_" : names.popFirst() ?? "_")
+        }
+        return labels
     }
 }

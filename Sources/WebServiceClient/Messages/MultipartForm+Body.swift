@@ -5,10 +5,10 @@ extension MultipartForm {
     /// `Content-Type` wins over the caller's, because of the boundary.
     ///
     /// A random boundary is drawn again when a part in memory contains it. Files are searched only for a boundary of your choice, and read
-    /// from end to end for that: that one of them contains 128 random bits isn't to be expected.
+    /// from end to end for that, on the calling thread: that one of them contains 128 random bits isn't to be expected.
     ///
     /// - Throws: ``RequestBodyError`` when a file can't be read, a boundary of your choice isn't one or a part contains it, or a part's name
-    ///   or media type can't stand in a header.
+    ///   or media type can't stand in a header; `CancellationError` when the task is cancelled while files are searched.
     public func body() throws -> RequestBody {
         var generator = SystemRandomNumberGenerator()
         return try body(using: &generator)
@@ -131,10 +131,13 @@ extension MultipartForm {
             // The end of each piece goes with the next: the pattern may stand across.
             var piece = Data()
             while let next = try file.read(upToCount: 256 * 1024), !next.isEmpty {
+                try Task.checkCancellation()
                 piece = piece.suffix(pattern.count - 1) + next
                 if contains(pattern, in: piece) { return true }
             }
             return false
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             throw RequestBodyError(message: "The file \(url.lastPathComponent) can't be read as a body: is it there and readable?")
         }

@@ -25,6 +25,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let timedOutIdle = Self(rawValue: "timedOutIdle")
         /// The call's whole time is over.
         public static let timedOutTotal = Self(rawValue: "timedOutTotal")
+        /// A proxy refused the way to the server.
+        public static let proxyRefused = Self(rawValue: "proxyRefused")
         /// The secure connection could not be made, for another reason than the following.
         public static let tls = Self(rawValue: "tls")
         /// The server's certificate isn't valid any more.

@@ -139,6 +139,15 @@ import WebServiceTesting
         #expect(try await accepted { $0.raw() } == "*/*")
         #expect(try await accepted { $0.decoding(with: list) } == list.contentType)
         #expect(try await accepted { $0.serializer(FormSerializer()).decoding(with: JSONSerializer()) } == "application/json")
+        let outside = try #require(URL(string: "https://other.test/x"))
+        let foreign = try await WebServiceClient(serviceRoot: "https://api.test").dryRun {
+            try await $0.request(outside: outside).describing { $0.decoding(with: list) }.send()
+        }
+        #expect(foreign.headers[.accept] == list.contentType)
+        for (client, sent) in [([(HTTPFields.Name.accept, "a/b")], "a/b"), ([], "*/*")] {
+            let made = WebServiceClient(serviceRoot: "https://api.test") { for (name, value) in client { $0.headers[name] = value } }
+            #expect(try await made.dryRun { _ = try await $0.get("/film").stream() }.headers[.accept] == sent)
+        }
         #expect(try await accepted(by: [(.accept, "a/b")]) { $0.serializer(FormSerializer()).raw() } == "a/b")
         #expect(try await accepted(by: [(.accept, "a/b")]) { $0.header(.accept, "c/d").raw() } == "c/d")
     }
@@ -150,6 +159,10 @@ import WebServiceTesting
     {
         let error = await serviceError { _ = try await request { $0.get("/").header("X-Value", value) } }
         #expect(error?.kind == .argument && error?.message.contains("blank") == true)
+        let filled = await serviceError {
+            _ = try await request { ServiceCall(client: $0, descriptor: .get("/").header("X-Value", "Bearer %%0%%"), arguments: [""]) }
+        }
+        #expect(filled?.kind == .argument)
         let inside = try await request {
             ServiceCall(client: $0, descriptor: .get("/").header("X-Value", "[%%0%%]"), arguments: [value])
         }

@@ -72,6 +72,8 @@ import WebServiceTesting
             let error = try #require(await serviceError { try await client.get("/pay").describing(change).send() })
             #expect(error.kind == .table && error.message.contains("pinning") && error.message.contains("GET /pay"))
         }
+        let secret = await serviceError { try await client.get("/pay?token=hush").describing { $0.requiring(.pinning) }.send() }
+        #expect(secret?.kind == .table && secret.map { "\($0)".contains("hush") } == false)
         #expect(stub.requests.isEmpty)
     }
 

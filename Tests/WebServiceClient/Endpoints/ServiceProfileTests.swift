@@ -139,6 +139,12 @@ import WebServiceTesting
         #expect(faults.count == 1 && faults[0].contains("resource 0") && faults[0].contains(words), "\(faults)")
     }
 
+    @Test(arguments: [("POST", "/users/{1}"), ("GET", "/{id}/{0}"), ("GET", "/{2}{?name}"), ("PUT", "/a")])
+    func `Bare names may take positions, and leave arguments to methods that aren't known yet`(method: String, template: String) {
+        let json = #"{"Resources": [{"Name": "save", "URITemplate": "\#(template)", "Method": "\#(method)"}]}"#
+        #expect(ServiceProfile.verify(Data(json.utf8)) == [])
+    }
+
     @Test func `A method that was served by a bare name must be served by later profiles`() async throws {
         let client = WebServiceClient(profile: try profile("/u/{id}", name: "user")) { $0.transport = StubTransport.answering(.text("x")) }
         let _: String = try await client.dynamic.user(id: 1)

@@ -12,7 +12,7 @@ import Foundation
 ///   the caller gets its 401.
 /// * Where the server proves in `Authentication-Info` that it knows the password, the proof is verified, and a wrong one is an
 ///   ``AuthenticationError``. A proof of the body (`auth-int`) is verified before the body is handed on, up to a bound.
-///   The body of a content coding can't be verified after the transport has decoded it: that is reported to the diagnostics.
+///   That of a body which the transport has decoded meanwhile can't be, and is an error as well.
 /// * The challenge's `domain` isn't read: credentials are for the whole origin, and for no other.
 public final class DigestAuthenticationProvider: AuthenticationProvider {
     private struct State {
@@ -174,8 +174,8 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             throw AuthenticationError(
                 .serverNotProven,
                 message: """
-                    \(error.message) The response has the content coding '\(coding)' though none was asked for, and the proof is of the \
-                    encoded bytes: if the server is the right one, let it send the response unencoded.
+                    \(error.message) The response has the content coding '\(coding)', and the proof is of the encoded bytes: if the server is \
+                    the right one, ask for none (Accept-Encoding: identity), or let it send the response unencoded.
                     """)
         }
         var response = response

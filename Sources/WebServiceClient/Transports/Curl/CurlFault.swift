@@ -32,7 +32,7 @@ enum CurlFault {
     /// A proxy refused to open a tunnel to an https server.
     static func tunnelRefused(to host: String, status: Int) -> TransportError {
         TransportError(
-            .cannotConnect, "The proxy on the way to \(host) refuses to connect to it, with status \(status): is the host allowed there?")
+            .proxyRefused, "The proxy on the way to \(host) refuses to connect to it, with status \(status): is the host allowed there?")
     }
 
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.

@@ -20,7 +20,7 @@ extension CurlTransport: TrustEvaluating {
             let head = try await exchange(for: request, probe: probe).head()
             if head.isOfTunnel {
                 throw TransportError(
-                    .cannotConnect, "The proxy on the way to \(url.host() ?? "the host") wants credentials, and has none of its own here.")
+                    .proxyRefused, "The proxy on the way to \(url.host() ?? "the host") wants credentials, and has none of its own here.")
             }
         } catch is TrustProbe.Done {
             if let evaluation = probe.evaluation { return evaluation }

@@ -53,8 +53,8 @@ struct CurlProxyTests {
 
     /// Nothing that a proxy says may pass for the server's answer: a POST would seem to have been taken.
     @Test(arguments: [
-        ("HTTP/1.1 302 Found\r\nLocation: https://evil.invalid/\r\nContent-Length: 0\r\n\r\n", TransportError.Code.cannotConnect),
-        ("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", .cannotConnect), ("HTTP/1.1 200 Connection established\r\n\r\n", .tls),
+        ("HTTP/1.1 302 Found\r\nLocation: https://evil.invalid/\r\nContent-Length: 0\r\n\r\n", TransportError.Code.proxyRefused),
+        ("HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\nno", .proxyRefused), ("HTTP/1.1 200 Connection established\r\n\r\n", .tls),
         ("HTTP/1.1 200 Connection established\r\n\r\nthis is no TLS at all, and never will be", .tls),
     ])
     func `what a proxy answers in place of a tunnel is no response`(answer: String, code: TransportError.Code) async throws {
@@ -71,7 +71,7 @@ struct CurlProxyTests {
         } catch let error as TransportError {
             // A connection that the proxy closes within the handshake is lost or insecure, by the library's version.
             #expect(error.code == code || code == .tls && error.code == .connectionLost, "\(error)")
-            if code == .cannotConnect { #expect(error.message.contains("proxy") && error.message.contains("status")) }
+            if code == .proxyRefused { #expect(error.message.contains("proxy") && error.message.contains("status")) }
         }
     }
 
@@ -83,7 +83,7 @@ struct CurlProxyTests {
         let error = await #expect(throws: TransportError.self) {
             _ = try await transport.evaluateTrust(of: url, policy: nil, timeout: .seconds(20))
         }
-        #expect(error?.code == .cannotConnect && error?.message.contains("proxy") == true)
+        #expect(error?.code == .proxyRefused && error?.message.contains("proxy") == true)
     }
 
     @Test func `hosts among the exceptions are called directly`() async throws {
