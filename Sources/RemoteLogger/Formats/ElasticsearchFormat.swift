@@ -11,7 +11,8 @@ public import Foundation
 /// streams take it, too. Its fields are those of the Elastic Common Schema: `@timestamp`, `message`, `log.level`, `log.logger`,
 /// `error.message`, `trace.id`, `event.id`; its metadata is the object `metadata`.
 ///
-/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves, everything else is final. Of the
+/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401 and 403, as of an index that is blocked
+/// or a role that may not write, keep the records and pause; everything else is final. Of the
 /// answers as a whole 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and
 /// redirects pause; the rest is final.
 public struct ElasticsearchFormat: LogFormat {
@@ -137,10 +138,15 @@ public struct ElasticsearchFormat: LogFormat {
         switch (result["status"] as? NSNumber)?.intValue ?? 0 {
         case 200..<300, 409: return .delivered
         case 429, 500..<600, 0: return .retry
-        default:
-            let error = result["error"] as? [String: Any]
-            let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
-            return .rejected(reason: ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300))
+        // A receiver that lets nobody write now: 409 makes it safe to ask again.
+        case 401, 403: return .pause(reason: reason(in: result))
+        default: return .rejected(reason: reason(in: result))
         }
+    }
+
+    private static func reason(in result: [String: Any]) -> String {
+        let error = result["error"] as? [String: Any]
+        let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
+        return ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300)
     }
 }

@@ -72,9 +72,7 @@ struct BatchShipment: Sendable {
             noteFailure(of: turn, Self.text(of: status), retryAfter: retryAfter)
             return nil
         case .pause(let reason):
-            if let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) {
-                reporter.notePause(status: status, reason: reason, next: wait)
-            }
+            notePause(of: turn, reason, status: status, retryAfter: retryAfter)
             return nil
         case .accepted(let ticket):
             guard await isAcknowledged(ticket) else {
@@ -119,17 +117,26 @@ struct BatchShipment: Sendable {
         }
         var refused: [String: [Int]] = [:]
         var again: [Int] = []
+        var pause: String?
         for (place, verdict) in zip(piece, verdicts) {
             switch verdict {
             case .delivered: batch.note(.delivered, for: [place])
             case .retry: again.append(place)
+            case .pause(let reason):
+                again.append(place)
+                pause = pause ?? reason
             case .rejected(let reason): refused[reason, default: []].append(place)
             }
         }
         // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
-        if again.count < piece.count { noteAnswer(to: turn) }
+        // So is one that keeps some out; and that isn't over since it takes others.
+        if again.count < piece.count, pause == nil { noteAnswer(to: turn) }
         for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
+        if let pause {
+            notePause(of: turn, pause, status: status, retryAfter: retryAfter)
+            return [again]
+        }
         noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
         return [again]
     }
@@ -155,6 +162,11 @@ struct BatchShipment: Sendable {
     private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) {
         guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return }
         reporter.noteFailure(message, next: wait)
+    }
+
+    private func notePause(of turn: ReceiverPace.Turn, _ reason: String, status: Int?, retryAfter: Duration?) {
+        guard let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) else { return }
+        reporter.notePause(status: status, reason: reason, next: wait)
     }
 
     private static func text(of status: Int?) -> String {
