@@ -14,7 +14,7 @@ public import Foundation
 /// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401 and 403, as of an index that is blocked
 /// or a role that may not write, keep the records and pause; everything else is final. Of the
 /// answers as a whole 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and
-/// redirects pause; the rest is final.
+/// redirects pause; the rest is final. When the body of a 2xx doesn't come whole, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
     /// The index or data stream; `nil` when the URL names it.
     public let index: String?
@@ -121,9 +121,14 @@ public struct ElasticsearchFormat: LogFormat {
     }
 
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        // Without its body an answer tells nothing; ids make it safe to ask again.
+        // Without its body an answer tells nothing; ids make it safe to ask again, for less where it is too long.
+        if answer.bodyFault == .tooLarge { return .split }
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any] else {
-            return .isolate(reason: "its answer can't be read: \(answer.excerpt)")
+            // It was cut where nobody could notice, or somebody else has answered: a proxy that wants a password, for one.
+            guard answer.body.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {
+                return .pause(reason: "its answer can't be read: \(answer.excerpt)")
+            }
+            return .retry
         }
         if body["errors"] as? Bool == false { return .delivered() }
         guard let items = body["items"] as? [[String: Any]] else { return .isolate(reason: "its answer has no items") }

@@ -87,6 +87,8 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         switch (answer.status, code) {
         case (200..<300, _):
             guard acknowledges else { return .delivered() }
+            // Splunk has it, and without the ticket nobody can ask for it.
+            if answer.bodyFault == .brokeOff { return .retry }
             guard let ticket = (body?["ackId"] as? NSNumber)?.int64Value, ticket >= 0 else {
                 return .pause(reason: "it gives no ackId: switch acknowledgement on for the token, or off for the format")
             }
