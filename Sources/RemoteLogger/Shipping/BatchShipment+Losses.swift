@@ -1,13 +1,10 @@
 /// What becomes of records that the receiver doesn't take.
 extension BatchShipment {
-    /// Asks for the halves of a piece in which some record is refused, or drops it.
+    /// Asks for the halves of a piece in which some record is refused, later if nothing was taken for long, or drops its only record.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
-        guard piece.count > 1, isolations > 1 else {
-            await reject(piece, status: status, reason: reason)
-            return []
-        }
-        isolations -= 2
-        return piece.halves
+        guard piece.count == 1 else { return search.halves(of: piece, status: status, reason: reason) }
+        await reject(piece, status: status, reason: reason)
+        return []
     }
 
     mutating func reject(_ places: [Int], status: Int?, reason: String) async {

@@ -6,8 +6,8 @@ struct BatchShipment: Sendable {
     private let window: ShippingWindow
     let reporter: ShippingReporter
     var batch: PendingBatch
-    /// How many more halves may be sent to find records that are refused.
-    var isolations: Int
+    /// How records that are refused are looked for.
+    var search: RefusalSearch
 
     init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
         self.number = number
@@ -15,17 +15,24 @@ struct BatchShipment: Sendable {
         self.window = window
         self.reporter = reporter
         batch = PendingBatch(records)
-        // Two halves for each step down to a bad record, and that for two of them.
-        isolations = 4 * (Int.bitWidth - records.count.leadingZeroBitCount)
+        search = RefusalSearch(records: records.count)
     }
 
     mutating func run() async {
         await dropExpired()
         // What is still to be sent, the next piece last.
         var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
-        while let piece = pieces.popLast(), !core.isClosed {
-            pieces += await send(piece).reversed()
+        while !core.isClosed {
+            pieces += search.takeSuspects().reversed()
+            guard let piece = pieces.popLast() else { break }
+            let rest = await send(piece)
+            pieces += rest.reversed()
+            // Some of it was taken.
+            if batch.hasDelivered(of: piece) { search.renew() }
             window.settle(number, batch.takeSettled(), isDone: false)
+        }
+        if !core.isClosed {
+            for suspect in search.giveUp() { await reject(suspect.piece, status: suspect.status, reason: suspect.reason) }
         }
         window.settle(number, batch.takeSettled(), isDone: true)
     }
