@@ -50,10 +50,12 @@ struct Segment: Sendable {
     /// - Parameter position: the last record before the segment: one that isn't behind it was written twice, when a sync had failed.
     static func scan(_ name: SegmentName, _ bytes: [UInt8], after position: RecordPosition) -> Scan {
         bytes.withUnsafeBytes { bytes in
+            // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
+            let header = SegmentHeader(bytes)
+            if let header, header.version != SegmentHeader.version { return .newer(header.version) }
             // Headers are there before the name is: so short a file was cut, and nothing is left of it.
             guard bytes.count > SegmentHeader.size else { return .empty }
-            guard let header = SegmentHeader(bytes) else { return .unreadable }
-            guard header.version == SegmentHeader.version else { return .newer(header.version) }
+            guard let header else { return .unreadable }
             var segment = Segment(name: name, salt: header.salt)
             segment.length = bytes.count
             segment.fileBytes = bytes.count

@@ -16,7 +16,7 @@ extension SpoolCore {
             for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
                 begin(destination, as: name, writer)
             }
-            for remark in directory.remarks { report(.warning, "\(directory.path): \(remark)") }
+            for remark in directory.remarks { report(.warning, remark) }
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
             writer.hasComplained = false
