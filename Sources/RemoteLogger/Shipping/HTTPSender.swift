@@ -97,7 +97,8 @@ final class HTTPSender: PayloadSender {
     }
 
     private func retryAfter(in headers: HTTPFields) -> Duration? {
-        let now = Date(timeIntervalSince1970: Double(settings.clock.time) / 1e9)
+        // A date is the receiver's, by its own clock.
+        let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
         return headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: settings.longestRetryAfter)
     }
 }

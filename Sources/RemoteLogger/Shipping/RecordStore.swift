@@ -26,6 +26,9 @@ package protocol RecordStore: Sendable {
     /// What the store holds.
     var load: StoreLoad { get }
 
+    /// Records up to here were left by an earlier run; those behind are this one's.
+    var foundThrough: RecordPosition { get }
+
     /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
     func takeLosses() -> ShortList<RecordLoss>
 
@@ -37,6 +40,7 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
+    package var foundThrough: RecordPosition { 0 }
     package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
     package func persist() async {}
     package func onNews(_ wake: @escaping @Sendable () -> Void) {}

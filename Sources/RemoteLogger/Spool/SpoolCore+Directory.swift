@@ -140,6 +140,7 @@ extension SpoolState {
         directory = opened.path
         otherBytes = opened.otherBytes
         segments = opened.segments
+        foundThrough = opened.segments.last?.last ?? 0
         last = max(last, opened.lastPosition)
         for (name, cursor) in opened.cursors {
             var destination = destinations[name] ?? DestinationState()

@@ -70,6 +70,8 @@ package struct SpoolDestination: RecordStore {
         return sum
     }
 
+    package var foundThrough: RecordPosition { offset + core.state.withLock { $0.foundThrough } }
+
     package func takeLosses() -> ShortList<RecordLoss> {
         guard !leftovers.isEmpty else { return core.takeLosses(of: name) }
         var losses = ShortList<RecordLoss>()

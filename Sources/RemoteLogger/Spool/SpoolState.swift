@@ -24,6 +24,8 @@ struct SpoolState: Sendable {
     var isClosed = false
     /// The place of the last record.
     var last: RecordPosition = 0
+    /// The place of the last record that an earlier run has left.
+    var foundThrough: RecordPosition = 0
     var destinations: [String: DestinationState] = [:]
     private var recent = RecentRecords()
 
