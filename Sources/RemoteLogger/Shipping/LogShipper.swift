@@ -106,7 +106,8 @@ public final class LogShipper: LogSink {
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit)
-        if !delivered { await core.persist(until: end) }
+        // Where all is delivered the store has to note that, or the next run would find it again.
+        await core.persist(until: end)
         core.close()
         return delivered
     }

@@ -32,7 +32,7 @@ package protocol RecordStore: Sendable {
     /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
     func takeLosses() -> ShortList<RecordLoss>
 
-    /// Waits until what was appended before is as safe as the store can make it.
+    /// Waits until what was appended and what was acknowledged before is as safe as the store can make it.
     func persist() async
 
     /// Gives what to call, from any thread, when records have come without an `append`. It must return at once.

@@ -85,6 +85,7 @@ package struct SpoolDestination: RecordStore {
 
     package func persist() async {
         await core.sync()
+        for (core, _) in cores { await core.syncCursor(of: name) }
     }
 
     package func onNews(_ wake: @escaping @Sendable () -> Void) {
