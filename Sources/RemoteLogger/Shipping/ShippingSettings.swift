@@ -12,6 +12,10 @@ public struct ShippingSettings: Sendable {
     public var trust: TrustPolicy?
     /// Records below this level aren't shipped. Default `trace`: the loggers decide.
     public var minimumLevel = LogLevel.trace
+    /// Which of these records are shipped. Default all. With a ``spool`` it also holds for those that an earlier run, or another shipper on the
+    /// same spool, has put there. It is asked once for each record and run, on the thread that logs, must be quick, and mustn't ask the
+    /// logger, the shipper or the spool for anything. What it keeps out counts nowhere; the shipper's own reports of losses pass.
+    public var includes: (@Sendable (LogRecord) -> Bool)?
     /// When records are sent, and how many at once.
     public var batch = BatchLimits()
     /// How much is kept in memory while the receiver is slow or away.
@@ -52,6 +56,9 @@ public struct ShippingSettings: Sendable {
 
     /// Takes the place of zlib in tests.
     var compressor: @Sendable (Data, Int) -> Gzip.Result = { Gzip.compress($0, level: $1) }
+
+    /// Which records are shipped.
+    var selection: RecordSelection { RecordSelection(minimumLevel: minimumLevel, includes: includes) }
 
     /// The defaults.
     public init() {}

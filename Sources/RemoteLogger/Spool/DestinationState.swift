@@ -1,7 +1,9 @@
 /// How far a destination is.
 struct DestinationState: Sendable {
-    /// It gets records from this level on.
-    var minimumLevel = LogLevel.trace
+    /// It gets these records.
+    var selection = RecordSelection()
+    /// Segments of whose records nobody knows yet whether it gets them.
+    var unjudged: Set<SegmentName> = []
     /// A shipper uses it.
     var isOpen = false
     /// Everything up to here is acknowledged, or not for this destination.
@@ -27,6 +29,7 @@ struct DestinationState: Sendable {
     /// Where to read on.
     var mark: ReadingMark?
 
+    var minimumLevel: LogLevel { selection.minimumLevel }
     var unread: Int { held - handed.count }
     /// Whether some are lost and not told yet.
     var hasLosses: Bool { !losses.isEmpty }
@@ -60,6 +63,12 @@ struct DestinationState: Sendable {
     mutating func find(_ count: Int) {
         held += count
         found += count
+    }
+
+    /// Records that were left by an earlier run turn out not to be for it.
+    mutating func exclude(_ count: Int) {
+        held -= count
+        found -= count
     }
 
     mutating func lose(_ count: Int, from position: RecordPosition, _ reason: DropReason) {

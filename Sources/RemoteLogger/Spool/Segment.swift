@@ -14,6 +14,8 @@ struct Segment: Sendable {
     var last: RecordPosition = 0
     /// Records in the file that were dropped, and counted as that, while they were written.
     var dropped: Set<RecordPosition> = []
+    /// The records that filters keep from destinations.
+    var excluded: [String: Exclusions] = [:]
     /// How often the file was replaced by a shorter one.
     var generation = 0
 
@@ -35,6 +37,11 @@ struct Segment: Sendable {
     /// How many records are of a level or above.
     func count(from level: LogLevel) -> Int {
         counts[Int(level.rawValue)...].reduce(0, +)
+    }
+
+    /// How many records are for a destination.
+    func count(for name: String, _ destination: DestinationState) -> Int {
+        count(from: destination.minimumLevel) - (excluded[name]?.count ?? 0)
     }
 
     enum Scan {

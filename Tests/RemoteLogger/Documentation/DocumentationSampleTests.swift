@@ -66,6 +66,10 @@ import WebServiceClient
                 ConsoleSink(minimumLevel: .notice).filtered { !$0.label.hasPrefix("shop.cache") },
                 FileSink(folder.appending(path: "shop.log"), rotation: .daily(files: 14), formatter: .ndjson),
             ])
+        let audit = LogDestination.http("audit", to: archive, format: NDJSONFormat()) {
+            $0.includes = { $0.label.hasPrefix("shop.audit") }
+        }
+        #expect(audit.name == "audit")
         #expect(logger.pipeline.shippers.count == 2 && logger.pipeline.health.isGood)
         await logger.shutdown(within: .zero)
     }

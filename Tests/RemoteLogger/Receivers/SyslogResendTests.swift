@@ -17,7 +17,9 @@ import WebServiceClient
     }
 
     private static func texts(_ bytes: [UInt8]) -> [String] {
-        TCPReceiver.frames(of: bytes).messages.compactMap { $0.components(separatedBy: "\u{FEFF}").last }
+        TCPReceiver.frames(of: bytes).messages.compactMap { message in
+            message.unicodeScalars.split(separator: "\u{FEFF}").last.map { String(String.UnicodeScalarView($0)) }
+        }
     }
 
     /// Sends a message, and moves the clock on until it counts as delivered.
