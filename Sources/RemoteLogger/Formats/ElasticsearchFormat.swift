@@ -98,9 +98,33 @@ public struct ElasticsearchFormat: LogFormat {
         text.byte("}")
     }
 
-    /// A field of numbers takes no texts: NaN and the infinities are nulls here.
+    /// A field of numbers takes no texts: NaN and the infinities are nulls here. Nor is there a field without a name, or with a part without one.
     private static func finite(_ metadata: LogMetadata, depth: Int = 0) -> LogMetadata {
-        LogMetadata(metadata.map { ($0.key, finite($0.value, depth: depth)) })
+        let isNamed = metadata.allSatisfy { isName($0.key) }
+        var names = isNamed ? [] : Set(metadata.map(\.key))
+        return LogMetadata(
+            metadata.map { pair in
+                let key = isName(pair.key) ? pair.key : name(pair.key, besides: &names)
+                return (key, finite(pair.value, depth: depth))
+            })
+    }
+
+    private static func isBlank(_ part: some StringProtocol) -> Bool { part.allSatisfy(\.isWhitespace) }
+
+    /// Elasticsearch takes a name apart at its dots.
+    private static func isName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        // Mostly there is nothing to look at.
+        guard bytes.contains(UInt8(ascii: ".")) || bytes.first ?? 0x20 <= 0x20 || bytes.first ?? 0 >= 0x80 else { return true }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !isBlank($0) }
+    }
+
+    /// A name like that one, and like none that is there already.
+    private static func name(_ name: String, besides names: inout Set<String>) -> String {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        var result = parts.map { isBlank($0) ? "_" : String($0) }.joined(separator: ".")
+        while !names.insert(result).inserted { result += "_" }
+        return result
     }
 
     private static func finite(_ value: LogValue, depth: Int) -> LogValue {
