@@ -33,8 +33,9 @@ public struct ShippingSettings: Sendable {
     public var reportsLosses = true
     /// How bodies are compressed. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)
-    /// The waits after failures, which go on until the receiver answers. Default from 1 to 30 seconds, doubling, with full jitter.
-    public var backoff = Backoff(base: .seconds(1), cap: .seconds(30))
+    /// The waits after failures, which go on until the receiver answers. Default from 1 to 90 seconds, doubling, with full jitter: 45 seconds on
+    /// average once it lasts, so that a receiver that is busy for an hour is asked some 90 times.
+    public var backoff = Backoff(base: .seconds(1), cap: .seconds(90))
     /// The most requests that are on their way at once. Default 1: records arrive in the order in which they were logged. With more they may
     /// arrive in another one, and after `kill -9` as many batches may be sent again. How many it really are adapts itself to the receiver: one at
     /// first, one more after as many answers as there may be requests, half as many after a failure (``LogStatistics/concurrency``).
@@ -42,7 +43,8 @@ public struct ShippingSettings: Sendable {
     /// While the receiver has taken so many batches and not acknowledged them yet, where it does so later (``AcknowledgingLogFormat``), no further
     /// one is begun. Default 8; below 1 counts as 1. One that isn't acknowledged in time is sent again, behind those that came later.
     public var maximumUnacknowledgedBatches = 8
-    /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour.
+    /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour. Up to a tenth is added to it at random, so that those who were
+    /// told the same don't come back at once.
     public var longestRetryAfter = Duration.seconds(3_600)
     /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.
     public var pause = Duration.seconds(300)
