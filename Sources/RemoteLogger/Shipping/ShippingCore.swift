@@ -141,7 +141,7 @@ final class ShippingCore: Sendable {
             counts.found = UInt64(clamping: load.found)
             counts.buffered = UInt64(clamping: load.records)
             counts.bufferedBytes = load.bytes
-            counts.oldestAge = load.firstUnread == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstUnreadSince)))
+            counts.oldestAge = load.first == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstSince)))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
             counts.nextAttempt = pace.nextAttempt(at: now)
             counts.concurrency = pace.limit

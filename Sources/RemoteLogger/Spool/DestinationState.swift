@@ -12,6 +12,8 @@ struct DestinationState: Sendable {
     var read: RecordPosition = 0
     /// What was handed out and isn't acknowledged.
     private(set) var handed: [RecordPosition] = []
+    /// For what was handed out at once: its last place, and when the oldest of it came, or an older one.
+    private var handings: [(last: RecordPosition, since: UInt64)] = []
     /// How many records are held for it, those that were handed out included.
     private(set) var held = 0
     /// The bytes of what wasn't handed out, as they take in memory, about.
@@ -30,6 +32,8 @@ struct DestinationState: Sendable {
     var mark: ReadingMark?
 
     var minimumLevel: LogLevel { selection.minimumLevel }
+    /// When the oldest came of what was handed out, or an older one.
+    var handedSince: UInt64? { handings.first?.since }
     var unread: Int { held - handed.count }
     /// Whether some are lost and not told yet.
     var hasLosses: Bool { !losses.isEmpty }
@@ -52,6 +56,7 @@ struct DestinationState: Sendable {
     mutating func forget() {
         read = acknowledged
         handed = []
+        handings = []
         held = 0
         found = 0
         losses = ShortList()
@@ -84,6 +89,7 @@ struct DestinationState: Sendable {
     mutating func abandon(_ count: Int) {
         let fromHanded = max(0, count - unread)
         handed.removeLast(min(handed.count, fromHanded))
+        if handed.isEmpty { handings = [] }
         held -= count
     }
 
@@ -99,6 +105,7 @@ struct DestinationState: Sendable {
             handed.append(record.position)
             unreadBytes -= record.record.footprint
         }
+        if let last = records.last, last.position > read { handings.append((last.position, since)) }
         unreadBytes = max(0, unreadBytes)
         read = max(read, position)
     }
@@ -106,6 +113,7 @@ struct DestinationState: Sendable {
     mutating func acknowledge(through position: RecordPosition) {
         let count = handed.firstIndex { $0 > position } ?? handed.count
         handed.removeFirst(count)
+        handings.removeAll { $0.last <= position }
         held -= count
         acknowledged = max(acknowledged, handed.isEmpty && position >= acknowledged ? max(position, read) : position)
     }

@@ -108,7 +108,10 @@ extension StoreLoad {
         unreadBytes += other.unreadBytes
         found += other.found
         last = max(last, other.last + offset)
-        first = first ?? other.first.map { $0 + offset }
+        if first == nil, let place = other.first {
+            first = place + offset
+            firstSince = other.firstSince
+        }
         guard firstUnread == nil, let place = other.firstUnread else { return }
         firstUnread = place + offset
         firstUnreadSince = other.firstUnreadSince

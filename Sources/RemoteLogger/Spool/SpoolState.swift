@@ -198,6 +198,7 @@ struct SpoolState: Sendable {
             load.firstUnreadSince = destination.since
         }
         load.first = destination.handed.first ?? load.firstUnread
+        load.firstSince = destination.handedSince ?? load.firstUnreadSince
         return load
     }
 }
