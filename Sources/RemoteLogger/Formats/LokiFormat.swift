@@ -118,7 +118,8 @@ public struct LokiFormat: LogFormat {
         text.raw("}],")
     }
 
-    private static let ownMetadataBytes = ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
+    private static let ownMetadataBytes =
+        ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
 
     /// A name as Prometheus allows it.
     private static func name(_ name: String) -> String {

@@ -5,7 +5,9 @@ extension SpoolCore {
     /// Asks for the records of all segments behind what a destination has acknowledged.
     ///
     /// - Returns: the segments that can't be read now: they are asked for before they are read.
-    func judge(for destination: DestinationState, _ directory: SpoolDirectory) -> (judged: [SegmentName: Exclusions], unjudged: Set<SegmentName>) {
+    func judge(
+        for destination: DestinationState, _ directory: SpoolDirectory
+    ) -> (judged: [SegmentName: Exclusions], unjudged: Set<SegmentName>) {
         var judged: [SegmentName: Exclusions] = [:]
         var unjudged: Set<SegmentName> = []
         guard destination.selection.includes != nil else { return (judged, unjudged) }

@@ -51,7 +51,8 @@ struct SpoolState: Sendable {
             last += 1
             if destinations.count > 1 { recent.add(record.id, at: last, by: destination, excluded: excluded) }
             destinations.changeEach { name, state in
-                if excluded.isEmpty || !excluded.contains(name) { state.take(record.level, size: size, now: now, isFound: name != destination) }
+                guard excluded.isEmpty || !excluded.contains(name) else { return }
+                state.take(record.level, size: size, now: now, isFound: name != destination)
             }
             let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
             for loss in memory.append(item, limits: limits) {
@@ -180,38 +181,5 @@ struct SpoolState: Sendable {
     /// Whether a record is on its way to a destination.
     func isPinned(_ position: RecordPosition) -> Bool {
         destinations.values.contains { position > $0.acknowledged && position <= $0.read }
-    }
-
-    // MARK: Destinations
-
-    /// What a destination has.
-    func load(of name: String) -> StoreLoad {
-        guard let destination = destinations[name] else { return StoreLoad() }
-        var load = StoreLoad(records: destination.held + destination.lost, bytes: diskBytes + memory.bytes)
-        load.unread = destination.unread
-        load.unreadBytes = destination.unreadBytes
-        load.found = destination.found
-        load.last = last
-        if destination.unread > 0 {
-            let onDisk = segments.first { $0.last > destination.read }.map { max($0.first, destination.read + 1) }
-            load.firstUnread = onDisk ?? memory.first(after: destination.read) ?? last
-            load.firstUnreadSince = destination.since
-        }
-        load.first = destination.handed.first ?? load.firstUnread
-        load.firstSince = destination.handedSince ?? load.firstUnreadSince
-        return load
-    }
-}
-
-extension SpoolState {
-    /// Gives up for a destination what is in memory, and altogether when nobody else is there.
-    ///
-    /// - Returns: how many records the destination loses.
-    mutating func abandonMemory(of name: String) -> Int {
-        guard let destination = destinations[name] else { return 0 }
-        let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
-        destinations[name]?.abandon(lost)
-        if !destinations.values.contains(where: \.isOpen) { memory = RecordBuffer() }
-        return lost
     }
 }

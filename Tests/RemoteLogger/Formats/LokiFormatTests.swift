@@ -19,7 +19,8 @@ import WebServiceClient
         var values = LogMetadata()
         for number in 0..<20 { values["k\(number)"] = .string(String(repeating: "Ω", count: 4_000)) }
         values["small"] = 7
-        let record = LogRecord.sample(1, .info, String(repeating: "m", count: 300_000), metadata: values, error: String(repeating: "é", count: 10_000))
+        let record = LogRecord.sample(
+            1, .info, String(repeating: "m", count: 300_000), metadata: values, error: String(repeating: "é", count: 10_000))
         let metadata = try metadata(of: record)
         #expect(bytes(metadata) <= 64_000 && bytes(metadata) > 60_000, "\(bytes(metadata))")
         #expect(metadata["record_id"] == record.id.description && metadata["sequence"] == "1" && metadata["line_bytes"] == "300000")

@@ -20,7 +20,9 @@ import WebServiceClient
                 bodies.append(request.body?.data ?? Data())
                 return bodies.count
             }
-            guard number <= broken else { return TransportResponse(status: 200, headers: [:], url: request.url, body: ResponseBody(Data(whole.utf8))) }
+            guard number <= broken else {
+                return TransportResponse(status: 200, headers: [:], url: request.url, body: ResponseBody(Data(whole.utf8)))
+            }
             let isBegun = Locked(false)
             let (piece, isEndless) = (piece, isEndless)
             let body = ResponseBody(

@@ -17,9 +17,7 @@ import WebServiceClient
     }
 
     private static func texts(_ bytes: [UInt8]) -> [String] {
-        TCPReceiver.frames(of: bytes).messages.compactMap { message in
-            message.unicodeScalars.split(separator: "\u{FEFF}").last.map { String(String.UnicodeScalarView($0)) }
-        }
+        TCPReceiver.frames(of: bytes).messages.compactMap { $0.split(separator: " ").last.map(String.init) }
     }
 
     /// Sends a message, and moves the clock on until it counts as delivered.

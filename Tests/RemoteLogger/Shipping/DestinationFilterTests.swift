@@ -71,7 +71,8 @@ import WebServiceClient
             #expect(await clock.run(step: .milliseconds(20)) { all.lines.joined().count == 2 * round - 1 })
             RemoteLogger(label: "audit", pipeline: pipeline).info("a")
             let start = clock.uptime
-            #expect(await clock.run(step: .milliseconds(20)) { audit.lines.joined().count == round && all.lines.joined().count == 2 * round })
+            #expect(
+                await clock.run(step: .milliseconds(20)) { audit.lines.joined().count == round && all.lines.joined().count == 2 * round })
             #expect(clock.uptime - start < 5_000_000_000)
         }
     }
@@ -128,7 +129,8 @@ import WebServiceClient
         let audit = try #require(harness.spool.store(for: "audit", minimumLevel: .info) { $0.label == "audit" })
         for sequence in 1...60 as ClosedRange<UInt64> {
             let record = LogRecord.sample(
-                sequence, LogLevel.allCases[Int(sequence) % 7], String(repeating: "x", count: 100), label: sequence % 2 == 0 ? "audit" : "shop")
+                sequence, LogLevel.allCases[Int(sequence) % 7], String(repeating: "x", count: 100),
+                label: sequence % 2 == 0 ? "audit" : "shop")
             harness.append([record])
             let outcome = audit.append(record, now: 0)
             #expect(outcome.isExcluded == (record.label != "audit" && record.level >= .info))

@@ -27,7 +27,7 @@ import WebServiceClient
         defer { box.remove() }
         let isAway = Locked(false)
         let receiver = StubReceiver { _, _ in
-            isAway.withLock { $0 } ? .status(503, headers: ["Date": HTTPDate.text(daysAhead: 1)]) : .status(202, headers: ["Date": HTTPDate.text(daysAhead: 1)])
+            .status(isAway.withLock { $0 } ? 503 : 202, headers: ["Date": HTTPDate.text(daysAhead: 1)])
         }
         let harness = try Harness(receiver, format: DatadogFormat(service: "shop")) { settings in
             settings.deadLetters = box.letters
