@@ -73,7 +73,7 @@ extension RemoteLogger {
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
         let redaction = pipeline.redaction
-        var metadata = context.merging(redaction.masked(metadata))
+        var metadata = context.merging(redaction.masked(metadata), redaction)
         let rate = pipeline.sampling.rate(of: level)
         if rate < 1 { metadata[LogSampling.key] = .double(rate) }
         pipeline.accept(

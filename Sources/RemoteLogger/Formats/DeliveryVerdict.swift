@@ -14,7 +14,8 @@ public enum DeliveryVerdict: Sendable, Hashable {
     /// The batch is too large: each half is sent by itself, down to a single record, which is dropped.
     case split
     /// Some record in it can't be taken, and the receiver has stored none of the batch: each half is sent by itself, down to the record in
-    /// question, which is dropped. When that takes more requests than a few bad records would, the rest of the batch is dropped together.
+    /// question, which is dropped. What is still refused when nothing was taken for as many requests as a few bad records would need is dropped
+    /// together.
     case isolate(reason: String)
     /// The settings are wrong: nothing is dropped, and nothing sent for some minutes.
     case pause(reason: String)

@@ -11,9 +11,10 @@ public import Foundation
 /// streams take it, too. Its fields are those of the Elastic Common Schema: `@timestamp`, `message`, `log.level`, `log.logger`,
 /// `error.message`, `trace.id`, `event.id`; its metadata is the object `metadata`.
 ///
-/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves, everything else is final. Of the
+/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401 and 403, as of an index that is blocked
+/// or a role that may not write, keep the records and pause; everything else is final. Of the
 /// answers as a whole 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and
-/// redirects pause; the rest is final.
+/// redirects pause; the rest is final. When the body of a 2xx doesn't come whole, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
     /// The index or data stream; `nil` when the URL names it.
     public let index: String?
@@ -97,9 +98,33 @@ public struct ElasticsearchFormat: LogFormat {
         text.byte("}")
     }
 
-    /// A field of numbers takes no texts: NaN and the infinities are nulls here.
+    /// A field of numbers takes no texts: NaN and the infinities are nulls here. Nor is there a field without a name, or with a part without one.
     private static func finite(_ metadata: LogMetadata, depth: Int = 0) -> LogMetadata {
-        LogMetadata(metadata.map { ($0.key, finite($0.value, depth: depth)) })
+        let isNamed = metadata.allSatisfy { isName($0.key) }
+        var names = isNamed ? [] : Set(metadata.map(\.key))
+        return LogMetadata(
+            metadata.map { pair in
+                let key = isName(pair.key) ? pair.key : name(pair.key, besides: &names)
+                return (key, finite(pair.value, depth: depth))
+            })
+    }
+
+    private static func isBlank(_ part: some StringProtocol) -> Bool { part.allSatisfy(\.isWhitespace) }
+
+    /// Elasticsearch takes a name apart at its dots.
+    private static func isName(_ name: String) -> Bool {
+        let bytes = name.utf8
+        // Mostly there is nothing to look at.
+        guard bytes.contains(UInt8(ascii: ".")) || bytes.first ?? 0x20 <= 0x20 || bytes.first ?? 0 >= 0x80 else { return true }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !isBlank($0) }
+    }
+
+    /// A name like that one, and like none that is there already.
+    private static func name(_ name: String, besides names: inout Set<String>) -> String {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        var result = parts.map { isBlank($0) ? "_" : String($0) }.joined(separator: ".")
+        while !names.insert(result).inserted { result += "_" }
+        return result
     }
 
     private static func finite(_ value: LogValue, depth: Int) -> LogValue {
@@ -120,9 +145,14 @@ public struct ElasticsearchFormat: LogFormat {
     }
 
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        // Without its body an answer tells nothing; ids make it safe to ask again.
+        // Without its body an answer tells nothing; ids make it safe to ask again, for less where it is too long.
+        if answer.bodyFault == .tooLarge { return .split }
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any] else {
-            return .isolate(reason: "its answer can't be read: \(answer.excerpt)")
+            // It was cut where nobody could notice, or somebody else has answered: a proxy that wants a password, for one.
+            guard answer.body.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {
+                return .pause(reason: "its answer can't be read: \(answer.excerpt)")
+            }
+            return .retry
         }
         if body["errors"] as? Bool == false { return .delivered() }
         guard let items = body["items"] as? [[String: Any]] else { return .isolate(reason: "its answer has no items") }
@@ -137,10 +167,15 @@ public struct ElasticsearchFormat: LogFormat {
         switch (result["status"] as? NSNumber)?.intValue ?? 0 {
         case 200..<300, 409: return .delivered
         case 429, 500..<600, 0: return .retry
-        default:
-            let error = result["error"] as? [String: Any]
-            let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
-            return .rejected(reason: ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300))
+        // A receiver that lets nobody write now: 409 makes it safe to ask again.
+        case 401, 403: return .pause(reason: reason(in: result))
+        default: return .rejected(reason: reason(in: result))
         }
+    }
+
+    private static func reason(in result: [String: Any]) -> String {
+        let error = result["error"] as? [String: Any]
+        let parts = [error?["type"] as? String, error?["reason"] as? String ?? result["error"] as? String].compactMap { $0 }
+        return ReceiverAnswer.excerpt(of: parts.joined(separator: ": "), characters: 300)
     }
 }

@@ -20,8 +20,9 @@ public protocol LogFormat: Sendable {
     var maximumRecords: Int { get }
 
     /// How old a record may be that the receiver takes. An older one isn't sent but dropped, counted as ``DropReason/expired``, and put into
-    /// the dead-letter file. The age is told by the receiver's own clock, of which the `Date` of its answers tells: a step of the clock here
-    /// drops nothing, nor is anything dropped before the first answer. No limit unless said.
+    /// the dead-letter file. The age is told by the receiver's own clock, of which the `Date` of its answers tells, and for records of this run by
+    /// the monotonic one, too: neither a step of the clock here nor a wrong one drops what is fresh, nor is anything dropped before the first
+    /// answer. No limit unless said.
     var maximumAge: Duration? { get }
 
     /// Header fields that belong to the format. Those of the settings win. None unless said.

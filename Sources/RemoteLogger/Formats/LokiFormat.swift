@@ -18,8 +18,11 @@ public struct LokiFormat: LogFormat {
     public let labels: [(name: String, value: String)]
     /// The most bytes of a line; a longer message is cut there, and `line_bytes` tells its length. 256 KiB unless set, as Loki has it.
     public var maximumLineBytes = 256 << 10
-    /// The most structured metadata of a line; `dropped_metadata` counts what is left out. 128 unless set, as Loki has it.
+    /// The most structured metadata of a line; `dropped_metadata` counts what is left out or cut. 128 unless set, as Loki has it.
     public var maximumMetadata = 128
+    /// The most bytes of a line's structured metadata, names and values together: a value that doesn't fit is cut or left out, and counted by
+    /// `dropped_metadata`. 64,000 unless set, as Loki has it. The record's id and sequence number are there in any case.
+    public var maximumMetadataBytes = 64_000
     /// The most bytes of a body: 1 MiB unless set.
     public var maximumBodyBytes = 1 << 20
 
@@ -84,16 +87,21 @@ public struct LokiFormat: LogFormat {
         text.byte("\"")
         var names: Set<String> = ["record_id", "sequence", "line_bytes", "dropped_metadata"]
         var left = 0
-        func add(_ name: String, _ value: String) {
+        // Those four, with the longest numbers that they may have.
+        var room = maximumMetadataBytes - Self.ownMetadataBytes
+        func add(_ name: String, _ whole: String) {
             let name = Self.name(name)
-            guard names.count < maximumMetadata, names.insert(name).inserted else {
-                left += 1
-                return
-            }
+            let value = FlatMetadata.prefix(of: whole, bytes: max(0, room - name.utf8.count))
+            let isCut = value.utf8.count < whole.utf8.count
+            // Of a value nothing of which fits the name isn't written either.
+            let fits = name.utf8.count <= room && (!isCut || !value.isEmpty) && names.count < maximumMetadata && names.insert(name).inserted
+            if isCut || !fits { left += 1 }
+            guard fits else { return }
+            room -= name.utf8.count + value.utf8.count
             text.byte(",")
             text.string(name)
             text.byte(":")
-            text.string(value)
+            text.string(String(value))
         }
         if !record.label.isEmpty { add("logger", record.label) }
         if let trace = record.trace {
@@ -109,6 +117,9 @@ public struct LokiFormat: LogFormat {
         if left > 0 { text.raw(",\"dropped_metadata\":\""); text.integer(UInt64(left)); text.byte("\"") }
         text.raw("}],")
     }
+
+    private static let ownMetadataBytes =
+        ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
 
     /// A name as Prometheus allows it.
     private static func name(_ name: String) -> String {

@@ -10,17 +10,28 @@ public struct ReceiverAnswer: Sendable {
     public let status: Int
     /// The header fields.
     public let headers: HTTPFields
-    /// The body; empty when it was larger than ``bodyLimit`` or broke off.
+    /// The body; empty when it was larger than ``bodyLimit`` or broke off, of which ``bodyFault`` tells.
     public let body: Data
+    /// Why there is no body; `nil` when it has come whole.
+    public let bodyFault: BodyFault?
     /// The number of records that were sent.
     public let records: Int
 
     /// An answer.
-    public init(status: Int, headers: HTTPFields = [:], body: Data = Data(), records: Int) {
+    public init(status: Int, headers: HTTPFields = [:], body: Data = Data(), bodyFault: BodyFault? = nil, records: Int) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.bodyFault = bodyFault
         self.records = records
+    }
+
+    /// Why a body isn't there. A format that can't judge without one asks for the same bytes to be sent again (``DeliveryVerdict/retry``).
+    public enum BodyFault: Sendable, Hashable {
+        /// It has more bytes than ``ReceiverAnswer/bodyLimit``.
+        case tooLarge
+        /// The connection ended within it, or it couldn't be decoded: nobody knows what it would have said.
+        case brokeOff
     }
 
     /// Whether the receiver wants other credentials, or is somewhere else: the records are fine, the settings aren't. Redirects count,

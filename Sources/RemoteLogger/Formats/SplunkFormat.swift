@@ -13,7 +13,8 @@ public import WebServiceClient
 /// without a yes the batch is sent again.
 ///
 /// Of the answers, 429, 500, 502, 503 and 504 are tried again; 413 splits. When an event is invalid, Splunk tells its number: those before it
-/// are stored, it is dropped, and the others are sent again. Wrong tokens, channels and indexes pause, as 401, 403 and redirects do.
+/// are stored, it is dropped, and the others are sent again; with ``acknowledges`` those before it are, too, since nobody can ask whether they were
+/// indexed. Wrong tokens, channels and indexes pause, as 401, 403 and redirects do.
 public struct SplunkFormat: AcknowledgingLogFormat {
     /// The index; `nil` for the token's own.
     public var index: String?
@@ -87,6 +88,8 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         switch (answer.status, code) {
         case (200..<300, _):
             guard acknowledges else { return .delivered() }
+            // Splunk has it, and without the ticket nobody can ask for it.
+            if answer.bodyFault == .brokeOff { return .retry }
             guard let ticket = (body?["ackId"] as? NSNumber)?.int64Value, ticket >= 0 else {
                 return .pause(reason: "it gives no ackId: switch acknowledgement on for the token, or off for the format")
             }
@@ -95,7 +98,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         case (408, _), (429, _), (500, _), (502, _), (503, _), (504, _), (_, 9): return .retry
         case (400, 6), (400, 12), (400, 13), (400, 15):
             let number = (body?["invalid-event-number"] as? NSNumber)?.intValue
-            return Self.verdict(invalid: number, of: answer.records, reason)
+            return verdict(invalid: number, of: answer.records, reason)
         // Token, index, channel, acknowledgement: the settings aren't right.
         case (_, 1), (_, 2), (_, 3), (_, 4), (_, 7), (_, 10), (_, 11), (_, 14): return .pause(reason: reason)
         case (400, _): return .isolate(reason: reason)
@@ -104,10 +107,11 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         }
     }
 
-    /// The events before the invalid one are stored, those behind it aren't.
-    private static func verdict(invalid number: Int?, of count: Int, _ reason: String) -> DeliveryVerdict {
+    /// The events before the invalid one are stored, those behind it aren't. Stored isn't indexed, and there is no ticket to ask by.
+    private func verdict(invalid number: Int?, of count: Int, _ reason: String) -> DeliveryVerdict {
         guard let number, (0..<count).contains(number) else { return .isolate(reason: reason) }
-        return .each((0..<count).map { $0 < number ? .delivered : $0 == number ? .rejected(reason: reason) : .retry })
+        let before: RecordVerdict = acknowledges ? .retry : .delivered
+        return .each((0..<count).map { $0 < number ? before : $0 == number ? .rejected(reason: reason) : .retry })
     }
 
     /// A query of `services/collector/ack`, beside the URL that takes events.

@@ -12,7 +12,8 @@ public struct LogStatistics: Sendable, Hashable {
     public var buffered: UInt64 = 0
     /// The bytes that these take in memory, about; with a spool those of its files, too.
     public var bufferedBytes = 0
-    /// How long the oldest record that wasn't sent yet has waited; `nil` without one. One that an earlier run left counts from the start.
+    /// How long the oldest record has waited that is neither delivered nor dropped, on its way or not; `nil` without one. One that an earlier run
+    /// left counts from the start.
     public var oldestAge: Duration?
     /// The requests that were sent.
     public var requests: UInt64 = 0

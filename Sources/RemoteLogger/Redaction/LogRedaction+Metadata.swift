@@ -11,12 +11,7 @@ extension LogRedaction {
     }
 
     private func masked(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
-        let namesSecret =
-            names != nil
-            && metadata.contains { pair in
-                guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
-                return hides(name)
-            }
+        let namesSecret = namesSecret(metadata)
         var result: LogMetadata?
         for (index, pair) in metadata.enumerated() {
             let isSecret = hides(pair.key) || namesSecret && Self.isValuing(pair.key)
@@ -25,6 +20,25 @@ extension LogRedaction {
             result?.setValue(value, at: index)
         }
         return maskedNames(of: result ?? metadata)
+    }
+
+    /// Whether a value is the name of a secret, which then stands beside it.
+    ///
+    /// - Parameter isMasked: whether the names may be masked themselves, as that of `key` is.
+    private func namesSecret(_ metadata: LogMetadata, isMasked: Bool = false) -> Bool {
+        names != nil
+            && metadata.contains { pair in
+                guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
+                return hides(name) || isMasked && name == Self.mask
+            }
+    }
+
+    /// Masks what a secret's name stands beside only now that both have come together; each was masked by itself.
+    func maskedPairs(_ metadata: LogMetadata) -> LogMetadata {
+        guard namesSecret(metadata, isMasked: true) else { return metadata }
+        var result = metadata
+        for (index, pair) in metadata.enumerated() where Self.isValuing(pair.key) { result.setValue(.string(Self.mask), at: index) }
+        return result
     }
 
     /// Secrets may be names, too: of a table of sessions by token, for one.
@@ -93,5 +107,13 @@ extension LogRedaction {
         names.contains { name in
             name.count == key.utf8.count && zip(name, key.utf8).allSatisfy { $0 == $1.lowercased }
         }
+    }
+}
+
+extension LogMetadata {
+    /// Lays values over these, both masked, and masks what makes a secret only together.
+    func merging(_ other: LogMetadata, _ redaction: LogRedaction) -> LogMetadata {
+        let merged = merging(other)
+        return isEmpty || other.isEmpty ? merged : redaction.maskedPairs(merged)
     }
 }

@@ -14,6 +14,8 @@ package struct AppendOutcome: Sendable {
     package var unread = 0
     /// The bytes of these.
     package var unreadBytes = 0
+    /// The destination's filter keeps the record out: it isn't held, and doesn't count.
+    package var isExcluded = false
     /// Whether ``RecordStore/takeLosses()`` may have something to tell.
     package var mayHaveLosses = false
 }

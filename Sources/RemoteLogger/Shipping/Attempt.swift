@@ -9,7 +9,13 @@ enum Attempt: Sendable {
     var isAnswer: Bool {
         switch self {
         case .failure, .verdict(.retry, _, _), .verdict(.pause, _, _): false
-        case .verdict(.each(let verdicts), _, _): !verdicts.contains(.retry)
+        case .verdict(.each(let verdicts), _, _):
+            verdicts.allSatisfy { verdict in
+                switch verdict {
+                case .retry, .pause: false
+                case .delivered, .rejected: true
+                }
+            }
         case .verdict: true
         }
     }

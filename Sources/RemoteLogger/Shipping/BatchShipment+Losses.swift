@@ -1,13 +1,10 @@
 /// What becomes of records that the receiver doesn't take.
 extension BatchShipment {
-    /// Asks for the halves of a piece in which some record is refused, or drops it.
+    /// Asks for the halves of a piece in which some record is refused, later if nothing was taken for long, or drops its only record.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
-        guard piece.count > 1, isolations > 1 else {
-            await reject(piece, status: status, reason: reason)
-            return []
-        }
-        isolations -= 2
-        return piece.halves
+        guard piece.count == 1 else { return search.halves(of: piece, status: status, reason: reason) }
+        await reject(piece, status: status, reason: reason)
+        return []
     }
 
     mutating func reject(_ places: [Int], status: Int?, reason: String) async {
@@ -23,13 +20,18 @@ extension BatchShipment {
         return []
     }
 
-    /// Drops what the receiver doesn't take any more, by its own clock.
+    /// Drops what the receiver doesn't take any more, by its own clock. The clock here may be wrong by days: a record of this run has to be old by
+    /// the monotonic one, too.
     mutating func dropExpired() async {
         guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return }
+        let uptime = core.settings.clock.uptime
         let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
+        let (nanoseconds, foundThrough) = (limit.wholeNanoseconds, core.store.foundThrough)
         let expired = batch.open.filter { place in
-            let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: batch.records[place].record.time))
-            return !overflows && age > 0 && UInt64(age) > limit.wholeNanoseconds
+            let (position, record) = (batch.records[place].position, batch.records[place].record)
+            let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: record.time))
+            guard !overflows, age > 0, UInt64(age) > nanoseconds else { return false }
+            return position <= foundThrough || uptime > record.uptime && uptime - record.uptime > nanoseconds
         }
         guard !expired.isEmpty else { return }
         reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")

@@ -6,8 +6,8 @@ struct BatchShipment: Sendable {
     private let window: ShippingWindow
     let reporter: ShippingReporter
     var batch: PendingBatch
-    /// How many more halves may be sent to find records that are refused.
-    var isolations: Int
+    /// How records that are refused are looked for.
+    var search: RefusalSearch
 
     init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
         self.number = number
@@ -15,17 +15,24 @@ struct BatchShipment: Sendable {
         self.window = window
         self.reporter = reporter
         batch = PendingBatch(records)
-        // Two halves for each step down to a bad record, and that for two of them.
-        isolations = 4 * (Int.bitWidth - records.count.leadingZeroBitCount)
+        search = RefusalSearch(records: records.count)
     }
 
     mutating func run() async {
         await dropExpired()
         // What is still to be sent, the next piece last.
         var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
-        while let piece = pieces.popLast(), !core.isClosed {
-            pieces += await send(piece).reversed()
+        while !core.isClosed {
+            pieces += search.takeSuspects().reversed()
+            guard let piece = pieces.popLast() else { break }
+            let rest = await send(piece)
+            pieces += rest.reversed()
+            // Some of it was taken.
+            if batch.hasDelivered(of: piece) { search.renew() }
             window.settle(number, batch.takeSettled(), isDone: false)
+        }
+        if !core.isClosed {
+            for suspect in search.giveUp() { await reject(suspect.piece, status: suspect.status, reason: suspect.reason) }
         }
         window.settle(number, batch.takeSettled(), isDone: true)
     }
@@ -72,9 +79,7 @@ struct BatchShipment: Sendable {
             noteFailure(of: turn, Self.text(of: status), retryAfter: retryAfter)
             return nil
         case .pause(let reason):
-            if let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) {
-                reporter.notePause(status: status, reason: reason, next: wait)
-            }
+            notePause(of: turn, reason, status: status, retryAfter: retryAfter)
             return nil
         case .accepted(let ticket):
             guard await isAcknowledged(ticket) else {
@@ -119,17 +124,26 @@ struct BatchShipment: Sendable {
         }
         var refused: [String: [Int]] = [:]
         var again: [Int] = []
+        var pause: String?
         for (place, verdict) in zip(piece, verdicts) {
             switch verdict {
             case .delivered: batch.note(.delivered, for: [place])
             case .retry: again.append(place)
+            case .pause(let reason):
+                again.append(place)
+                pause = pause ?? reason
             case .rejected(let reason): refused[reason, default: []].append(place)
             }
         }
         // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
-        if again.count < piece.count { noteAnswer(to: turn) }
+        // So is one that keeps some out; and that isn't over since it takes others.
+        if again.count < piece.count, pause == nil { noteAnswer(to: turn) }
         for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
+        if let pause {
+            notePause(of: turn, pause, status: status, retryAfter: retryAfter)
+            return [again]
+        }
         noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
         return [again]
     }
@@ -155,6 +169,11 @@ struct BatchShipment: Sendable {
     private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) {
         guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return }
         reporter.noteFailure(message, next: wait)
+    }
+
+    private func notePause(of turn: ReceiverPace.Turn, _ reason: String, status: Int?, retryAfter: Duration?) {
+        guard let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) else { return }
+        reporter.notePause(status: status, reason: reason, next: wait)
     }
 
     private static func text(of status: Int?) -> String {

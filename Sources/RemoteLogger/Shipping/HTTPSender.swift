@@ -28,7 +28,12 @@ final class HTTPSender: PayloadSender {
             // The encoding is a fact and no setting.
             headers[.contentEncoding] = payload.isCompressed ? "gzip" : nil
             let answer = try await send(to: endpoint, headers, payload.body, records: payload.records)
-            return .verdict(format.judge(answer), status: answer.status, retryAfter: retryAfter(in: answer.headers))
+            let verdict = format.judge(answer)
+            // Who can't judge without the body doesn't know what became of the records.
+            if case .retry = verdict, (200..<300).contains(answer.status), answer.bodyFault == .brokeOff {
+                return .failure("its answer of status \(answer.status) broke off")
+            }
+            return .verdict(verdict, status: answer.status, retryAfter: retryAfter(in: answer.headers))
         } catch {
             return .failure(String(describing: error))
         }
@@ -70,16 +75,17 @@ final class HTTPSender: PayloadSender {
         request.trust = settings.trust
         let response = try await transport.send(request)
         noteClock(response.headers)
-        return ReceiverAnswer(status: response.status, headers: response.headers, body: await content(of: response), records: records)
+        let (body, fault) = await content(of: response)
+        return ReceiverAnswer(status: response.status, headers: response.headers, body: body, bodyFault: fault, records: records)
     }
 
-    /// The body, which mostly explains only: when it can't be read, the status still says what became of the records.
-    private func content(of response: TransportResponse) async -> Data {
+    /// The body, which mostly explains only: what it means that it can't be read, the format knows.
+    private func content(of response: TransportResponse) async -> (Data, ReceiverAnswer.BodyFault?) {
         do {
-            return try await response.body.collect(upTo: ReceiverAnswer.bodyLimit)
+            return (try await response.body.collect(upTo: ReceiverAnswer.bodyLimit), nil)
         } catch {
             response.body.cancel()
-            return Data()
+            return (Data(), error is ResponseBodyTooLarge ? .tooLarge : .brokeOff)
         }
     }
 
@@ -91,7 +97,8 @@ final class HTTPSender: PayloadSender {
     }
 
     private func retryAfter(in headers: HTTPFields) -> Duration? {
-        let now = Date(timeIntervalSince1970: Double(settings.clock.time) / 1e9)
+        // A date is the receiver's, by its own clock.
+        let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
         return headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: settings.longestRetryAfter)
     }
 }

@@ -68,7 +68,7 @@ public final class LogShipper: LogSink {
     static func store(_ settings: ShippingSettings) throws(LogShipperError) -> any RecordStore {
         guard let spool = settings.spool else { return MemoryStore(limits: settings.buffer) }
         try LogShipperError.check(destination: settings.destination)
-        guard let store = spool.store(for: settings.destination, minimumLevel: settings.minimumLevel) else {
+        guard let store = spool.store(for: settings.destination, minimumLevel: settings.minimumLevel, includes: settings.includes) else {
             throw LogShipperError(
                 message: "The spool has a shipper for the destination \"\(settings.destination)\" already: "
                     + "give each its own name by `destination`.")
@@ -79,6 +79,10 @@ public final class LogShipper: LogSink {
     deinit {
         core.close()
     }
+
+    var hasSpool: Bool { core.settings.spool != nil }
+
+    func report(_ level: Diagnostics.Event.Level, _ message: String) { core.report(level, message) }
 
     /// What became of the records so far.
     public var statistics: LogStatistics { core.statistics }
@@ -106,7 +110,8 @@ public final class LogShipper: LogSink {
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit)
-        if !delivered { await core.persist(until: end) }
+        // Where all is delivered the store has to note that, or the next run would find it again.
+        await core.persist(until: end)
         core.close()
         return delivered
     }

@@ -75,6 +75,7 @@ extension MemoryStore {
                 load.firstUnreadSince = oldest.since
             }
             load.first = buffer.pinned.first?.position ?? load.firstUnread
+            load.firstSince = buffer.pinned.first?.since ?? load.firstUnreadSince
             return load
         }
     }

@@ -112,14 +112,14 @@ final class ReceiverPace: Sendable {
         }
     }
 
-    /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. A flush ends a wait that is only
-    /// ours.
+    /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. To what the receiver asks for up to a tenth
+    /// is added, since it may ask many at once. A flush ends a wait that is only ours.
     ///
     /// - Returns: the wait; `nil` when the failure was known already.
     func noteFailure(of turn: Turn, retryAfter: Duration?) -> Duration? {
         stop(turn, limit: { $0 / 2 }, endsByFlush: retryAfter == nil) { failures in
             var generator = SystemRandomNumberGenerator()
-            return max(settings.backoff.delay(afterFailures: failures, using: &generator), retryAfter ?? .zero)
+            return max(settings.backoff.delay(afterFailures: failures, using: &generator), Self.spread(retryAfter, using: &generator))
         }
     }
 
@@ -127,7 +127,15 @@ final class ReceiverPace: Sendable {
     ///
     /// - Returns: the wait; `nil` when the failure was known already.
     func notePause(of turn: Turn, retryAfter: Duration?) -> Duration? {
-        stop(turn, limit: { _ in 1 }, endsByFlush: false) { _ in max(settings.pause, retryAfter ?? .zero) }
+        stop(turn, limit: { _ in 1 }, endsByFlush: false) { _ in
+            var generator = SystemRandomNumberGenerator()
+            return max(settings.pause, Self.spread(retryAfter, using: &generator))
+        }
+    }
+
+    private static func spread(_ retryAfter: Duration?, using generator: inout some RandomNumberGenerator) -> Duration {
+        guard let retryAfter else { return .zero }
+        return retryAfter + retryAfter * Double.random(in: 0...0.1, using: &generator)
     }
 
     private func stop(

@@ -6,6 +6,8 @@ struct RecordBatch: Sendable {
     var cursor: RecordPosition
     /// Records below aren't wanted.
     var level = LogLevel.trace
+    /// The destination that it is for, where several share what is held.
+    var destination: String?
     let limits: BatchLimits
     private(set) var isFull = false
 
@@ -44,7 +46,8 @@ extension RecordBuffer {
 
     /// - Returns: whether there is room for more.
     private static func take(_ item: Item, _ batch: inout RecordBatch) -> Bool {
-        guard item.record.level >= batch.level else {
+        let isExcluded = !item.excluded.isEmpty && batch.destination.map(item.excluded.contains) ?? false
+        guard item.record.level >= batch.level, !isExcluded else {
             batch.cursor = item.position
             return true
         }

@@ -9,6 +9,8 @@ struct RecordBuffer: Sendable {
         let record: LogRecord
         let size: Int
         let since: UInt64
+        /// The destinations whose filters keep it out.
+        var excluded: [String] = []
     }
 
     /// What was dropped, with the reason.
@@ -148,9 +150,11 @@ struct RecordBuffer: Sendable {
 }
 
 extension RecordBuffer {
-    /// How many records are of a level or above, and behind a place.
-    func count(from level: LogLevel, after position: RecordPosition) -> Int {
-        let isCounted = { (item: Item) in item.record.level >= level && item.position > position }
+    /// How many records are of a level or above, behind a place, and not kept from a destination.
+    func count(from level: LogLevel, after position: RecordPosition, for destination: String) -> Int {
+        let isCounted = { (item: Item) in
+            item.record.level >= level && item.position > position && (item.excluded.isEmpty || !item.excluded.contains(destination))
+        }
         return queues.reduce(pinned.count(where: isCounted)) { $0 + $1.count(where: isCounted) }
     }
 
@@ -161,6 +165,16 @@ extension RecordBuffer {
 }
 
 extension RecordBuffer {
+    /// Asks a destination's filter anew.
+    mutating func judge(for destination: String, _ excludes: (LogRecord) -> Bool) {
+        func judge(_ item: inout Item) {
+            item.excluded.removeAll { $0 == destination }
+            if excludes(item.record) { item.excluded.append(destination) }
+        }
+        for index in pinned.indices { judge(&pinned[index]) }
+        for level in queues.indices { queues[level].changeEach(judge) }
+    }
+
     /// The oldest record.
     var oldest: Item? { pinned.first ?? oldestUnpinned }
 }

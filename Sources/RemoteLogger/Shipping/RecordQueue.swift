@@ -16,6 +16,14 @@ struct RecordQueue<Element: Sendable>: Sendable {
         (0..<count).count { slots[slot($0)].map(isCounted) ?? false }
     }
 
+    mutating func changeEach(_ change: (inout Element) -> Void) {
+        for place in 0..<count {
+            guard var element = slots[slot(place)] else { continue }
+            change(&element)
+            slots[slot(place)] = element
+        }
+    }
+
     mutating func append(_ element: Element) {
         if count == slots.count { resize(to: max(16, count * 2)) }
         slots[slot(count)] = element

@@ -26,10 +26,13 @@ package protocol RecordStore: Sendable {
     /// What the store holds.
     var load: StoreLoad { get }
 
+    /// Records up to here were left by an earlier run; those behind are this one's.
+    var foundThrough: RecordPosition { get }
+
     /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
     func takeLosses() -> ShortList<RecordLoss>
 
-    /// Waits until what was appended before is as safe as the store can make it.
+    /// Waits until what was appended and what was acknowledged before is as safe as the store can make it.
     func persist() async
 
     /// Gives what to call, from any thread, when records have come without an `append`. It must return at once.
@@ -37,6 +40,7 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
+    package var foundThrough: RecordPosition { 0 }
     package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
     package func persist() async {}
     package func onNews(_ wake: @escaping @Sendable () -> Void) {}

@@ -47,7 +47,7 @@ extension ShippingCore {
         write(
             LogRecord(
                 id: LogRecordID(high: generator.next(), low: generator.next()), sequence: 0, time: settings.clock.time,
-                uptime: settings.clock.uptime, level: max(.warning, settings.minimumLevel), label: "RemoteLogger",
+                uptime: settings.clock.uptime, level: max(.warning, settings.minimumLevel), label: LogRecord.ownLabel,
                 message: "Log records were dropped: \(text).",
                 metadata: LogMetadata(losses.map { ("dropped.\($0.reason)", .int(Int64(clamping: $0.count))) })))
     }

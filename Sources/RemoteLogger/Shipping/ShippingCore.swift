@@ -34,13 +34,18 @@ final class ShippingCore: Sendable {
 
     func write(_ record: LogRecord) {
         let now = settings.clock.uptime
+        // A spool asks the filter for all that come, this shipper's and others'.
+        if settings.spool == nil, settings.selection.excludes(record) { return }
         let mustWake = ledger.withLock { ledger in
-            ledger.counts.emitted += 1
             guard !ledger.isRefusing else {
+                if settings.spool != nil, settings.selection.excludes(record) { return false }
+                ledger.counts.emitted += 1
                 ledger.drop(ledger.last + 1, .shutdown)
                 return false
             }
             let outcome = store.append(record, now: now)
+            guard !outcome.isExcluded else { return false }
+            ledger.counts.emitted += 1
             ledger.last = outcome.position
             for loss in outcome.dropped { ledger.drop(loss.position, loss.reason) }
             let hasLosses = outcome.mayHaveLosses && takeLosses(&ledger) || !outcome.dropped.isEmpty
@@ -136,7 +141,7 @@ final class ShippingCore: Sendable {
             counts.found = UInt64(clamping: load.found)
             counts.buffered = UInt64(clamping: load.records)
             counts.bufferedBytes = load.bytes
-            counts.oldestAge = load.firstUnread == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstUnreadSince)))
+            counts.oldestAge = load.first == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstSince)))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
             counts.nextAttempt = pace.nextAttempt(at: now)
             counts.concurrency = pace.limit

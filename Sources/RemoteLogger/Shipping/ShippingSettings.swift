@@ -12,6 +12,10 @@ public struct ShippingSettings: Sendable {
     public var trust: TrustPolicy?
     /// Records below this level aren't shipped. Default `trace`: the loggers decide.
     public var minimumLevel = LogLevel.trace
+    /// Which of these records are shipped. Default all. With a ``spool`` it also holds for those that an earlier run, or another shipper on the
+    /// same spool, has put there. It is asked once for each record and run, on the thread that logs, must be quick, and mustn't ask the
+    /// logger, the shipper or the spool for anything. What it keeps out counts nowhere; the shipper's own reports of losses pass.
+    public var includes: (@Sendable (LogRecord) -> Bool)?
     /// When records are sent, and how many at once.
     public var batch = BatchLimits()
     /// How much is kept in memory while the receiver is slow or away.
@@ -29,8 +33,9 @@ public struct ShippingSettings: Sendable {
     public var reportsLosses = true
     /// How bodies are compressed. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)
-    /// The waits after failures, which go on until the receiver answers. Default from 1 to 30 seconds, doubling, with full jitter.
-    public var backoff = Backoff(base: .seconds(1), cap: .seconds(30))
+    /// The waits after failures, which go on until the receiver answers. Default from 1 to 90 seconds, doubling, with full jitter: 45 seconds on
+    /// average once it lasts, so that a receiver that is busy for an hour is asked some 90 times.
+    public var backoff = Backoff(base: .seconds(1), cap: .seconds(90))
     /// The most requests that are on their way at once. Default 1: records arrive in the order in which they were logged. With more they may
     /// arrive in another one, and after `kill -9` as many batches may be sent again. How many it really are adapts itself to the receiver: one at
     /// first, one more after as many answers as there may be requests, half as many after a failure (``LogStatistics/concurrency``).
@@ -38,7 +43,8 @@ public struct ShippingSettings: Sendable {
     /// While the receiver has taken so many batches and not acknowledged them yet, where it does so later (``AcknowledgingLogFormat``), no further
     /// one is begun. Default 8; below 1 counts as 1. One that isn't acknowledged in time is sent again, behind those that came later.
     public var maximumUnacknowledgedBatches = 8
-    /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour.
+    /// The longest `Retry-After` that is obeyed; a longer one is cut. Default 1 hour. Up to a tenth is added to it at random, so that those who were
+    /// told the same don't come back at once.
     public var longestRetryAfter = Duration.seconds(3_600)
     /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.
     public var pause = Duration.seconds(300)
@@ -52,6 +58,9 @@ public struct ShippingSettings: Sendable {
 
     /// Takes the place of zlib in tests.
     var compressor: @Sendable (Data, Int) -> Gzip.Result = { Gzip.compress($0, level: $1) }
+
+    /// Which records are shipped.
+    var selection: RecordSelection { RecordSelection(minimumLevel: minimumLevel, includes: includes) }
 
     /// The defaults.
     public init() {}

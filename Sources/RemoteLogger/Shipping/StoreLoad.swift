@@ -12,6 +12,8 @@ package struct StoreLoad: Sendable {
     package var last: RecordPosition = 0
     /// The place of the oldest record that is held.
     package var first: RecordPosition?
+    /// When that record came, or an older one, on the monotonic clock in nanoseconds.
+    package var firstSince: UInt64 = 0
     /// The place of the oldest record that was not read yet.
     package var firstUnread: RecordPosition?
     /// When that record came, on the monotonic clock in nanoseconds.

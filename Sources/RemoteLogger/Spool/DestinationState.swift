@@ -1,7 +1,9 @@
 /// How far a destination is.
 struct DestinationState: Sendable {
-    /// It gets records from this level on.
-    var minimumLevel = LogLevel.trace
+    /// It gets these records.
+    var selection = RecordSelection()
+    /// Segments of whose records nobody knows yet whether it gets them.
+    var unjudged: Set<SegmentName> = []
     /// A shipper uses it.
     var isOpen = false
     /// Everything up to here is acknowledged, or not for this destination.
@@ -10,6 +12,8 @@ struct DestinationState: Sendable {
     var read: RecordPosition = 0
     /// What was handed out and isn't acknowledged.
     private(set) var handed: [RecordPosition] = []
+    /// For what was handed out at once: its last place, and when the oldest of it came, or an older one.
+    private var handings: [(last: RecordPosition, since: UInt64)] = []
     /// How many records are held for it, those that were handed out included.
     private(set) var held = 0
     /// The bytes of what wasn't handed out, as they take in memory, about.
@@ -27,6 +31,9 @@ struct DestinationState: Sendable {
     /// Where to read on.
     var mark: ReadingMark?
 
+    var minimumLevel: LogLevel { selection.minimumLevel }
+    /// When the oldest came of what was handed out, or an older one.
+    var handedSince: UInt64? { handings.first?.since }
     var unread: Int { held - handed.count }
     /// Whether some are lost and not told yet.
     var hasLosses: Bool { !losses.isEmpty }
@@ -49,6 +56,7 @@ struct DestinationState: Sendable {
     mutating func forget() {
         read = acknowledged
         handed = []
+        handings = []
         held = 0
         found = 0
         losses = ShortList()
@@ -60,6 +68,12 @@ struct DestinationState: Sendable {
     mutating func find(_ count: Int) {
         held += count
         found += count
+    }
+
+    /// Records that were left by an earlier run turn out not to be for it.
+    mutating func exclude(_ count: Int) {
+        held -= count
+        found -= count
     }
 
     mutating func lose(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
@@ -75,6 +89,7 @@ struct DestinationState: Sendable {
     mutating func abandon(_ count: Int) {
         let fromHanded = max(0, count - unread)
         handed.removeLast(min(handed.count, fromHanded))
+        if handed.isEmpty { handings = [] }
         held -= count
     }
 
@@ -90,6 +105,7 @@ struct DestinationState: Sendable {
             handed.append(record.position)
             unreadBytes -= record.record.footprint
         }
+        if let last = records.last, last.position > read { handings.append((last.position, since)) }
         unreadBytes = max(0, unreadBytes)
         read = max(read, position)
     }
@@ -97,6 +113,7 @@ struct DestinationState: Sendable {
     mutating func acknowledge(through position: RecordPosition) {
         let count = handed.firstIndex { $0 > position } ?? handed.count
         handed.removeFirst(count)
+        handings.removeAll { $0.last <= position }
         held -= count
         acknowledged = max(acknowledged, handed.isEmpty && position >= acknowledged ? max(position, read) : position)
     }

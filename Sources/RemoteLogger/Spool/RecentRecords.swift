@@ -3,21 +3,23 @@ struct RecentRecords: Sendable {
     private struct Entry: Sendable {
         let position: RecordPosition
         var destinations: Set<String>
+        /// Those whose filters keep it out.
+        let excluded: [String]
     }
 
     private static let limit = 1_024
     private var entries: [LogRecordID: Entry] = [:]
     private var order = RecordQueue<LogRecordID>()
 
-    mutating func add(_ id: LogRecordID, at position: RecordPosition, by destination: String) {
-        entries[id] = Entry(position: position, destinations: [destination])
+    mutating func add(_ id: LogRecordID, at position: RecordPosition, by destination: String, excluded: [String]) {
+        entries[id] = Entry(position: position, destinations: [destination], excluded: excluded)
         order.append(id)
         if order.count > Self.limit, let oldest = order.popFirst(), oldest != id { entries[oldest] = nil }
     }
 
-    /// The place of a record that another destination has brought; `nil` when it is new.
-    mutating func claim(_ id: LogRecordID, by destination: String) -> RecordPosition? {
+    /// The place of a record that another destination has brought, and whether the filter of this one keeps it out; `nil` when it is new.
+    mutating func claim(_ id: LogRecordID, by destination: String) -> (position: RecordPosition, isExcluded: Bool)? {
         guard let entry = entries[id], entries[id]?.destinations.insert(destination).inserted == true else { return nil }
-        return entry.position
+        return (entry.position, entry.excluded.contains(destination))
     }
 }

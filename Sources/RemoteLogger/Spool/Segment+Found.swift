@@ -24,8 +24,12 @@ extension Segment {
 extension SpoolState {
     /// A segment was replaced by one with fewer records.
     mutating func shorten(_ name: SegmentName, kept: [Segment.Found], dropped: [Segment.Found], length: Int) {
-        for found in dropped { lose(found.frame.position, found.level, .overflow) }
         guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
+        let excluded = segments[index].excluded
+        for found in dropped {
+            let position = found.frame.position
+            lose(position, found.level, .overflow) { excluded[$0]?.contains(position) ?? false }
+        }
         guard let first = kept.first, let last = kept.last else {
             segments.remove(at: index)
             return
@@ -38,6 +42,7 @@ extension SpoolState {
         segment.length = length
         segment.fileBytes = length
         segment.dropped = []
+        for name in excluded.keys { segment.excluded[name]?.keep(only: kept.lazy.map(\.frame.position)) }
         segment.generation += 1
         segments[index] = segment
     }

@@ -14,6 +14,8 @@ struct Segment: Sendable {
     var last: RecordPosition = 0
     /// Records in the file that were dropped, and counted as that, while they were written.
     var dropped: Set<RecordPosition> = []
+    /// The records that filters keep from destinations.
+    var excluded: [String: Exclusions] = [:]
     /// How often the file was replaced by a shorter one.
     var generation = 0
 
@@ -37,6 +39,11 @@ struct Segment: Sendable {
         counts[Int(level.rawValue)...].reduce(0, +)
     }
 
+    /// How many records are for a destination.
+    func count(for name: String, _ destination: DestinationState) -> Int {
+        count(from: destination.minimumLevel) - (excluded[name]?.count ?? 0)
+    }
+
     enum Scan {
         case segment(Segment, damages: Int)
         /// No record is in it, nor can have been.
@@ -50,10 +57,12 @@ struct Segment: Sendable {
     /// - Parameter position: the last record before the segment: one that isn't behind it was written twice, when a sync had failed.
     static func scan(_ name: SegmentName, _ bytes: [UInt8], after position: RecordPosition) -> Scan {
         bytes.withUnsafeBytes { bytes in
+            // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
+            let header = SegmentHeader(bytes)
+            if let header, header.version != SegmentHeader.version { return .newer(header.version) }
             // Headers are there before the name is: so short a file was cut, and nothing is left of it.
             guard bytes.count > SegmentHeader.size else { return .empty }
-            guard let header = SegmentHeader(bytes) else { return .unreadable }
-            guard header.version == SegmentHeader.version else { return .newer(header.version) }
+            guard let header else { return .unreadable }
             var segment = Segment(name: name, salt: header.salt)
             segment.length = bytes.count
             segment.fileBytes = bytes.count

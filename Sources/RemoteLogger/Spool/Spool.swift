@@ -56,10 +56,13 @@ public final class Spool: Sendable {
         await core.sync()
     }
 
-    /// The store of a destination; `nil` when it is in use already.
-    package func store(for destination: String, minimumLevel: LogLevel) -> SpoolDestination? {
-        guard core.register(destination, minimumLevel: minimumLevel) else { return nil }
-        for leftover in leftovers where leftover.register(destination, minimumLevel: minimumLevel) { leftover.tidyUp() }
+    /// The store of a destination, for records from a level on that are wanted; `nil` when it is in use already.
+    package func store(
+        for destination: String, minimumLevel: LogLevel, includes: (@Sendable (LogRecord) -> Bool)? = nil
+    ) -> SpoolDestination? {
+        let selection = RecordSelection(minimumLevel: minimumLevel, includes: includes)
+        guard core.register(destination, selection) else { return nil }
+        for leftover in leftovers where leftover.register(destination, selection) { leftover.tidyUp() }
         return SpoolDestination(name: destination, spool: self)
     }
 }

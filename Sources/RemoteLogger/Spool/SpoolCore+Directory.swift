@@ -16,7 +16,7 @@ extension SpoolCore {
             for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
                 begin(destination, as: name, writer)
             }
-            for remark in directory.remarks { report(.warning, "\(directory.path): \(remark)") }
+            for remark in directory.remarks { report(.warning, remark) }
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
             writer.hasComplained = false
@@ -38,12 +38,12 @@ extension SpoolCore {
     /// Begins a destination's use.
     ///
     /// - Returns: whether nobody else uses it.
-    func register(_ name: String, minimumLevel: LogLevel) -> Bool {
+    func register(_ name: String, _ selection: RecordSelection) -> Bool {
         writer.withLock { writer in
             var destination = state.withLock { $0.destinations[name] } ?? DestinationState()
             guard !destination.isOpen else { return false }
             destination.isOpen = true
-            destination.minimumLevel = minimumLevel
+            destination.selection = selection
             // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
             begin(destination, as: name, writer)
             do throws(SpoolFault) {
@@ -76,7 +76,9 @@ extension SpoolCore {
                 report(.warning, "\(directory.path)/\(segment.name) can't be read now (\(error)): some of its records may be sent twice.")
             }
         }
-        state.withLock { $0.install(destination, as: name, straddled: straddled) }
+        var judged: [SegmentName: Exclusions] = [:]
+        if let directory = writer.directory { (judged, destination.unjudged) = judge(for: destination, directory) }
+        state.withLock { $0.install(destination, as: name, straddled: straddled, judged) }
     }
 
     // MARK: Cursors
@@ -125,14 +127,23 @@ extension SpoolCore {
 
 extension SpoolState {
     /// Begins with a destination anew, behind what it has acknowledged.
-    mutating func install(_ destination: DestinationState, as name: String, straddled: [Segment.Found]) {
+    mutating func install(
+        _ destination: DestinationState, as name: String, straddled: [Segment.Found], _ judged: [SegmentName: Exclusions]
+    ) {
         var destination = destination
         destination.forget()
         let level = destination.minimumLevel
-        let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(from: level) }
-        let part = straddled.count { $0.frame.position > destination.acknowledged && $0.level >= level }
-        destination.find(whole + part + memoryCount(for: destination))
+        for index in segments.indices { segments[index].excluded[name] = judged[segments[index].name] }
+        if destination.selection.includes != nil || hasFilters { memory.judge(for: name, destination.selection.excludes) }
+        let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
+        let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
+        let part = straddled.count { found in
+            let position = found.frame.position
+            return position > destination.acknowledged && found.level >= level && !(excluded?.contains(position) ?? false)
+        }
+        destination.find(whole + part + memoryCount(for: name, destination))
         destinations[name] = destination
+        hasFilters = destinations.values.contains { $0.selection.includes != nil }
     }
 
     /// Takes what a directory has.
@@ -140,6 +151,7 @@ extension SpoolState {
         directory = opened.path
         otherBytes = opened.otherBytes
         segments = opened.segments
+        foundThrough = opened.segments.last?.last ?? 0
         last = max(last, opened.lastPosition)
         for (name, cursor) in opened.cursors {
             var destination = destinations[name] ?? DestinationState()

@@ -7,6 +7,7 @@ extension SpoolCore {
     /// The next records for a destination, from disk as far as they are there, then from memory: on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
         var batch = RecordBatch(cursor: cursor, limits: limits)
+        batch.destination = name
         while !batch.isFull, exchange.withLock({ _ in step(for: name, &batch) }) {}
         return batch.records
     }
@@ -16,21 +17,23 @@ extension SpoolCore {
     /// - Returns: whether there may be more.
     private func step(for name: String, _ batch: inout RecordBatch) -> Bool {
         let now = settings.clock.uptime
-        let piece = state.withLock { state -> SpoolPiece? in
-            guard let destination = state.destinations[name] else { return nil }
+        let (piece, isJudged) = state.withLock { state -> (SpoolPiece?, Bool) in
+            guard let destination = state.destinations[name] else { return (nil, true) }
             batch.level = destination.minimumLevel
             batch.cursor = max(batch.cursor, destination.acknowledged)
             guard let segment = state.segments.first(where: { $0.last > batch.cursor }), let directory = state.directory else {
                 let start = batch.records.count
                 state.memory.read(into: &batch)
                 state.destinations[name]?.hand(batch.records[start...], through: batch.cursor)
-                return nil
+                return (nil, true)
             }
             let salvages = state.unreadable.map { $0.name == segment.name && now >= $0.since &+ Self.patience } ?? false
-            return SpoolPiece(
+            let piece = SpoolPiece(
                 path: directory + "/\(segment.name)", segment: segment, mark: destination.mark, cursor: batch.cursor, salvages: salvages)
+            return (piece, !destination.unjudged.contains(segment.name))
         }
         guard var piece else { return false }
+        guard isJudged else { return judgeLate(piece.segment.name, for: name) }
         let start = batch.records.count
         do throws(SpoolFault) {
             try piece.read(files, into: &batch)

@@ -113,6 +113,16 @@ final class SpoolCore: Sendable {
         return state.withLock { state in (state.memory.oldest?.position ?? .max) > target }
     }
 
+    /// Writes a destination's cursor, and waits until it is synced.
+    func syncCursor(of destination: String) async {
+        await withCheckedContinuation { continuation in
+            reading.async { [self] in
+                writeCursor(of: destination, sync: true)
+                continuation.resume()
+            }
+        }
+    }
+
     /// Deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
     func tidyUp() {
         writing.async { [self] in work() }

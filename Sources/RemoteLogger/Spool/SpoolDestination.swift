@@ -70,6 +70,8 @@ package struct SpoolDestination: RecordStore {
         return sum
     }
 
+    package var foundThrough: RecordPosition { offset + core.state.withLock { $0.foundThrough } }
+
     package func takeLosses() -> ShortList<RecordLoss> {
         guard !leftovers.isEmpty else { return core.takeLosses(of: name) }
         var losses = ShortList<RecordLoss>()
@@ -83,6 +85,7 @@ package struct SpoolDestination: RecordStore {
 
     package func persist() async {
         await core.sync()
+        for (core, _) in cores { await core.syncCursor(of: name) }
     }
 
     package func onNews(_ wake: @escaping @Sendable () -> Void) {
@@ -105,7 +108,10 @@ extension StoreLoad {
         unreadBytes += other.unreadBytes
         found += other.found
         last = max(last, other.last + offset)
-        first = first ?? other.first.map { $0 + offset }
+        if first == nil, let place = other.first {
+            first = place + offset
+            firstSince = other.firstSince
+        }
         guard firstUnread == nil, let place = other.firstUnread else { return }
         firstUnread = place + offset
         firstUnreadSince = other.firstUnreadSince

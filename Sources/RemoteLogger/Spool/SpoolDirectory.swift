@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The directory of one process, below the one that all share: locked, and read through once.
 ///
 /// A process takes the first of the directories `0`, `1`, `2` … that no other process has locked.
@@ -12,11 +20,11 @@ struct SpoolDirectory: Sendable {
     private(set) var lock: Int32
     private(set) var segments: [Segment] = []
     private(set) var cursors: [String: DestinationCursor] = [:]
-    /// The bytes of files that aren't the spool's own, or of a later version.
+    /// The bytes of files that aren't the spool's own.
     private(set) var otherBytes = 0
-    /// The highest epoch of any segment, of later versions too.
+    /// The highest epoch of any segment.
     private(set) var epoch: UInt64 = 0
-    /// What there is to tell.
+    /// What there is to tell, each with the path of what it is about.
     private(set) var remarks: [String] = []
 
     /// The highest position that was ever used, as far as can be known.
@@ -29,30 +37,34 @@ struct SpoolDirectory: Sendable {
     /// - Parameter mustBeEmpty: whether only one without records will do, since this process has numbered its own already. What the
     ///   others hold waits for the next run.
     static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
+        var remarks: [String] = []
+        var firstFault: SpoolFault?
         for slot in 0..<slots {
             let path = root + "/\(slot)"
-            try files.makeDirectory(path)
-            guard var directory = try take(path, files) else { continue }
-            if !mustBeEmpty { return directory }
-            if directory.segments.isEmpty {
-                do throws(SpoolFault) {
-                    try directory.removeCursors(files)
-                } catch {
+            do throws(SpoolFault) {
+                try files.makeDirectory(path)
+                guard var directory = try take(path, files, &remarks) else { continue }
+                guard !mustBeEmpty || directory.segments.isEmpty else {
                     directory.close(files)
-                    throw error
+                    continue
                 }
+                if mustBeEmpty { try directory.forgetCursors(files) }
+                directory.remarks = remarks + directory.remarks
                 return directory
+            } catch let fault where fault.isOfPlace {
+                if firstFault == nil { remarks.append("\(path) can't be used (\(fault)): another directory is.") }
+                firstFault = firstFault ?? fault
             }
-            directory.close(files)
         }
-        throw SpoolFault.busy
+        throw firstFault ?? SpoolFault.busy
     }
 
     /// Opens the directories of processes that have ended and have left records. One that can't be read now waits for the next run.
     static func leftovers(below root: String, files: SpoolFileSystem) -> [SpoolDirectory] {
         let slots = ((try? files.list(root)) ?? []).compactMap { name in Int(name).flatMap { String($0) == name ? $0 : nil } }.sorted()
         return slots.compactMap { slot in
-            guard let directory = try? take(root + "/\(slot)", files) else { return nil }
+            var remarks: [String] = []
+            guard let directory = try? take(root + "/\(slot)", files, &remarks) else { return nil }
             if !directory.segments.isEmpty { return directory }
             directory.close(files)
             return nil
@@ -61,8 +73,10 @@ struct SpoolDirectory: Sendable {
 
     /// Locks a directory and reads it through.
     ///
-    /// - Returns: `nil` when another process has locked it, or a later version has written its cursors.
-    private static func take(_ path: String, _ files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory? {
+    /// - Parameter remarks: gets what there is to tell of one that can't be used.
+    /// - Returns: `nil` when another process has locked it, or a later version has written in it. Such a one goes on with positions that can't be
+    ///   read here, and would take records that come beside them for its own.
+    private static func take(_ path: String, _ files: SpoolFileSystem, _ remarks: inout [String]) throws(SpoolFault) -> SpoolDirectory? {
         guard let lock = try files.lock(path + "/" + lockFile) else { return nil }
         var directory = SpoolDirectory(path: path, lock: lock)
         do throws(SpoolFault) {
@@ -72,6 +86,7 @@ struct SpoolDirectory: Sendable {
             throw error
         }
         files.close(lock)
+        remarks += directory.remarks
         return nil
     }
 
@@ -96,8 +111,10 @@ struct SpoolDirectory: Sendable {
                 case .cursor(let cursor): cursors[destination] = cursor
                 case .damaged:
                     cursors[destination] = DestinationCursor()
-                    remarks.append("The cursor \(file) is damaged: what is left is sent to its destination again.")
-                case .newer: return false
+                    remarks.append("\(path)/\(file) is damaged: what is left is sent to its destination again.")
+                case .newer:
+                    remarks.append("\(path)/\(file) is of a version that this program doesn't know. The directory is left as it is.")
+                    return false
                 }
             } else {
                 otherBytes += try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) }
@@ -106,12 +123,13 @@ struct SpoolDirectory: Sendable {
         var last: RecordPosition = 0
         for name in names.sorted() {
             epoch = max(epoch, name.epoch)
-            try scan(name, after: &last, files)
+            guard try scan(name, after: &last, files) else { return false }
         }
         return true
     }
 
-    private mutating func scan(_ name: SegmentName, after last: inout RecordPosition, _ files: SpoolFileSystem) throws(SpoolFault) {
+    /// - Returns: whether the directory can be used.
+    private mutating func scan(_ name: SegmentName, after last: inout RecordPosition, _ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
         let bytes = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) in
             let size = try files.size(file)
             do throws(SpoolFault) {
@@ -122,24 +140,30 @@ struct SpoolDirectory: Sendable {
         }
         switch Segment.scan(name, bytes, after: last) {
         case .segment(let segment, let damages):
-            if damages > 0 { remarks.append("\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
+            if damages > 0 { remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
             last = segment.last
             segments.append(segment)
         case .empty:
             try files.remove(path + "/\(name)")
         case .unreadable:
             otherBytes += bytes.count
-            remarks.append("\(name) has no header that can be read. It is left as it is.")
+            remarks.append("\(path)/\(name) has no header that can be read. It is left as it is.")
         case .newer(let version):
-            otherBytes += bytes.count
-            remarks.append("\(name) is of version \(version), which this program doesn't know. It is left as it is.")
+            remarks.append("\(path)/\(name) is of version \(version), which this program doesn't know. The directory is left as it is.")
+            return false
         }
+        return true
     }
 
     /// Lets the numbering begin anew: no record is left that a cursor could tell of.
-    private mutating func removeCursors(_ files: SpoolFileSystem) throws(SpoolFault) {
-        for name in cursors.keys { try files.remove(path + "/" + DestinationCursor.file(of: name)) }
-        cursors = [:]
+    private mutating func forgetCursors(_ files: SpoolFileSystem) throws(SpoolFault) {
+        do throws(SpoolFault) {
+            for name in cursors.keys { try files.remove(path + "/" + DestinationCursor.file(of: name)) }
+            cursors = [:]
+        } catch {
+            close(files)
+            throw error
+        }
     }
 
     func close(_ files: SpoolFileSystem) {
@@ -149,5 +173,8 @@ struct SpoolDirectory: Sendable {
 
 extension SpoolFault {
     /// Every place is taken.
-    static let busy = SpoolFault(16, "flock")
+    static let busy = SpoolFault(EBUSY, "flock")
+
+    /// Whether it is this place that can't be used, and not the disk: somebody else's directory, or a file in its place.
+    fileprivate var isOfPlace: Bool { [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }
 }

@@ -21,8 +21,10 @@ extension SpoolFileSystem {
                 try FileManager.default.createDirectory(
                     atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             } catch {
-                let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code ?? Int(EIO)
-                throw SpoolFault(Int32(truncatingIfNeeded: code), "mkdir")
+                // Something else of that name has no number of an error in it.
+                let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
+                let isThere = (error as? CocoaError)?.code == .fileWriteFileExists
+                throw SpoolFault(code.map { Int32(truncatingIfNeeded: $0) } ?? (isThere ? EEXIST : EIO), "mkdir")
             }
         },
         list: { path throws(SpoolFault) in

@@ -43,9 +43,10 @@ struct SpoolPiece: Sendable {
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
             var decoder = RecordDecoder()
             var consumed = 0
+            let excluded = batch.destination.flatMap { segment.excluded[$0] }
             while let frame = scanner.next() {
                 if frame.position > batch.cursor, !segment.dropped.contains(frame.position), let level = frame.level(in: bytes) {
-                    if level < batch.level {
+                    if level < batch.level || excluded?.contains(frame.position) ?? false {
                         batch.cursor = frame.position
                     } else {
                         if let record = decoder.record(in: UnsafeRawBufferPointer(rebasing: bytes[frame.payload])) {

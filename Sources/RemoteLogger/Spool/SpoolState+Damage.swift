@@ -8,21 +8,25 @@ extension SpoolState {
         guard counts != segment.counts else { return }
         for (name, destination) in destinations where destination.read < segment.last {
             let level = destination.minimumLevel
-            var expected = segment.count(from: level)
+            let excluded = segment.excluded[name]
+            var expected = segment.count(for: name, destination)
             if destination.read >= segment.first {
-                let behind = segments[(index + 1)...].reduce(memoryCount(for: destination)) { $0 + $1.count(from: level) }
+                let behind = segments[(index + 1)...].reduce(memoryCount(for: name, destination)) { $0 + $1.count(for: name, destination) }
                 expected = destination.unread - behind
             }
-            let there = found.count { $0.position > destination.read && $0.level >= level }
+            let there = found.count { record in
+                record.position > destination.read && record.level >= level && !(excluded?.contains(record.position) ?? false)
+            }
             if expected > there {
                 destinations[name]?.lose(expected - there, from: max(destination.read + 1, segment.first), .damaged)
             }
         }
         segments[index].counts = counts
+        for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.position)) }
     }
 
     /// How many records in memory a destination hasn't read.
-    func memoryCount(for destination: DestinationState) -> Int {
-        memory.count(from: destination.minimumLevel, after: destination.read)
+    func memoryCount(for name: String, _ destination: DestinationState) -> Int {
+        memory.count(from: destination.minimumLevel, after: destination.read, for: name)
     }
 }

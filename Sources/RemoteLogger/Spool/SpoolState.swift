@@ -24,7 +24,11 @@ struct SpoolState: Sendable {
     var isClosed = false
     /// The place of the last record.
     var last: RecordPosition = 0
+    /// The place of the last record that an earlier run has left.
+    var foundThrough: RecordPosition = 0
     var destinations: [String: DestinationState] = [:]
+    /// Whether some destination has a filter.
+    var hasFilters = false
     private var recent = RecentRecords()
 
     // MARK: Records that come and go
@@ -33,21 +37,30 @@ struct SpoolState: Sendable {
         _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits
     ) -> AppendOutcome {
         var outcome = AppendOutcome(position: last)
-        var position = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
-        if position != nil {
-            destinations[destination]?.found -= 1
+        let claim = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
+        if let claim {
+            outcome.isExcluded = claim.isExcluded
+            if !claim.isExcluded { destinations[destination]?.found -= 1 }
         } else {
+            let excluded = exclusions(of: record)
+            // The others bring it themselves.
+            guard !excluded.contains(destination) else {
+                outcome.isExcluded = true
+                return outcome
+            }
             last += 1
-            position = last
-            if destinations.count > 1 { recent.add(record.id, at: last, by: destination) }
-            destinations.changeEach { $1.take(record.level, size: size, now: now, isFound: $0 != destination) }
-            let item = RecordBuffer.Item(position: last, record: record, size: size, since: now)
+            if destinations.count > 1 { recent.add(record.id, at: last, by: destination, excluded: excluded) }
+            destinations.changeEach { name, state in
+                guard excluded.isEmpty || !excluded.contains(name) else { return }
+                state.take(record.level, size: size, now: now, isFound: name != destination)
+            }
+            let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
             for loss in memory.append(item, limits: limits) {
-                lose(loss.item.position, loss.item.record.level, loss.reason)
+                lose(loss.item, because: loss.reason)
                 if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
             }
         }
-        outcome.position = position ?? last
+        outcome.position = claim?.position ?? last
         destinations.changeEach { name, state in
             guard name == destination else { return }
             outcome.unread = state.unread
@@ -58,11 +71,17 @@ struct SpoolState: Sendable {
     }
 
     /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
-    mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
-        destinations.changeEach { _, destination in
-            guard level >= destination.minimumLevel, position > destination.read else { return }
+    ///
+    /// - Parameter isExcluded: whether a destination's filter keeps it out.
+    mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
+        destinations.changeEach { name, destination in
+            guard level >= destination.minimumLevel, position > destination.read, !isExcluded(name) else { return }
             destination.lose(1, from: position, reason)
         }
+    }
+
+    private mutating func lose(_ item: RecordBuffer.Item, because reason: DropReason) {
+        lose(item.position, item.record.level, reason) { item.excluded.contains($0) }
     }
 
     mutating func acknowledge(through position: RecordPosition, by destination: String) {
@@ -108,6 +127,9 @@ struct SpoolState: Sendable {
                 segments[index].dropped.insert(item.position)
             } else {
                 segments[index].note(level: item.record.level, position: item.position)
+                for name in item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
+                    segments[index].excluded[name, default: Exclusions()].insert(item.position)
+                }
             }
         }
         segments[index].length = length
@@ -120,7 +142,7 @@ struct SpoolState: Sendable {
     mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
         // Acknowledged or dropped meanwhile, it isn't lost now.
         guard memory.remove(item) else { return }
-        lose(item.position, item.record.level, reason)
+        lose(item, because: reason)
     }
 
     /// The bytes of all files.
@@ -159,37 +181,5 @@ struct SpoolState: Sendable {
     /// Whether a record is on its way to a destination.
     func isPinned(_ position: RecordPosition) -> Bool {
         destinations.values.contains { position > $0.acknowledged && position <= $0.read }
-    }
-
-    // MARK: Destinations
-
-    /// What a destination has.
-    func load(of name: String) -> StoreLoad {
-        guard let destination = destinations[name] else { return StoreLoad() }
-        var load = StoreLoad(records: destination.held + destination.lost, bytes: diskBytes + memory.bytes)
-        load.unread = destination.unread
-        load.unreadBytes = destination.unreadBytes
-        load.found = destination.found
-        load.last = last
-        if destination.unread > 0 {
-            let onDisk = segments.first { $0.last > destination.read }.map { max($0.first, destination.read + 1) }
-            load.firstUnread = onDisk ?? memory.first(after: destination.read) ?? last
-            load.firstUnreadSince = destination.since
-        }
-        load.first = destination.handed.first ?? load.firstUnread
-        return load
-    }
-}
-
-extension SpoolState {
-    /// Gives up for a destination what is in memory, and altogether when nobody else is there.
-    ///
-    /// - Returns: how many records the destination loses.
-    mutating func abandonMemory(of name: String) -> Int {
-        guard let destination = destinations[name] else { return 0 }
-        let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged)
-        destinations[name]?.abandon(lost)
-        if !destinations.values.contains(where: \.isOpen) { memory = RecordBuffer() }
-        return lost
     }
 }

@@ -66,6 +66,14 @@ import WebServiceClient
                 ConsoleSink(minimumLevel: .notice).filtered { !$0.label.hasPrefix("shop.cache") },
                 FileSink(folder.appending(path: "shop.log"), rotation: .daily(files: 14), formatter: .ndjson),
             ])
+        let audit = LogDestination.http("audit", to: archive, format: NDJSONFormat()) {
+            $0.includes = { $0.label.hasPrefix("shop.audit") }
+        }
+        let transport = StubReceiver()
+        let shipped = LogDestination.http("collector", to: collector, format: OTLPFormat(), transport: transport) {
+            $0.includes = { !$0.label.hasPrefix("org.swift-server.async-http-client") }
+        }
+        #expect(audit.name == "audit" && shipped.name == "collector")
         #expect(logger.pipeline.shippers.count == 2 && logger.pipeline.health.isGood)
         await logger.shutdown(within: .zero)
     }

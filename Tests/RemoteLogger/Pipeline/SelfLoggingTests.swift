@@ -50,6 +50,41 @@ import WebServiceClient
         holder.withLock { $0 = nil }
     }
 
+    /// A transport that logs on a thread that nobody can tell, as HTTP libraries with event loops do.
+    private struct HoppingTransport: Transport {
+        let logger: Locked<RemoteLogger?>
+        let sent: Locked<Int>
+        var capabilities: TransportCapabilities { [] }
+
+        func send(_ request: ServiceRequest) async throws -> TransportResponse {
+            sent.withLock { $0 += 1 }
+            let logger = logger.withLock { $0 }
+            await Task.detached { logger?.trace("connecting") }.value
+            throw TransportError(.cannotConnect, "Nobody there.")
+        }
+    }
+
+    @Test(arguments: [false, true]) func `a client that logs on other threads is kept out by its label`(hasSpool: Bool) async throws {
+        let clock = ManualLogClock()
+        let transport = HoppingTransport(logger: Locked(nil), sent: Locked(0))
+        let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: transport) { settings in
+            settings.clock = clock
+            settings.batch.interval = .milliseconds(100)
+            settings.includes = { !$0.label.hasPrefix("http.client") }
+            guard hasSpool else { return }
+            var spool = SpoolSettings()
+            spool.clock = clock
+            settings.spool = Spool(root: "/spool", settings: spool, files: MemoryDisk().files)
+        }
+        let logger = RemoteLogger(label: "shop", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
+        transport.logger.withLock { $0 = logger.with(label: "http.client.pool") }
+        logger.info("the only record")
+        #expect(await clock.run(step: .seconds(5)) { transport.sent.withLock { $0 } >= 20 })
+        #expect(shipper.statistics.emitted == 1 && shipper.statistics.buffered == 1)
+        transport.logger.withLock { $0 = nil }
+        await shipper.shutdown(within: .zero)
+    }
+
     /// A sink that logs about what it gets.
     private final class ChattySink: LogSink {
         let minimumLevel = LogLevel.trace

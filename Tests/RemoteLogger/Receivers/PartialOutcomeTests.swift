@@ -56,23 +56,6 @@ import WebServiceClient
         harness.expectConservation()
     }
 
-    @Test func `records that are too old by the receiver's clock go to the dead letters`() async throws {
-        let box = try DeadLetterBox()
-        defer { box.remove() }
-        // The receiver lives a day later than the clock here.
-        let receiver = StubReceiver([.status(202, headers: ["Date": "Mon, 02 Mar 2026 09:30:00 GMT"])])
-        let harness = try Harness(receiver, format: DatadogFormat(service: "shop")) { $0.deadLetters = box.letters }
-        harness.logger.info("first: nobody knows yet")
-        #expect(await harness.shipper.flush(within: .seconds(5)))
-        #expect(harness.shipper.statistics.receiverClockOffset ?? .zero > .seconds(86_000))
-        harness.logger.info("old")
-        #expect(await harness.shipper.flush(within: .seconds(5)) == false)
-        #expect(harness.shipper.statistics.delivered == 1 && harness.shipper.statistics.dropped == [.expired: 1])
-        #expect(box.lines.first?["reason"] as? String == "expired")
-        #expect(receiver.requests.count == 1)
-        harness.expectConservation()
-    }
-
     @Test func `records that can be taken later are sent again by themselves`() async throws {
         struct Picky: LogFormat {
             let contentType = "text/plain"

@@ -175,6 +175,11 @@ import WebServiceTesting
         #expect(SplunkFormat().judge(ReceiverAnswer(status: status, body: Data(body.utf8), records: 3)) == verdict)
     }
 
+    @Test func `with acknowledgement nothing counts that has no ticket`() {
+        let answer = ReceiverAnswer(status: 400, body: Data(#"{"text":"No","code":12,"invalid-event-number":1}"#.utf8), records: 3)
+        #expect(SplunkFormat(acknowledges: true).judge(answer) == .each([.retry, .rejected(reason: "No"), .retry]))
+    }
+
     // MARK: Datadog
 
     @Test(arguments: seeds) func `Datadog gets its items, and the one that spoils a batch is found`(seed: UInt64) async throws {

@@ -17,6 +17,37 @@ import WebServiceClient
         }
     }
 
+    @Test func `a receiver that is busy for an hour is asked 120 times at most`() async throws {
+        let receiver = StubReceiver([.status(503)])
+        let harness = try Harness(receiver) { $0.batch.records = 1 }
+        harness.logger.info("m")
+        #expect(await eventually { receiver.requests.count == 1 })
+        var elapsed = Duration.zero
+        while elapsed < .seconds(3_600) {
+            let asked = receiver.requests.count
+            // The shipper sleeps, or its wait was over at once.
+            #expect(await eventually { harness.clock.nextWake != nil || receiver.requests.count > asked })
+            guard let wake = harness.clock.nextWake else { continue }
+            elapsed += wake
+            harness.clock.advance(by: wake)
+            #expect(await eventually { receiver.requests.count > asked })
+            #expect(await eventually { harness.shipper.statistics.nextAttempt != nil })
+        }
+        #expect(receiver.requests.count <= 120 && receiver.requests.count > 40, "\(receiver.requests.count)")
+        harness.expectConservation()
+    }
+
+    @Test func `those who are told the same time don't come back at once`() async throws {
+        var waits: Set<Duration> = []
+        for _ in 0..<20 {
+            let harness = try Harness(StubReceiver([.status(429, headers: ["Retry-After": "1000"])])) { $0.batch.records = 1 }
+            harness.logger.info("m")
+            #expect(await eventually { harness.shipper.statistics.nextAttempt != nil })
+            waits.insert(harness.shipper.statistics.nextAttempt ?? .zero)
+        }
+        #expect(waits.allSatisfy { $0 >= .seconds(1_000) && $0 <= .seconds(1_100) } && waits.count > 15)
+    }
+
     @Test(arguments: [false, true])
     func `waits grow while nothing is taken, and begin anew after an answer`(eachByItself: Bool) async throws {
         let receiver = StubReceiver { number, _ in number == 5 ? .status(200) : .status(503) }

@@ -149,36 +149,6 @@ import WebServiceClient
 
     // MARK: Other versions and strangers
 
-    @Test func `newer versions and strange files are left untouched`() async throws {
-        let disk = MemoryDisk()
-        let source = try SpoolHarness()
-        source.append(Self.samples(1...3))
-        #expect(await source.spool.sync())
-        let path = try #require(source.disk.segments.first)
-        var newer = try #require(source.disk[path])
-        for start in [0, 32] {
-            newer[start + 8] = 2
-            let checksum = CRC32C.checksum(of: newer[start..<start + 28])
-            for index in 0..<4 { newer[start + 28 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
-        }
-        let name = "/spool/0/00000000000000ff-0000000000000001.segment"
-        disk[name] = newer
-        disk["/spool/0/README"] = Array("hands off".utf8)
-        let harness = try SpoolHarness(disk)
-        harness.append(Self.samples(4...5))
-        #expect(await harness.spool.sync())
-        let read = await harness.readAll()
-        #expect(read.sequences == [4, 5])
-        harness.store.acknowledge(through: read[1].position)
-        #expect(await harness.spool.sync())
-        #expect(disk[name] == newer)
-        #expect(disk["/spool/0/README"] == Array("hands off".utf8))
-        #expect(harness.spool.statistics.diskBytes == disk.paths.reduce(0) { $0 + (disk[$1]?.count ?? 0) })
-        let own = try #require(disk.segments.last)
-        #expect(own > name, "a newer epoch than any that is there: \(own)")
-        #expect(harness.events.withLock { $0.contains { $0.message.contains("version 2") } })
-    }
-
     @Test func `a cursor of a newer version makes it use another directory`() async throws {
         let disk = MemoryDisk()
         do {

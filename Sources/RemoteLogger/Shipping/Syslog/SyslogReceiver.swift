@@ -13,8 +13,8 @@ public struct SyslogReceiver: Sendable, Hashable, CustomStringConvertible {
     /// Whether the connection is secured by TLS, 1.2 or later; setting it leaves the port as it is. Whom to trust, who to be, and the lowest
     /// version of TLS are ``ShippingSettings/trust``, which a receiver without TLS refuses.
     public var usesTLS = false
-    /// For how long messages are kept in memory after they were sent, to be sent again when the connection turns out to be broken.
-    /// 5 seconds unless set.
+    /// For how long the connection has to live after messages were sent, until which they are kept in memory, to be sent again on the next
+    /// connection if it breaks; however long it is until then. 5 seconds unless set.
     public var resendWindow = Duration.seconds(5)
     /// The most bytes that are kept for it: 4 MiB unless set.
     public var resendBytes = 4 << 20

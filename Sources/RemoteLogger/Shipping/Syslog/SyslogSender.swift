@@ -4,15 +4,12 @@ import WebServiceClient
 
 /// Writes payloads to a connection that it opens, and opens again.
 final class SyslogSender: PayloadSender {
-    /// What was sent lately, in order.
-    private struct Recent: Sendable {
-        let sent: UInt64
-        let body: Data
-    }
-
     private struct State: Sendable {
         var connection: (any SyslogConnection)?
-        var recent: [Recent] = []
+        var window: ResendWindow
+        /// Somebody looks when the window is over.
+        var isWatching = false
+        var watcher: Task<Void, any Error>?
         /// Whether something is being sent.
         var isBusy = false
         var isClosed = false
@@ -23,11 +20,12 @@ final class SyslogSender: PayloadSender {
     /// Makes the connections over TLS; `nil` for plain TCP.
     private let connector: CurlConnector?
     private let queue = DispatchQueue(label: "RemoteLogger.SyslogSender", qos: .utility)
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     init(receiver: SyslogReceiver, settings: ShippingSettings) throws(LogShipperError) {
         address = receiver
         self.settings = settings
+        state = Locked(State(window: ResendWindow(length: receiver.resendWindow, maximumBytes: receiver.resendBytes)))
         guard receiver.usesTLS else {
             guard settings.trust == nil else {
                 throw LogShipperError(
@@ -59,6 +57,7 @@ final class SyslogSender: PayloadSender {
     func close() {
         let (connection, isBusy) = state.withLock { state in
             state.isClosed = true
+            state.watcher?.cancel()
             defer { state.connection = nil }
             return (state.connection, state.isBusy)
         }
@@ -102,10 +101,11 @@ final class SyslogSender: PayloadSender {
             throw ConnectionFault(message: "the shipper is shut down")
         }
         try connection.open()
-        for body in recent() {
+        for body in state.withLock({ $0.window.bodies }) {
             try connection.write(body)
             try connection.drain()
         }
+        state.withLock { $0.window.renew(at: settings.clock.uptime) }
         return connection
     }
 
@@ -114,28 +114,46 @@ final class SyslogSender: PayloadSender {
         return try TLSConnection(connector, timeout: settings.timeout)
     }
 
-    private func recent() -> [Data] {
+    private func note(_ body: Data) {
         let now = settings.clock.uptime
-        let window = address.resendWindow.wholeNanoseconds
-        return state.withLock { state in
-            state.recent.removeAll { now &- $0.sent > window }
-            return state.recent.map(\.body)
+        state.withLock { state in
+            state.window.noteLife(at: now)
+            state.window.append(body, at: now)
+        }
+        watch()
+    }
+
+    // MARK: What may be lost with the connection
+
+    /// Looks whether the connection lives when the window of what was sent is over: nobody tells when it breaks while nothing is sent.
+    private func watch() {
+        let pause = state.withLock { state -> Duration? in
+            guard !state.isWatching, !state.isClosed, state.connection != nil, let left = state.window.timeLeft(at: settings.clock.uptime)
+            else { return nil }
+            state.isWatching = true
+            return left
+        }
+        guard let pause else { return }
+        let clock = settings.clock
+        let task = Task.detached(priority: .utility) { [weak self] in
+            try await clock.sleep(for: max(pause, .milliseconds(1)))
+            self?.queue.async { [weak self] in self?.look() }
+        }
+        state.withLock { state in
+            if state.isClosed { task.cancel() } else { state.watcher = task }
         }
     }
 
-    private func note(_ body: Data) {
-        let now = settings.clock.uptime
-        let window = address.resendWindow.wholeNanoseconds
-        let limit = address.resendBytes
-        guard window > 0 else { return }
-        state.withLock { state in
-            state.recent.append(Recent(sent: now, body: body))
-            state.recent.removeAll { now &- $0.sent > window }
-            var bytes = state.recent.reduce(0) { $0 + $1.body.count }
-            while bytes > limit, let first = state.recent.first {
-                bytes -= first.body.count
-                state.recent.removeFirst()
-            }
+    private func look() {
+        state.withLock { $0.isWatching = false }
+        // Without a connection the window stands still until there is one.
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        if (try? connection.isAlive()) == true {
+            state.withLock { $0.window.noteLife(at: settings.clock.uptime) }
+            watch()
+        } else {
+            connection.close()
+            state.withLock { $0.connection = nil }
         }
     }
 }

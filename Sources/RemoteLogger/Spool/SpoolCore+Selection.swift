@@ -1,0 +1,78 @@
+import WebServiceClient
+
+/// Asks the filters of destinations for records that are there already.
+extension SpoolCore {
+    /// Asks for the records of all segments behind what a destination has acknowledged.
+    ///
+    /// - Returns: the segments that can't be read now: they are asked for before they are read.
+    func judge(
+        for destination: DestinationState, _ directory: SpoolDirectory
+    ) -> (judged: [SegmentName: Exclusions], unjudged: Set<SegmentName>) {
+        var judged: [SegmentName: Exclusions] = [:]
+        var unjudged: Set<SegmentName> = []
+        guard destination.selection.includes != nil else { return (judged, unjudged) }
+        for segment in state.withLock({ $0.segments }) where segment.last > destination.acknowledged {
+            do throws(SpoolFault) {
+                judged[segment.name] = try exclusions(in: segment, directory.path, for: destination.selection)
+            } catch {
+                unjudged.insert(segment.name)
+            }
+        }
+        return (judged, unjudged)
+    }
+
+    private func exclusions(in segment: Segment, _ directory: String, for selection: RecordSelection) throws(SpoolFault) -> Exclusions {
+        let bytes = try files.with(directory + "/\(segment.name)", .read) { file throws(SpoolFault) in
+            try files.readAll(file, 0..<segment.length, salvages: true)
+        }
+        var exclusions = Exclusions()
+        let frames = segment.frames(in: bytes)
+        bytes.withUnsafeBytes { bytes in
+            var decoder = RecordDecoder()
+            for found in frames where found.level >= selection.minimumLevel {
+                let record = decoder.record(in: UnsafeRawBufferPointer(rebasing: bytes[found.frame.payload]))
+                // What can't be decoded is damage, which is found when it is read.
+                if let record, selection.excludes(record) { exclusions.insert(found.frame.position) }
+            }
+        }
+        return exclusions
+    }
+
+    /// Asks for the records of a segment that couldn't be read when the destination began, before it is read.
+    ///
+    /// - Returns: whether that is done, or there is no need.
+    func judgeLate(_ name: SegmentName, for destination: String) -> Bool {
+        let (segment, selection, directory) = state.withLock { state in
+            (state.segments.first { $0.name == name }, state.destinations[destination]?.selection, state.directory)
+        }
+        guard let segment, let selection, let directory else { return false }
+        do throws(SpoolFault) {
+            let exclusions = try exclusions(in: segment, directory, for: selection)
+            state.withLock { $0.exclude(exclusions, in: name, for: destination) }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+extension SpoolState {
+    /// The destinations whose filters keep a new record out.
+    func exclusions(of record: LogRecord) -> [String] {
+        guard hasFilters else { return [] }
+        return destinations.compactMap { $0.value.selection.excludes(record) ? $0.key : nil }
+    }
+
+    /// Notes what a filter has said of a segment's records, which count as held till then.
+    fileprivate mutating func exclude(_ exclusions: Exclusions, in name: SegmentName, for destination: String) {
+        guard let index = segments.firstIndex(where: { $0.name == name }), var changed = destinations[destination] else { return }
+        // What has come since then is there already.
+        let before = segments[index].excluded[destination] ?? Exclusions()
+        var all = exclusions
+        all.formUnion(before)
+        segments[index].excluded[destination] = all
+        changed.unjudged.remove(name)
+        changed.exclude(all.count(after: changed.read) - before.count(after: changed.read))
+        destinations[destination] = changed
+    }
+}

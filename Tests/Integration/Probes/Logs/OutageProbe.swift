@@ -1,0 +1,111 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+
+/// Logs 10,000 records a second through a receiver that is away, or alive and slow, and tells how much memory and disk that takes. The time is the
+/// records' own: it goes by as fast as they are made.
+struct OutageProbe {
+    /// What the receiver does.
+    enum Receiver: String {
+        /// Nobody answers.
+        case away
+        /// Each request takes 20 seconds.
+        case slow
+    }
+
+    /// A receiver without a network: what it costs isn't the logger's.
+    private struct Transporter: Transport {
+        let clock: HurriedClock
+        let receiver: Receiver
+        /// When the trouble begins, on the clock.
+        let start: UInt64
+        var capabilities: TransportCapabilities { [] }
+
+        func send(_ request: ServiceRequest) async throws -> TransportResponse {
+            if clock.uptime >= start {
+                switch receiver {
+                case .away: throw TransportError(.cannotConnect, "Nobody is there.")
+                case .slow: try await clock.sleep(for: .seconds(20))
+                }
+            }
+            return TransportResponse(status: 200, headers: [:], url: request.url, body: ResponseBody())
+        }
+    }
+
+    private static let perSecond = 10_000
+    private static let warmUp = 10
+
+    let folder: String
+    let receiver: Receiver
+    let seconds: Int
+
+    func run() async throws {
+        let clock = HurriedClock()
+        var spoolSettings = SpoolSettings()
+        spoolSettings.clock = clock
+        let bound = spoolSettings.diskBytes
+        let spool = Spool(directory: URL(filePath: folder + "/spool"), settings: spoolSettings)
+        let start = clock.uptime + UInt64(Self.warmUp) * 1_000_000_000
+        guard let url = URL(string: "http://receiver.test/logs") else { return }
+        let shipper = try LogShipper(
+            to: url, format: OTLPFormat(), transport: Transporter(clock: clock, receiver: receiver, start: start)
+        ) { settings in
+            settings.spool = spool
+            settings.clock = clock
+            settings.timeout = .seconds(30)
+        }
+        let logger = RemoteLogger(label: "outage", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
+        try await log(Self.warmUp, logger, clock, spool) { _ in }
+        let before = Self.resident()
+        var (most, disk) = (0, 0)
+        var quarters: [Int] = []
+        try await log(seconds, logger, clock, spool) { second in
+            most = max(most, Self.resident() - before)
+            disk = max(disk, Self.bytes(below: folder + "/spool"))
+            if second % max(1, seconds / 4) == 0 { quarters.append((Self.resident() - before) / 1_024) }
+        }
+        let counts = shipper.statistics
+        let isConserved = counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered
+        print(
+            "receiver \(receiver.rawValue) seconds \(seconds) records \(seconds * Self.perSecond) grown \(most / 1_024)",
+            "quarters \(quarters.map(String.init).joined(separator: ",")) disk \(disk) bound \(bound)",
+            "delivered \(counts.delivered) dropped \(counts.droppedInAll) buffered \(counts.buffered) conserved \(isConserved)")
+        // Nobody waits for the receiver any more.
+        exit(isConserved ? 0 : 1)
+    }
+
+    /// Logs for so many seconds of the clock, no faster than the disk takes it: the disk's time doesn't hurry.
+    private func log(
+        _ seconds: Int, _ logger: RemoteLogger, _ clock: HurriedClock, _ spool: Spool, each: (Int) -> Void
+    ) async throws {
+        for second in 1...max(1, seconds) {
+            for step in 0..<100 {
+                for number in 0..<Self.perSecond / 100 {
+                    logger.log(
+                        number % 50 == 0 ? .error : number % 3 == 0 ? .debug : .info, "GET /orders/\(number) answered 200",
+                        ["user": number, "elapsed": 12.5, "path": "/orders"])
+                }
+                clock.advance(by: .milliseconds(10))
+                while spool.statistics.memoryBytes > 1 << 20 { try await Task.sleep(for: .milliseconds(1)) }
+                if step % 10 == 0 { await Task.yield() }
+            }
+            each(second)
+        }
+    }
+
+    /// The resident memory in bytes; 0 where the system doesn't tell.
+    private static func resident() -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    private static func bytes(below folder: String) -> Int {
+        let files = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
+        return files.reduce(0) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + file)
+            let isFile = attributes?[.type] as? FileAttributeType == .typeRegular
+            return sum + (isFile ? (attributes?[.size] as? NSNumber)?.intValue ?? 0 : 0)
+        }
+    }
+}

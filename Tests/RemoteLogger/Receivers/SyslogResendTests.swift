@@ -1,0 +1,75 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// What is sent again over syslog when a connection was lost, with the window as it is unless set.
+@Suite struct SyslogResendTests {
+    private func shipper(_ receiver: TCPReceiver, _ clock: ManualLogClock) throws -> LogShipper {
+        let address = SyslogReceiver(host: "127.0.0.1", port: receiver.port)
+        #expect(address.resendWindow == .seconds(5))
+        return try LogShipper(toSyslog: address, format: SyslogFormat(application: "shop")) { settings in
+            settings.batch = BatchLimits(records: 1)
+            settings.backoff = Backoff(base: .milliseconds(100), cap: .milliseconds(100))
+            settings.reportsLosses = false
+            settings.clock = clock
+        }
+    }
+
+    private static func texts(_ bytes: [UInt8]) -> [String] {
+        TCPReceiver.frames(of: bytes).messages.compactMap { $0.split(separator: " ").last.map(String.init) }
+    }
+
+    /// Sends a message, and moves the clock on until it counts as delivered.
+    private func send(_ text: String, _ shipper: LogShipper, _ clock: ManualLogClock) async {
+        let before = shipper.statistics.delivered
+        shipper.write(.sample(1, .info, text))
+        #expect(await clock.run(step: .milliseconds(10)) { shipper.statistics.delivered == before + 1 })
+    }
+
+    @Test func `a receiver that is away for longer than the window loses nothing`() async throws {
+        let breaks = Locked(false)
+        // It takes the connection's bytes, and forgets them.
+        let receiver = try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
+        defer { receiver.stop() }
+        let clock = ManualLogClock()
+        let shipper = try shipper(receiver, clock)
+        await send("one", shipper, clock)
+        clock.advance(by: .seconds(2))
+        await send("two", shipper, clock)
+        breaks.withLock { $0 = true }
+        // The receiver resets the connection when more comes, which is lost with it; or the end is seen before.
+        shipper.write(.sample(3, .info, "three"))
+        try await Task.sleep(for: .milliseconds(100))
+        clock.advance(by: .seconds(3_600))
+        shipper.write(.sample(4, .info, "four"))
+        let all: Set<String> = ["one", "two", "three", "four"]
+        #expect(
+            await clock.run {
+                if receiver.connections.count < 2 { shipper.write(.sample(5, .info, "more")) }
+                return receiver.connections.count > 1 && Set(Self.texts(receiver.connections[1])).isSuperset(of: all)
+            })
+        await shipper.shutdown(within: .zero)
+    }
+
+    @Test func `what stood the window on a connection that lives isn't sent again`() async throws {
+        let breaks = Locked(false)
+        let receiver = try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
+        defer { receiver.stop() }
+        let clock = ManualLogClock()
+        let shipper = try shipper(receiver, clock)
+        await send("one", shipper, clock)
+        // The window goes by, and it is looked whether the connection lives.
+        #expect(await eventually { clock.nextWake != nil })
+        clock.advance(by: .seconds(6))
+        try await Task.sleep(for: .milliseconds(200))
+        breaks.withLock { $0 = true }
+        #expect(
+            await clock.run {
+                if receiver.connections.count < 2 { shipper.write(.sample(2, .info, "two")) }
+                return receiver.connections.count > 1 && Self.texts(receiver.connections[1]).contains("two")
+            })
+        #expect(!Self.texts(receiver.connections[1]).contains("one"))
+        await shipper.shutdown(within: .zero)
+    }
+}

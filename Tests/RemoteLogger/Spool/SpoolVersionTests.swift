@@ -1,0 +1,115 @@
+import Foundation
+import RemoteLogger
+import Testing
+import WebServiceClient
+
+/// What later versions have written isn't touched, and no position of theirs is used.
+@Suite struct SpoolVersionTests {
+    /// A disk with three records, acknowledged or not, and the path of their segment.
+    private static func source() async throws -> (disk: MemoryDisk, path: String) {
+        let harness = try SpoolHarness()
+        harness.append((1...3).map { .sample($0) })
+        #expect(await harness.spool.sync())
+        return (harness.disk.afterKill(), try #require(harness.disk.segments.first))
+    }
+
+    /// The bytes of a segment as a later version would begin it.
+    private static func newer(_ bytes: [UInt8]) -> [UInt8] {
+        var newer = bytes
+        for start in [0, 32] where newer.count >= start + 32 {
+            newer[start + 8] = 2
+            let checksum = CRC32C.checksum(of: newer[start..<start + 28])
+            for index in 0..<4 { newer[start + 28 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index)) }
+        }
+        return newer
+    }
+
+    /// However little of it is there: a later version may have a shorter header.
+    @Test(arguments: [nil, 64, 50, 32] as [Int?])
+    func `a directory with a segment of a later version isn't used`(length: Int?) async throws {
+        let (disk, path) = try await Self.source()
+        let whole = Self.newer(try #require(disk[path]))
+        let bytes = Array(whole.prefix(length ?? whole.count))
+        disk[path] = bytes
+        let cursor = disk["/spool/0/default.cursor"]
+        let harness = try SpoolHarness(disk)
+        #expect(harness.spool.statistics.directory == "/spool/1" && harness.spool.statistics.leftovers.isEmpty)
+        harness.append([.sample(4), .sample(5)])
+        #expect(await harness.spool.sync())
+        let read = await harness.readAll()
+        #expect(read.sequences == [4, 5])
+        harness.store.acknowledge(through: read[1].position)
+        #expect(await harness.spool.sync())
+        await harness.end()
+        #expect(disk[path] == bytes && disk["/spool/0/default.cursor"] == cursor)
+        #expect(harness.events.withLock { $0.contains { $0.message.contains("version 2") && $0.message.contains("/spool/0") } })
+    }
+
+    @Test func `what the program can read beside it waits for the one that can read all`() async throws {
+        let (disk, path) = try await Self.source()
+        let later = "/spool/0/00000000000000ff-0000000000000001.segment"
+        disk[later] = Self.newer(try #require(disk[path]))
+        let old = try SpoolHarness(disk)
+        #expect(old.spool.statistics.directory == "/spool/1")
+        #expect(await old.readAll().isEmpty)
+        await old.end()
+        // The later program is this one again: it has read what it knew.
+        disk[later] = nil
+        let next = try SpoolHarness(disk.afterKill())
+        #expect(await next.readAll().sequences == [1, 2, 3])
+    }
+
+    @Test func `strange files are left untouched, and count`() async throws {
+        let disk = MemoryDisk()
+        disk["/spool/0/README"] = Array("hands off".utf8)
+        let harness = try SpoolHarness(disk)
+        harness.append([.sample(1)])
+        #expect(await harness.spool.sync())
+        #expect(harness.spool.statistics.directory == "/spool/0")
+        #expect(harness.spool.statistics.diskBytes == disk.paths.reduce(0) { $0 + (disk[$1]?.count ?? 0) })
+        #expect(disk["/spool/0/README"] == Array("hands off".utf8))
+    }
+
+    @Test func `a segment of nothing but a header of this version is deleted`() async throws {
+        let (disk, path) = try await Self.source()
+        disk[path] = Array(try #require(disk[path]).prefix(64))
+        let harness = try SpoolHarness(disk)
+        #expect(harness.spool.statistics.directory == "/spool/0" && disk[path] == nil)
+    }
+
+    /// EACCES, ENOTDIR, EEXIST.
+    @Test(arguments: [13, 20, 17] as [Int32]) func `a place that can't be used is passed over`(code: Int32) async throws {
+        let disk = MemoryDisk()
+        let isFirst = Locked(true)
+        let fails: @Sendable (String) -> Bool = { call in
+            call == "flock"
+                && isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+        }
+        disk.faults.withLock { $0 = { call, _ in fails(call) ? code : nil } }
+        let harness = try SpoolHarness(disk)
+        #expect(harness.spool.statistics.mode == .disk && harness.spool.statistics.directory == "/spool/1")
+        #expect(harness.events.withLock { $0.contains { $0.message.contains("/spool/0") } })
+    }
+
+    @Test(arguments: [13, 20] as [Int32]) func `where no place can be used it waits in memory`(code: Int32) async throws {
+        let disk = MemoryDisk()
+        disk.faults.withLock { $0 = { call, _ in call == "mkdir" ? code : nil } }
+        let harness = try SpoolHarness(disk)
+        #expect(harness.spool.statistics.mode == .memory)
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        #expect(await harness.clock.run { harness.spool.statistics.directory == "/spool/0" })
+    }
+
+    @Test func `a file in the place of the first directory is passed over on a real disk`() async throws {
+        let root = URL.temporaryDirectory.appending(path: "spool-stray-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        try Data("stray".utf8).write(to: root.appending(path: "0"))
+        let spool = Spool(directory: root)
+        #expect(spool.statistics.mode == .disk && spool.statistics.directory?.hasSuffix("/1") == true)
+        #expect(try Data(contentsOf: root.appending(path: "0")) == Data("stray".utf8))
+    }
+}
