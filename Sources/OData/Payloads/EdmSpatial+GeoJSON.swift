@@ -78,7 +78,7 @@ extension EdmSpatial: Codable {
         case .lines(let lines): try write("MultiLineString", lines)
         case .polygons(let polygons): try write("MultiPolygon", polygons)
         case .collection(let shapes):
-            guard depth < QueryPrinter.depthLimit else {
+            guard depth < QueryPrinter.depthLimit, !shapes.nesting.isCut else {
                 throw EncodingError.invalidValue(
                     shapes, .init(codingPath: container.codingPath, debugDescription: "The collections nest too deeply."))
             }

@@ -69,8 +69,8 @@ struct PayloadDecoder: Decoder {
     func collection() throws -> (elements: [ODataValue], count: Int64?, nextLink: String?) {
         switch value {
         case .array(let elements):
-            guard parent != nil else { return (elements, nil, nil) }
-            return (elements, control["count"]?.integer, control["nextLink"]?.string)
+            guard parent != nil else { return (elements.list, nil, nil) }
+            return (elements.list, control["count"]?.integer, control["nextLink"]?.string)
         case .object(let object):
             if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
             if let elements = object["results"]?.array {

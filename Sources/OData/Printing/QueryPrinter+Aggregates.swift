@@ -1,7 +1,7 @@
 extension Transformation {
     /// What stands before the parentheses.
     var name: String {
-        switch self {
+        switch kind {
         case .filter: "filter"
         case .search: "search"
         case .aggregate: "aggregate"

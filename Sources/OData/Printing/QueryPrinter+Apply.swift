@@ -9,7 +9,7 @@ extension QueryPrinter {
     }
 
     private func write(_ step: Transformation, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
-        switch step {
+        switch step.kind {
         case .identity:
             text.syntax("identity")
             return
@@ -31,7 +31,7 @@ extension QueryPrinter {
     }
 
     private func writeArguments(of step: Transformation, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
-        switch step {
+        switch step.kind {
         case .filter(let condition):
             try write(condition, isNested: false, to: &text)
         case .search(let search):

@@ -9,6 +9,7 @@ extension QueryPrinter {
     }
 
     func write(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
+        guard list.isNested || options.height <= Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         if let rare = options.rare.first { try writeFirst(rare, to: &list) }
         if let filter = options.filter {
             list.begin("$filter=")
