@@ -17,8 +17,7 @@ extension EndpointDefaults {
     public static func odata(
         _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) -> EndpointDefaults {
-        var serializer = ODataSerializer(format: PayloadFormat(version: version), types: types)
-        serializer.userInfo = userInfo
+        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types, userInfo: userInfo)
         var headers = HTTPFields()
         for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
         return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: serializer)

@@ -12,12 +12,15 @@ public struct ODataEncoder: Sendable {
     /// The types whose values say what they are, where they derive from another.
     public var types: TypeRegistry
     /// What the types' own encoding finds in `Encoder.userInfo`.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// An encoder.
-    public init(_ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
+    public init(
+        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) {
         self.format = format
         self.types = types
+        self.userInfo = userInfo
     }
 
     /// The payload of a value.

@@ -15,11 +15,12 @@ public struct ODataDecoder: Sendable {
     /// The types that ``Polymorphic`` values are decoded as.
     public var types: TypeRegistry
     /// What the types' own decoding finds in `Decoder.userInfo`.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
 
     /// A decoder.
-    public init(types: TypeRegistry = TypeRegistry()) {
+    public init(types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.types = types
+        self.userInfo = userInfo
     }
 
     /// A value of a payload.

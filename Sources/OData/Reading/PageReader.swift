@@ -18,9 +18,7 @@ final class PageReader<Entity: Decodable & Sendable> {
 
     /// - Parameter bound: the bytes of the largest entity.
     init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
-        var decoder = ODataDecoder(types: types)
-        decoder.userInfo = userInfo
-        self.decoder = decoder
+        decoder = ODataDecoder(types: types, userInfo: userInfo)
         settings = PayloadSettings(types: types, userInfo: userInfo)
         var reader = JSONReader()
         reader.userInfo = userInfo
