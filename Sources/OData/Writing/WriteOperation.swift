@@ -50,7 +50,7 @@ extension ODataClient {
 
     /// What makes bodies.
     var encoder: ODataEncoder {
-        ODataEncoder(payloadFormat, types: types, userInfo: userInfo)
+        ODataEncoder(payloadFormat, types: types, userInfo: userInfo, names: printer.names)
     }
 
     /// A change of what a request is for.
