@@ -1,47 +1,52 @@
 /// A set transformation of `$apply` (OData Extension for Data Aggregation, section 3).
-public indirect enum Transformation: Sendable, Hashable {
-    /// `filter(…)`: what the condition holds for.
-    case filter(QueryExpression)
-    /// `search(…)`: what matches.
-    case search(SearchTerm)
-    /// `aggregate(…)`: one instance with totals.
-    case aggregate([AggregateExpression])
-    /// `groupby((…),…)`: the groups that have the same values, each transformed.
-    case groupBy([Grouping], [Transformation])
-    /// `compute(… as Name)`: with computed properties.
-    case compute([Computation])
-    /// `concat(…,…)`: the results of several sequences, one behind the other; at least two.
-    case concat([[Transformation]])
-    /// `topcount(n,x)` and its relatives.
-    case ranked(Ranking, QueryExpression, by: QueryExpression)
-    /// `identity`: the input as it is.
-    case identity
-    /// `orderby(…)`: sorted.
-    case order([QueryOptions.Order])
-    /// `top(n)`.
-    case top(Int)
-    /// `skip(n)`.
-    case skip(Int)
-    /// `expand(path,…)` of services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
-    case expand(QueryPath, [Transformation])
-    /// `nest(… as Name)`: the results of sequences as collections of one instance.
-    case nest([NestedTransformation])
-    /// `addnested(path,… as Name)`: each instance with a transformed collection of its own.
-    case addNested(QueryPath, [NestedTransformation])
-    /// `join(path as Name,…)`; an outer join keeps instances that have nothing to be joined with.
-    case join(QueryPath, as: String, [Transformation], isOuter: Bool)
-    /// `ancestors(…)` of what a sequence finds in a hierarchy.
-    case ancestors(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
-    /// `descendants(…)` of what a sequence finds in a hierarchy.
-    case descendants(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
-    /// `traverse(…)`: sorted by a hierarchy.
-    case traverse(RecursiveHierarchy, isPreorder: Bool, [Transformation], [QueryOptions.Order])
-    /// A function of the service's own that takes and gives a collection.
-    case function(String, [QueryPath.Parameter])
-    /// Text in OData's own spelling, not percent-encoded.
-    case raw(String)
-    /// What can't be sent, and why.
-    case invalid(ODataQueryError)
+///
+/// Transformations nest 256 levels deep at most, more than is ever printed; what would be deeper is ``invalid(_:)`` from there on.
+public struct Transformation: Sendable, Hashable {
+    /// What a transformation is.
+    public indirect enum Kind: Sendable, Hashable {
+        /// `filter(…)`: what the condition holds for.
+        case filter(QueryExpression)
+        /// `search(…)`: what matches.
+        case search(SearchTerm)
+        /// `aggregate(…)`: one instance with totals.
+        case aggregate([AggregateExpression])
+        /// `groupby((…),…)`: the groups that have the same values, each transformed.
+        case groupBy([Grouping], [Transformation])
+        /// `compute(… as Name)`: with computed properties.
+        case compute([Computation])
+        /// `concat(…,…)`: the results of several sequences, one behind the other; at least two.
+        case concat([[Transformation]])
+        /// `topcount(n,x)` and its relatives.
+        case ranked(Ranking, QueryExpression, by: QueryExpression)
+        /// `identity`: the input as it is.
+        case identity
+        /// `orderby(…)`: sorted.
+        case order([QueryOptions.Order])
+        /// `top(n)`.
+        case top(Int)
+        /// `skip(n)`.
+        case skip(Int)
+        /// `expand(path,…)` of services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
+        case expand(QueryPath, [Transformation])
+        /// `nest(… as Name)`: the results of sequences as collections of one instance.
+        case nest([NestedTransformation])
+        /// `addnested(path,… as Name)`: each instance with a transformed collection of its own.
+        case addNested(QueryPath, [NestedTransformation])
+        /// `join(path as Name,…)`; an outer join keeps instances that have nothing to be joined with.
+        case join(QueryPath, as: String, [Transformation], isOuter: Bool)
+        /// `ancestors(…)` of what a sequence finds in a hierarchy.
+        case ancestors(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
+        /// `descendants(…)` of what a sequence finds in a hierarchy.
+        case descendants(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
+        /// `traverse(…)`: sorted by a hierarchy.
+        case traverse(RecursiveHierarchy, isPreorder: Bool, [Transformation], [QueryOptions.Order])
+        /// A function of the service's own that takes and gives a collection.
+        case function(String, [QueryPath.Parameter])
+        /// Text in OData's own spelling, not percent-encoded.
+        case raw(String)
+        /// What can't be sent, and why.
+        case invalid(ODataQueryError)
+    }
 
     /// Which instances a ranking keeps; the raw value is the transformation's name.
     public enum Ranking: String, Sendable, Hashable, CaseIterable {
@@ -57,6 +62,43 @@ public indirect enum Transformation: Sendable, Hashable {
         case bottomSum = "bottomsum"
         /// The smallest that make up a part of the sum, in percent.
         case bottomPercent = "bottompercent"
+    }
+
+    /// How many levels there are at most.
+    private static let heightLimit = 256
+
+    /// What the transformation is.
+    public let kind: Kind
+    /// How many levels there are, this one included.
+    private let height: Int
+
+    /// A transformation of a kind.
+    public init(_ kind: Kind) {
+        var height = 0
+        kind.visitSteps { for step in $0 { height = max(height, step.height) } }
+        let isTooDeep = height >= Self.heightLimit
+        self.kind = isTooDeep ? .invalid(.tooDeep(limit: QueryPrinter.depthLimit)) : kind
+        self.height = isTooDeep ? 1 : height + 1
+    }
+}
+
+extension Transformation.Kind {
+    /// Calls with the sequences of transformations in it.
+    fileprivate func visitSteps(_ visit: ([Transformation]) -> Void) {
+        switch self {
+        case .groupBy(let groupings, let steps):
+            for case .rollupRecursive(_, let steps) in groupings { visit(steps) }
+            visit(steps)
+        case .concat(let sequences):
+            for steps in sequences { visit(steps) }
+        case .nest(let items), .addNested(_, let items):
+            for item in items { visit(item.steps) }
+        case .expand(_, let steps), .join(_, _, let steps, _), .ancestors(_, let steps, _, _), .descendants(_, let steps, _, _),
+            .traverse(_, _, let steps, _):
+            visit(steps)
+        case .filter, .search, .aggregate, .compute, .ranked, .identity, .order, .top, .skip, .function, .raw, .invalid:
+            return
+        }
     }
 }
 

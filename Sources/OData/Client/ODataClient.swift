@@ -38,7 +38,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.foreignLinks = newValue } }
     }
 
-    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled.
+    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled, and by its names what properties
+    /// are called in both.
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
@@ -57,8 +58,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.types = newValue } }
     }
 
-    /// What the types' own coding finds in `userInfo`, in queries and changes alike. Default: nothing. Key strategies there are none: names are
-    /// said by coding keys, which queries are made of as well.
+    /// What the types' own coding finds in `userInfo`, in queries and changes alike. Default: nothing. How the service calls what types
+    /// have by their coding keys, ``printer`` says.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         get { settings.withLock { $0.userInfo } }
         set { settings.withLock { $0.userInfo = newValue } }

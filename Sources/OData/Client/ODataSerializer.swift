@@ -8,12 +8,19 @@ public struct ODataSerializer: SerializationDelegate {
     /// The types that ``Polymorphic`` values are decoded as, and whose values say what they are.
     public var types: TypeRegistry
     /// What the types' own coding finds in `userInfo`.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// How bodies call the properties that types have.
+    public var names: PropertyNames
 
     /// A serializer.
-    public init(format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
+    public init(
+        format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        names: PropertyNames = .asDeclared
+    ) {
         self.format = format
         self.types = types
+        self.userInfo = userInfo
+        self.names = names
     }
 
     /// The media type of what is written.
@@ -23,9 +30,7 @@ public struct ODataSerializer: SerializationDelegate {
     ///
     /// - Throws: like ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
-        var encoder = ODataEncoder(format, types: types)
-        encoder.userInfo = userInfo
-        return try encoder.encode(value)
+        try ODataEncoder(format, types: types, userInfo: userInfo, names: names).encode(value)
     }
 
     /// A value of a payload, or of the root inside it.
@@ -33,8 +38,6 @@ public struct ODataSerializer: SerializationDelegate {
     /// - Throws: like ``ODataDecoder``; `SerializationError` where the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
-        var decoder = ODataDecoder(types: types)
-        decoder.userInfo = userInfo
-        return try decoder.decode(type, from: text, at: path)
+        return try ODataDecoder(types: types, userInfo: userInfo, names: names).decode(type, from: text, at: path)
     }
 }

@@ -40,7 +40,7 @@ public enum ODataQueryError: Error, Sendable, Hashable, CustomStringConvertible 
         case .invalidOption(let option, let reason):
             "The query option \(option) can't be sent: \(reason)."
         case .tooDeep(let limit):
-            "A query nests its expressions more than \(limit) deep: split it, or use isIn(_:) for long lists of values."
+            "A query nests its parts more than \(limit) deep: split it, or use isIn(_:) for long lists of values."
         }
     }
 

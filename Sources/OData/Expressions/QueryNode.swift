@@ -33,9 +33,9 @@ final class QueryNode: @unchecked Sendable {
         self.length = isTooDeep ? 0 : length
     }
 
-    /// A long chain would be released by as many calls in each other.
+    /// A chain would be released by as many calls in each other, and chains nest.
     deinit {
-        guard length > 32, case .binary(_, var next, _) = kind else { return }
+        guard length > 0, case .binary(_, var next, _) = kind else { return }
         kind = .raw("")
         while isKnownUniquelyReferenced(&next.node), case .binary(_, let left, _) = next.node.kind {
             next.node.kind = .raw("")

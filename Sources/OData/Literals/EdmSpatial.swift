@@ -43,7 +43,7 @@ public struct EdmSpatial: Sendable, Hashable {
         /// Polygons.
         case polygons([[[Position]]])
         /// Shapes of any kind.
-        case collection([Shape])
+        case collection(Shapes)
     }
 
     /// What the coordinates mean.

@@ -12,7 +12,7 @@ enum SpatialWriter {
     }
 
     private static func write(_ shape: EdmSpatial.Shape, depth: Int, to text: inout QueryText) throws(ODataQueryError) {
-        guard depth < QueryPrinter.depthLimit else { throw .tooDeep(limit: QueryPrinter.depthLimit) }
+        guard depth < QueryPrinter.depthLimit, !shape.nesting.isCut else { throw .tooDeep(limit: QueryPrinter.depthLimit) }
         switch shape {
         case .point(let position):
             text.syntax("Point(")
@@ -40,7 +40,7 @@ enum SpatialWriter {
         case .collection(let shapes):
             guard !shapes.isEmpty else { throw .unsupportedLiteral("An empty GeometryCollection", reason: "it has no literal") }
             text.syntax("GeometryCollection")
-            try list(shapes, to: &text) { shape, text throws(ODataQueryError) in try write(shape, depth: depth + 1, to: &text) }
+            try list(Array(shapes), to: &text) { shape, text throws(ODataQueryError) in try write(shape, depth: depth + 1, to: &text) }
         }
     }
 

@@ -19,6 +19,9 @@ extension DynamicEntity: Codable {
     /// Writes all properties.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: JSONKey.self)
+        if let refusal = ODataValue.object(self).refusal {
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: refusal.description))
+        }
         for property in properties { try container.encode(property.value, forKey: JSONKey(property.name)) }
     }
 }

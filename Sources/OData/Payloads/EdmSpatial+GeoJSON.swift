@@ -1,6 +1,6 @@
 // Geographic and geometric values in payloads: GeoJSON (RFC 7946; JSON Format, section 7.1), with the reference system as `crs`.
 extension EdmSpatial: Codable {
-    private enum Key: String, CodingKey {
+    private enum Key: String, CodingKey, ServiceKey {
         case type, coordinates, geometries, crs, properties, name
     }
 
@@ -78,7 +78,7 @@ extension EdmSpatial: Codable {
         case .lines(let lines): try write("MultiLineString", lines)
         case .polygons(let polygons): try write("MultiPolygon", polygons)
         case .collection(let shapes):
-            guard depth < QueryPrinter.depthLimit else {
+            guard depth < QueryPrinter.depthLimit, !shapes.nesting.isCut else {
                 throw EncodingError.invalidValue(
                     shapes, .init(codingPath: container.codingPath, debugDescription: "The collections nest too deeply."))
             }

@@ -12,12 +12,19 @@ public struct ODataEncoder: Sendable {
     /// The types whose values say what they are, where they derive from another.
     public var types: TypeRegistry
     /// What the types' own encoding finds in `Encoder.userInfo`.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// How the payload calls the properties that types have.
+    public var names: PropertyNames
 
     /// An encoder.
-    public init(_ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry()) {
+    public init(
+        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
+        names: PropertyNames = .asDeclared
+    ) {
         self.format = format
         self.types = types
+        self.userInfo = userInfo
+        self.names = names
     }
 
     /// The payload of a value.
@@ -31,6 +38,6 @@ public struct ODataEncoder: Sendable {
     ///
     /// - Throws: like ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
-        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
+        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo, names: names))
     }
 }

@@ -37,13 +37,16 @@ extension ODataValue: Codable {
     /// Writes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
+        if let refusal {
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: refusal.description))
+        }
         switch self {
         case .null: try container.encodeNil()
         case .boolean(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
         case .decimal(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
-        case .array(let value): try container.encode(value)
+        case .array(let value): try container.encode(value.list)
         case .object(let value): try container.encode(value)
         }
     }

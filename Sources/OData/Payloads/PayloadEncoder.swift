@@ -1,19 +1,21 @@
 /// Encodes into a payload's value, members in the order they are encoded.
 struct PayloadEncoder: Encoder {
     /// What an encoder brings along to all places in a payload.
-    final class Settings: Sendable {
+    final class Settings {
         let format: PayloadFormat
         let types: TypeRegistry
         /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
         let isDraft: Bool
+        let names: PropertyNames
 
         /// What the user gives types along for their encoding.
-        let userInfo: [CodingUserInfoKey: any Sendable]
+        let userInfo: [CodingUserInfoKey: Any]
 
         init(
             _ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false,
-            userInfo: [CodingUserInfoKey: any Sendable] = [:]
+            userInfo: [CodingUserInfoKey: Any] = [:], names: PropertyNames = .asDeclared
         ) {
+            self.names = names
             self.userInfo = userInfo
             self.format = format
             self.types = types
@@ -40,12 +42,18 @@ struct PayloadEncoder: Encoder {
     }
 
     func child(_ node: PayloadNode, _ key: any CodingKey) -> PayloadEncoder {
-        PayloadEncoder(node: node, place: .key(key, in: place), settings: settings)
+        PayloadEncoder(node: node, place: node.isTooDeep ? place : .key(key, in: place), settings: settings)
     }
 
     func encode(_ value: some Encodable) throws {
+        // The types' own encoding is stopped before it goes on without end.
+        guard !node.isTooDeep else {
+            let text = "The value nests more than \(PayloadScanner.depthLimit) levels deep."
+            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: text))
+        }
         guard let writable = value as? any PayloadWritable else {
             if let name = settings.types.derivedName(of: type(of: value)) { writeType(name) }
+            if !settings.names.isAsDeclared { node.keepsNames = value is any KeyedByValues }
             return try value.encode(to: self)
         }
         do {
@@ -63,6 +71,12 @@ struct PayloadEncoder: Encoder {
         } else {
             node.member(settings.format.controlName("type")).content = .value(.string(settings.format.typeReference(name)))
         }
+    }
+
+    /// What a key is called in the payload.
+    func name(of key: any CodingKey) -> String {
+        guard !settings.names.isAsDeclared, !node.keepsNames, !(key is any ServiceKey) else { return key.stringValue }
+        return settings.names.service(key.stringValue)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -91,8 +105,13 @@ final class PayloadNode {
     var content = Content.value(.object(DynamicEntity()))
     /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
     var isRelation = false
+    /// Whether the names in it are no properties of a Swift type.
+    var keepsNames = false
     /// Whether it may be absent, which leaves what there is as it is.
     var mayBeAbsent = false
+    private let depth: Int
+    /// Whether something in it was left out as it was too deep.
+    private var isCut = false
     /// The members that aren't written, since they are `nil`.
     private(set) var leftOut: [String] = []
 
@@ -107,7 +126,7 @@ final class PayloadNode {
     /// Makes an object that is one value one of members.
     func takeApart() {
         guard case .value(.object(let object)) = content else { return }
-        content = .object(object.properties.map { ($0.name, PayloadNode($0.value)) })
+        content = .object(object.properties.map { ($0.name, PayloadNode($0.value, depth: depth + 1)) })
     }
 
     func beArray() {
@@ -115,15 +134,33 @@ final class PayloadNode {
         content = .array([])
     }
 
-    init() {}
+    init() {
+        depth = 0
+    }
 
-    init(_ value: ODataValue) {
+    private init(depth: Int) {
+        self.depth = depth
+    }
+
+    private init(_ value: ODataValue, depth: Int) {
         content = .value(value)
+        self.depth = depth
+    }
+
+    /// Whether it is below what can be written; it isn't held then by the node that it is in.
+    var isTooDeep: Bool { depth > PayloadScanner.depthLimit }
+
+    /// The node of what is in this one; `isHeld` is false where that would be too deep.
+    private func inner() -> (node: PayloadNode, isHeld: Bool) {
+        let isHeld = depth < PayloadScanner.depthLimit
+        if !isHeld { isCut = true }
+        return (PayloadNode(depth: isHeld ? depth + 1 : PayloadScanner.depthLimit + 1), isHeld)
     }
 
     /// The node of a member; one of the same name is replaced.
     func member(_ name: String) -> PayloadNode {
-        let node = PayloadNode()
+        let (node, isHeld) = inner()
+        guard isHeld else { return node }
         guard case .object(var members) = content else { return node }
         // Not held twice while it grows.
         content = .array([])
@@ -137,7 +174,8 @@ final class PayloadNode {
     }
 
     func element() -> PayloadNode {
-        let node = PayloadNode()
+        let (node, isHeld) = inner()
+        guard isHeld else { return node }
         guard case .array(var elements) = content else { return node }
         content = .object([])
         elements.append(node)
@@ -150,7 +188,8 @@ final class PayloadNode {
     }
 
     var value: ODataValue {
-        switch content {
+        guard !isCut else { return .cut }
+        return switch content {
         case .value(let value): value
         case .object(let members): .object(DynamicEntity(members.map { DynamicEntity.Property($0.name, $0.node.value) }))
         case .array(let elements): .array(elements.map(\.value))

@@ -176,9 +176,12 @@ extension URL: PayloadWritable {
 }
 
 extension ODataValue: PayloadWritable {
-    func payload(_ format: PayloadFormat) -> ODataValue { self }
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        if let refusal { throw refusal }
+        return self
+    }
 }
 
 extension DynamicEntity: PayloadWritable {
-    func payload(_ format: PayloadFormat) -> ODataValue { .object(self) }
+    func payload(_ format: PayloadFormat) throws -> ODataValue { try ODataValue.object(self).payload(format) }
 }

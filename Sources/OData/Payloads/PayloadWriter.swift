@@ -6,7 +6,10 @@ struct PayloadWriter {
 
     static func data(_ value: ODataValue) throws -> Data {
         var writer = PayloadWriter()
-        try writer.write(value, depth: 0)
+        if let refusal = value.refusal {
+            throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: refusal.description))
+        }
+        writer.write(value)
         return Data(writer.bytes)
     }
 
@@ -14,11 +17,7 @@ struct PayloadWriter {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    private mutating func write(_ value: ODataValue, depth: Int) throws {
-        guard depth <= PayloadScanner.depthLimit else {
-            throw EncodingError.invalidValue(
-                value, .init(codingPath: [], debugDescription: "The value nests more than \(PayloadScanner.depthLimit) levels deep."))
-        }
+    private mutating func write(_ value: ODataValue) {
         switch value {
         case .null: append("null")
         case .boolean(let value): append(value ? "true" : "false")
@@ -35,7 +34,7 @@ struct PayloadWriter {
             append("[")
             for (position, element) in elements.enumerated() {
                 if position > 0 { append(",") }
-                try write(element, depth: depth + 1)
+                write(element)
             }
             append("]")
         case .object(let object):
@@ -44,7 +43,7 @@ struct PayloadWriter {
                 if position > 0 { append(",") }
                 write(property.name)
                 append(":")
-                try write(property.value, depth: depth + 1)
+                write(property.value)
             }
             append("}")
         }

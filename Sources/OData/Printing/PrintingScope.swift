@@ -4,18 +4,20 @@ struct PrintingScope {
     let root: QueryExpression
     /// Whether the expression belongs to the options of an expansion or of a selected property.
     let isNested: Bool
+    private let names: PropertyNames
     var variables: [LambdaVariable] = []
     var depth = 0
     /// What variables' names begin with; found when the first one is needed.
     private var prefix: String?
 
-    init(root: QueryExpression, isNested: Bool) {
+    init(root: QueryExpression, isNested: Bool, names: PropertyNames) {
         self.root = root
+        self.names = names
         self.isNested = isNested
     }
 
     mutating func enter(_ variable: LambdaVariable) {
-        if prefix == nil { prefix = Self.prefix(for: root) }
+        if prefix == nil { prefix = Self.prefix(for: root, names) }
         variables.append(variable)
     }
 
@@ -31,7 +33,7 @@ struct PrintingScope {
     }
 
     /// A prefix that no property has which a path begins with: a property called `x1` would be taken for the variable.
-    private static func prefix(for expression: QueryExpression) -> String {
+    private static func prefix(for expression: QueryExpression, _ service: PropertyNames) -> String {
         var names: [String] = []
         var rest = [expression]
         while let next = rest.popLast() {
@@ -40,6 +42,9 @@ struct PrintingScope {
                     guard path.root == .entity else { return }
                     switch path.segments.first {
                     case .property(let name), .cast(let name), .function(let name, _):
+                        if name.utf8.first == UInt8(ascii: "x") { names.append(name) }
+                    case .member(let declared):
+                        let name = service.service(declared)
                         if name.utf8.first == UInt8(ascii: "x") { names.append(name) }
                     default: return
                     }

@@ -9,7 +9,7 @@ extension QueryPrinter {
     }
 
     private func write(_ step: Transformation, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
-        switch step {
+        switch step.kind {
         case .identity:
             text.syntax("identity")
             return
@@ -31,7 +31,7 @@ extension QueryPrinter {
     }
 
     private func writeArguments(of step: Transformation, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
-        switch step {
+        switch step.kind {
         case .filter(let condition):
             try write(condition, isNested: false, to: &text)
         case .search(let search):
@@ -39,7 +39,7 @@ extension QueryPrinter {
         case .aggregate(let items):
             guard !items.isEmpty else { throw .invalidOption("$apply", reason: "aggregate has nothing to aggregate") }
             try writeList(items, to: &text) { item, text throws(ODataQueryError) in
-                var scope = PrintingScope(root: item.source, isNested: false)
+                var scope = PrintingScope(root: item.source, isNested: false, names: names)
                 try write(item, needsAlias: true, in: &scope, to: &text)
             }
         case .groupBy(let groupings, let steps):

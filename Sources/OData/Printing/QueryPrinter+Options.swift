@@ -9,6 +9,7 @@ extension QueryPrinter {
     }
 
     func write(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
+        guard list.isNested || options.height <= Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         if let rare = options.rare.first { try writeFirst(rare, to: &list) }
         if let filter = options.filter {
             list.begin("$filter=")
@@ -81,17 +82,26 @@ extension QueryPrinter {
         case .items(let items):
             guard !items.isEmpty else { return }
             list.begin("$select=")
-            try writeList(items, to: &list.text) { item, text throws(ODataQueryError) in try write(item, to: &text) }
+            try writeList(distinct(items), to: &list.text) { item, text throws(ODataQueryError) in try write(item, to: &text) }
         case .decoded:
             try writeDecoded(options, to: &list)
         }
+    }
+
+    /// Items without those that say by the service's name what another one says by the type's.
+    private func distinct(_ items: [SelectItem]) -> [SelectItem] {
+        guard items.count > 1, items.contains(where: \.path.isDeclared) else { return items }
+        var paths: Set<QueryPath> = []
+        return items.filter { $0.parameters != nil || !$0.nested.isEmpty || paths.insert($0.path.named(names)).inserted }
     }
 
     /// What is decoded but for what is expanded: expanded properties come anyway, and with their own selection.
     private func writeDecoded(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         guard let names = options.decodedNames else { return }
         var isFirst = true
-        for name in names where !options.expansions.contains(where: { $0.path.singleName == name }) {
+        for declared in names {
+            let name = self.names.service(declared)
+            if options.expansions.contains(where: { $0.path.singleName(self.names) == name }) { continue }
             if isFirst { list.begin("$select=") } else { list.text.syntax(",") }
             isFirst = false
             list.text.value(name)
@@ -120,7 +130,7 @@ extension QueryPrinter {
         for (index, expansion) in expansions.enumerated() {
             if index > 0 { text.syntax(",") }
             try writePlain(expansion.path, for: "$expand", to: &text)
-            guard !expansions[..<index].contains(where: { $0.path == expansion.path }) else {
+            guard !expansions[..<index].contains(where: { $0.path.named(names) == expansion.path.named(names) }) else {
                 var path = QueryText()
                 try writePlain(expansion.path, for: "$expand", to: &path)
                 throw .invalidOption("$expand", reason: "'\(path.text)' is expanded twice; give all its options in one expand")

@@ -6,7 +6,13 @@ extension QueryPrinter {
         switch path.root {
         case .entity:
             if let first = path.segments.first {
-                guard case .property(let name) = first, Self.taken.contains(name) else {
+                let name =
+                    switch first {
+                    case .property(let name): name
+                    case .member(let name): names.service(name)
+                    default: ""
+                    }
+                guard Self.taken.contains(name) else {
                     try writeSegments(path.segments, in: &scope, to: &text)
                     return
                 }
@@ -89,6 +95,8 @@ extension QueryPrinter {
             } else {
                 text.value(name)
             }
+        case .member(let name):
+            return try writeName(.property(names.service(name)), to: &text)
         case .cast(let name):
             guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type") }
             try require(.v4, "type casts")
@@ -153,7 +161,7 @@ extension QueryPrinter {
             text.syntax("aggregate(")
             try write(aggregate, needsAlias: false, in: &scope, to: &text)
             text.syntax(")")
-        case .property, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
+        case .property, .member, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
             return
         }
     }

@@ -1,9 +1,11 @@
+import Foundation
+
 extension QueryPrinter {
     /// A query that is to be sent. Arguments of functions that can't stand in a path are said by aliases.
     ///
     /// - Throws: ``ODataQueryError`` where a part can't be said, or an alias in the path has no value: a service would take it for null.
     func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
-        let query = version == .v2 ? query : query.aliasingArguments()
+        let query = version == .v2 ? query : query.aliasingArguments(by: self)
         if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
             throw .invalidOption("@\(name)", reason: "the path has it, and it has no value; give it one by alias(_:_:)")
         }
@@ -13,9 +15,10 @@ extension QueryPrinter {
 
 extension ODataQuery {
     /// Values with a structure, and whatever else isn't a literal, stand in the query: `Best(of=@arg)?@arg=[…]` (URL Conventions, section 4.5.1).
-    fileprivate func aliasingArguments() -> ODataQuery {
+    fileprivate func aliasingArguments(by printer: QueryPrinter) -> ODataQuery {
         guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
         var copy = self
+        var taken: Set<String>?
         for (position, segment) in resource.segments.enumerated() {
             guard case .function(let name, var parameters) = segment else { continue }
             for index in parameters.indices {
@@ -25,13 +28,37 @@ extension ODataQuery {
                     if case .alias = path.root, path.segments.isEmpty { continue }
                 default: break
                 }
-                let alias = copy.options.freeAlias("arg")
+                let names = taken ?? mentionedAliases(by: printer)
+                taken = names
+                let alias = copy.options.freeAlias("arg", besides: names)
                 copy.options.aliases.append(ParameterAlias(alias, parameters[index].value))
                 parameters[index].value = .path(QueryPath(root: .alias(alias), segments: []))
             }
             copy.resource.segments[position] = .function(name, parameters)
         }
         return copy
+    }
+
+    /// The aliases that stand anywhere in the query, be it without a value: a service takes those for null, not for an argument of another place.
+    private func mentionedAliases(by printer: QueryPrinter) -> Set<String> {
+        var names = Set(resource.aliasNames)
+        // As they are printed, so that those in raw text are seen as well; what can't be printed is an error anyway.
+        func note(_ text: String?) {
+            for part in (text ?? "").split(separator: "@", omittingEmptySubsequences: false).dropFirst() {
+                let text = part.removingPercentEncoding ?? String(part)
+                names.insert(String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }))
+            }
+        }
+        note(try? printer.text(of: options))
+        for segment in resource.segments {
+            switch segment {
+            case .raw(let text): note(text)
+            case .filter(let condition): note(try? printer.text(of: condition))
+            case .function(_, let parameters): for parameter in parameters { note(try? printer.text(of: parameter.value)) }
+            default: continue
+            }
+        }
+        return names
     }
 }
 

@@ -30,6 +30,7 @@ extension QueryPrinter {
     }
 
     private func writeChain(_ terms: [SearchTerm], isOr: Bool, to text: inout QueryText, _ depth: Int) throws(ODataQueryError) {
+        guard !terms.isEmpty else { throw .invalidSearch("", reason: "\(isOr ? "OR" : "AND") has no terms") }
         for (index, term) in terms.enumerated() {
             if index > 0 { text.syntax(isOr ? " OR " : " AND ") }
             let needsParentheses =

@@ -22,7 +22,7 @@ extension DynamicEntity {
     }
 
     private func declaredNames<Value: Decodable>(of type: Value.Type, _ settings: PayloadSettings?) -> Set<String> {
-        if let names = PropertyCatalog.of(type).decodedNames { return Set(names) }
+        if let names = PropertyCatalog.of(type).decodedNames { return Set(names.map { settings?.names.service($0) ?? $0 }) }
         // What holds any value holds all properties.
         if type is any PayloadReadable.Type { return Set(properties.map(\.name)) }
         let recorder = NameRecorder()
@@ -41,7 +41,8 @@ extension DynamicEntity {
         guard !properties.isEmpty else { return }
         let payload = encoder as? PayloadEncoder
         // Other encoders don't tell what was written.
-        let node = payload?.node ?? (try? PayloadEncoder.node(of: value, PayloadEncoder.Settings(PayloadFormat(), isDraft: true)))
+        let settings = PayloadEncoder.Settings(PayloadFormat(), isDraft: true, userInfo: encoder.userInfo)
+        let node = payload?.node ?? (try? PayloadEncoder.node(of: value, settings))
         let names = node?.mentionedNames ?? []
         var container = encoder.container(keyedBy: JSONKey.self)
         for property in properties where !names.contains(property.name) {

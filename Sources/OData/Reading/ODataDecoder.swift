@@ -15,11 +15,18 @@ public struct ODataDecoder: Sendable {
     /// The types that ``Polymorphic`` values are decoded as.
     public var types: TypeRegistry
     /// What the types' own decoding finds in `Decoder.userInfo`.
-    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    public var userInfo: [CodingUserInfoKey: any Sendable]
+
+    /// How the payload calls the properties that types have. Other names than the declared ones make reading pages slower.
+    public var names: PropertyNames
 
     /// A decoder.
-    public init(types: TypeRegistry = TypeRegistry()) {
+    public init(
+        types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:], names: PropertyNames = .asDeclared
+    ) {
         self.types = types
+        self.names = names
+        self.userInfo = userInfo
     }
 
     /// A value of a payload.
@@ -57,7 +64,7 @@ public struct ODataDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
         if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
-        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo)
+        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo, names: names)
         var payload = PayloadDecoder(root, settings: settings)
         guard path.isEmpty else {
             for name in path { payload = try payload.descending(to: name) }

@@ -89,7 +89,8 @@ extension ODataPage: Decodable {
         operations = metadata.operations
         for name in Self.names {
             for annotation in metadata.propertyAnnotations[name]?.properties ?? [] {
-                annotations[name + "@" + annotation.name] = annotation.value
+                let name = name + "@" + annotation.name
+                if !Self.isOther(name) { annotations[name] = annotation.value }
             }
         }
         for property in object.properties where Self.isOther(property.name) { others[property.name] = property.value }

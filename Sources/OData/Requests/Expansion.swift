@@ -1,19 +1,54 @@
 /// One item of `$expand` (URL Conventions, section 5.1.3).
+///
+/// Options nest 256 levels deep at most, more than is ever printed; what would be deeper can't be sent.
 public struct Expansion: Sendable, Hashable {
     /// The navigation property; it may begin with a cast or a complex property, and end with a cast, `$ref` or `$count`. `*` is all of
     /// them, `$value` the media stream.
     public var path: QueryPath
     /// The options inside the parentheses.
-    public var options: QueryOptions
+    public var options: QueryOptions {
+        didSet { bound() }
+    }
+    /// How many levels of options there are, these included.
+    private(set) var height = 1
 
     /// An item from its parts.
     public init(path: QueryPath, options: QueryOptions = QueryOptions()) {
         self.path = path
         self.options = options
+        bound()
+    }
+
+    private mutating func bound() {
+        height = options.height
+        if height > QueryOptions.heightLimit { options = .tooDeep }
     }
 }
 
 extension QueryOptions {
     /// One item of `$expand`.
     public typealias Expansion = OData.Expansion
+}
+
+extension QueryOptions {
+    /// How many levels of options there are at most.
+    static let heightLimit = 256
+
+    /// In place of options that nest too deeply.
+    static let tooDeep: QueryOptions = {
+        var options = QueryOptions()
+        let error = ODataQueryError.tooDeep(limit: QueryPrinter.depthLimit)
+        options.selection = .items([SelectItem(QueryPath(segments: [.unresolved(error)]))])
+        return options
+    }()
+
+    /// How many levels of options there are, these included.
+    var height: Int {
+        var inner = 0
+        for expansion in expansions { inner = max(inner, expansion.height) }
+        if case .items(let items) = selection {
+            for item in items { inner = max(inner, item.height) }
+        }
+        return inner + 1
+    }
 }

@@ -34,10 +34,12 @@ extension QueryOptions {
     }
 
     /// A name that no alias has yet.
-    func freeAlias(_ name: String) -> String {
+    ///
+    /// - Parameter others: names that aren't free either.
+    func freeAlias(_ name: String, besides others: Set<String> = []) -> String {
         var number = 1
         var free = name
-        while aliases.contains(where: { $0.name == free }) {
+        while aliases.contains(where: { $0.name == free }) || others.contains(free) {
             number += 1
             free = "\(name)\(number)"
         }

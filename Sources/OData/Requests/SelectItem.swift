@@ -6,25 +6,30 @@ public struct SelectItem: Sendable, Hashable {
     public var parameters: [String]?
     /// The options inside the parentheses, for complex values and collections. Version 4.01. Without any of them the array is empty; more
     /// than one element has no meaning.
-    var nested: [QueryOptions]
+    private(set) var nested: [QueryOptions] = []
+    /// How many levels of options there are.
+    private(set) var height = 0
 
     /// An item from its parts.
     public init(_ path: QueryPath, options: QueryOptions = QueryOptions()) {
         self.path = path
-        nested = options == QueryOptions() ? [] : [options]
+        self.options = options
     }
 
     /// A function by its qualified name and the names of its parameters.
     public init(function name: String, parameters: [String]) {
         path = QueryPath(segments: [.cast(name)])
         self.parameters = parameters
-        nested = []
     }
 
     /// The options inside the parentheses.
     public var options: QueryOptions {
         get { nested.first ?? QueryOptions() }
-        set { nested = newValue == QueryOptions() ? [] : [newValue] }
+        set {
+            let options = newValue.height > QueryOptions.heightLimit ? QueryOptions.tooDeep : newValue
+            nested = options == QueryOptions() ? [] : [options]
+            height = nested.isEmpty ? 0 : options.height
+        }
     }
 
     /// `*`: all properties.

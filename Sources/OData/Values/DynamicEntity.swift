@@ -21,6 +21,8 @@ public struct DynamicEntity: Sendable, Hashable {
     public private(set) var properties: [Property] = []
     /// Where each property is, of an entity so large that searching for it would take longer.
     private var positions: [String: Int] = [:]
+    /// How deep the values nest. Values that are too deep are left out, as in ``ODataValue/Elements``.
+    private(set) var nesting = Nesting()
 
     private static let searchedCount = 12
 
@@ -30,12 +32,30 @@ public struct DynamicEntity: Sendable, Hashable {
         for property in properties { self[property.name] = property.value }
     }
 
+    /// What stands in place of an entity that is too deep.
+    init(cut: Void) {
+        nesting = .cut
+    }
+
     /// Adds a property, if there is none of this name yet; whether there was none.
     mutating func append(_ name: String, _ value: ODataValue) -> Bool {
         guard position(of: name) == nil else { return false }
+        add(name, value)
+        return true
+    }
+
+    private mutating func add(_ name: String, _ value: ODataValue) {
+        let value = value.bounded
+        nesting.add(value.nesting)
         properties.append(Property(name, value))
         index()
-        return true
+    }
+
+    /// Finds the nesting anew where a value is no more that it may have come from.
+    private mutating func forget(_ inner: Nesting) {
+        guard inner.isCut || inner.height > 0 && inner.height + 1 == nesting.height else { return }
+        nesting = Nesting()
+        for property in properties { nesting.add(property.value.nesting) }
     }
 
     private func position(of name: String) -> Int? {
@@ -60,14 +80,17 @@ public struct DynamicEntity: Sendable, Hashable {
         set {
             switch (position(of: name), newValue) {
             case (let position?, let value?):
-                properties[position].value = value
+                let old = properties[position].value.nesting
+                properties[position].value = value.bounded
+                nesting.add(properties[position].value.nesting)
+                forget(old)
             case (nil, let value?):
-                properties.append(Property(name, value))
-                index()
+                add(name, value)
             case (let position?, nil):
-                properties.remove(at: position)
+                let old = properties.remove(at: position).value.nesting
                 positions = [:]
                 index()
+                forget(old)
             case (nil, nil):
                 break
             }
@@ -83,7 +106,7 @@ public struct DynamicEntity: Sendable, Hashable {
 extension DynamicEntity {
     /// Whether the properties are the same, in the same order.
     public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
-        left.properties == right.properties
+        left.properties == right.properties && left.nesting.isCut == right.nesting.isCut
     }
 
     /// Hashes the properties.

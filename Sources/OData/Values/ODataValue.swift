@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Any value of a JSON payload, for what no Swift type was declared for.
+/// Any value of a JSON payload, for what no Swift type was declared for. Values nest 512 levels deep at most; see ``Elements``.
 public enum ODataValue: Sendable, Hashable {
     /// Null.
     case null
@@ -13,7 +13,7 @@ public enum ODataValue: Sendable, Hashable {
     /// Text; dates, Guids and so on are texts in JSON.
     case string(String)
     /// A collection.
-    case array([ODataValue])
+    case array(Elements)
     /// An entity or complex value.
     case object(DynamicEntity)
 
@@ -54,7 +54,7 @@ public enum ODataValue: Sendable, Hashable {
 
     /// The elements, if it is a collection.
     public var array: [ODataValue]? {
-        if case .array(let value) = self { value } else { nil }
+        if case .array(let value) = self { value.list } else { nil }
     }
 
     /// The properties, if it is an entity or complex value.

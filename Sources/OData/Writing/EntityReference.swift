@@ -55,6 +55,12 @@ public struct EntityBinding: Sendable, Hashable {
         isCollection = true
     }
 
+    /// Whether the binding can stand beside what the entity has of the relation itself: nothing, null, or others of a collection.
+    func fits(_ inline: ODataValue?) -> Bool {
+        guard let inline, !inline.isNull else { return true }
+        return isCollection && inline.array != nil
+    }
+
     /// Adds the binding to an entity's payload, in the version's spelling.
     ///
     /// - Parameter isUpdate: whether the entity is there already. A collection in an update of 4.01 is the whole of the relation, unless it is written as
@@ -77,6 +83,7 @@ public struct EntityBinding: Sendable, Hashable {
             values = urls.map { .object(["@id": $0]) }
         }
         guard isCollection else {
+            entity[relation] = nil
             entity[name] = values.first ?? .null
             return
         }

@@ -16,6 +16,8 @@ extension ODataClient {
             operation.method = .delete
         } else if printer.version == .v2, case .name(let name)? = resource.segments.last {
             operation.body = .object(DynamicEntity([.init(name, payload)]))
+        } else if printer.version == .v2, case .member(let name)? = resource.segments.last {
+            operation.body = .object(DynamicEntity([.init(printer.names.service(name), payload)]))
         } else {
             operation.body = .object(["value": payload])
         }
@@ -32,7 +34,14 @@ extension ODataClient {
     public func setRawValue(
         at resource: ResourcePath, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {
-        var operation = WriteOperation(.put, ODataQuery(resource))
+        try await setRawValue(at: ODataQuery(resource), to: data, contentType: contentType, if: condition)
+    }
+
+    /// The same by a query, which has what the path's aliases stand for, and custom options.
+    public func setRawValue(
+        at resource: ODataQuery, to data: Data, contentType: String, if condition: WriteCondition = .none
+    ) async throws {
+        var operation = try operation(.put, resource.resource, for: resource.options)
         operation.bytes = (data, contentType)
         operation.condition = condition
         try await send(operation)

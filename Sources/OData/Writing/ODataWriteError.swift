@@ -4,6 +4,8 @@ public enum ODataWriteError: Error, Sendable, Hashable, CustomStringConvertible 
     case relationChanged(String)
     /// What was to be written as an entity, by its type, makes no object.
     case notAnEntity(String)
+    /// A relation is bound to an existing entity, and the entity that is written has one in it.
+    case boundAndInline(String)
 
     /// A sentence for people.
     public var description: String {
@@ -13,6 +15,8 @@ public enum ODataWriteError: Error, Sendable, Hashable, CustomStringConvertible 
                 + "removeReference; create new ones by creating them in the relation."
         case .notAnEntity(let type):
             "\(type) isn't written as an object with properties."
+        case .boundAndInline(let name):
+            "The relation '\(name)' is bound to an existing entity, and has a new one in the entity that is written: leave one of them out."
         }
     }
 }

@@ -23,14 +23,14 @@ struct WriteOperation: Sendable {
     ///
     /// - Parameter answers: whether the service may answer with the entity: then what was said about its shape is asked for (Protocol 4.01, section
     ///   11.4.1.5), in 4.01, before which services don't know it. A selection that nobody asked for isn't.
-    /// - Throws: ``ODataQueryError`` where the request has options that say which entities are meant.
+    /// - Throws: ``ODataQueryError`` where the request has options that say which entities are meant, or what of them where there is no answer.
     init(
         _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false, version: ODataVersion
     ) throws(ODataQueryError) {
         var kept = QueryOptions()
         kept.keepWhole(of: options)
         if method == .post { kept.index = options.index }
-        let shape = ["$select", "$expand"]
+        let shape = answers ? ["$select", "$expand"] : []
         if let option = options.ownNames.first(where: { !shape.contains($0) && !($0 == "$index" && method == .post) }) {
             throw .invalidOption(option, reason: "it is for reading; give a change a request without it")
         }
@@ -50,9 +50,7 @@ extension ODataClient {
 
     /// What makes bodies.
     var encoder: ODataEncoder {
-        var encoder = ODataEncoder(payloadFormat, types: types)
-        encoder.userInfo = userInfo
-        return encoder
+        ODataEncoder(payloadFormat, types: types, userInfo: userInfo, names: printer.names)
     }
 
     /// A change of what a request is for.
@@ -109,9 +107,14 @@ extension ODataClient {
 
     /// An entity's payload with its bindings.
     func bound(_ entity: DynamicEntity, _ bindings: [EntityBinding], isUpdate: Bool) throws -> DynamicEntity {
-        var entity = entity
-        for binding in bindings { try binding.write(to: &entity, payloadFormat, isUpdate: isUpdate) { try self.url(of: $0) } }
-        return entity
+        var bound = entity
+        for (index, binding) in bindings.enumerated() {
+            // Of a relation to one the last binding counts.
+            guard binding.isCollection || !bindings[(index + 1)...].contains(where: { $0.relation == binding.relation }) else { continue }
+            guard binding.fits(entity[binding.relation]) else { throw ODataWriteError.boundAndInline(binding.relation) }
+            try binding.write(to: &bound, payloadFormat, isUpdate: isUpdate) { try self.url(of: $0) }
+        }
+        return bound
     }
 
     /// The URL that a reference is written as.

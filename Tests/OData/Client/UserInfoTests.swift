@@ -66,6 +66,22 @@ import WebServiceTesting
         #expect(sent() == #"{"by":{"Amount":2}}"#)
     }
 
+    @Test func `coders take it when they are made`() throws {
+        let userInfo: [CodingUserInfoKey: any Sendable] = [try #require(Price.rate): 10]
+        let data = try ODataEncoder(userInfo: userInfo).encode(Price(amount: 50))
+        #expect(String(decoding: data, as: UTF8.self) == #"{"Amount":5}"#)
+        #expect(try ODataDecoder(userInfo: userInfo).decode(Price.self, from: data) == Price(amount: 50))
+        #expect(try ODataSerializer(userInfo: userInfo).encode(Price(amount: 50)) == data)
+    }
+
+    @Test func `other encoders have it where undeclared properties are written`() throws {
+        let entity = ODataEntity(Price(amount: 50), undeclared: ["Amount": 7, "X": 1])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        encoder.userInfo = [try #require(Price.rate): 10]
+        #expect(try String(decoding: encoder.encode(entity), as: UTF8.self) == #"{"Amount":5,"X":1}"#)
+    }
+
     @Test func `endpoints of a subclass have it as well`() async throws {
         final class Shop: ODataClient, @unchecked Sendable {
             override class var endpoints: EndpointTable { ["echo(_:)": .post("Echo")] }

@@ -1,5 +1,3 @@
-import Foundation
-import TestSupport
 import Testing
 
 @testable import OData
@@ -18,18 +16,6 @@ import Testing
         { .path(QueryPath(segments: [.property("A"), .filter($0)])) },
         { .lambda(.any, QueryPath("A"), LambdaVariable(number: 1), $0) },
     ]
-
-    /// Half of the usual stack: unoptimised, comparing takes up to 8 KB of it for each level.
-    private func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            let thread = Thread {
-                body()
-                continuation.resume()
-            }
-            thread.stackSize = 4 << 20
-            thread.start()
-        }
-    }
 
     @Test(arguments: steps.indices)
     func `nesting without end is built, compared, hashed, released and refused when printed`(step: Int) async {
@@ -62,6 +48,20 @@ import Testing
             }
             let text = try? QueryPrinter().text(of: lambda)
             #expect(text?.hasPrefix("A/any(x1:0%20add%201%20sub%201%20sub%201") == true && text?.hasSuffix("%20eq%20x1)") == true)
+        }
+    }
+
+    @Test func `short chains in each other without end are released without end`() async {
+        await onSmallStack {
+            func build() -> QueryExpression {
+                var expression = QueryExpression.path(QueryPath("A"))
+                for number in 0..<20_000 {
+                    expression = .binary(number % 32 == 0 ? .equal : .add, expression, .literal(.integer(1)))
+                }
+                return expression
+            }
+            let (one, other) = (build(), build())
+            #expect(one == other && one.hashValue == other.hashValue)
         }
     }
 

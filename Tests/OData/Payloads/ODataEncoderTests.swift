@@ -130,6 +130,53 @@ import Testing
         #expect(old.typeReference("Sales.Person") == "#Sales.Person" && new.typeReference("Sales.Person") == "#Sales.Person")
         #expect(old.typeReference("Int64") == "#Int64" && new.typeReference("Int64") == "Int64")
     }
+
+    // MARK: Depth
+
+    /// Its own encoding goes down as far as it is told.
+    private struct Abyss: Encodable {
+        var levels: Int
+        /// Whether one encoding goes all the way.
+        var isLoop: Bool
+        var isEmpty = false
+
+        private struct Key: CodingKey {
+            var stringValue = "a"
+            var intValue: Int? { nil }
+            init() {}
+            init?(stringValue: String) { nil }
+            init?(intValue: Int) { nil }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            guard isLoop else {
+                var container = encoder.container(keyedBy: Key.self)
+                if levels > 0 { try container.encode(Abyss(levels: levels - 1, isLoop: false), forKey: Key()) }
+                return
+            }
+            var container = encoder.unkeyedContainer()
+            for level in 1..<levels {
+                if level % 2 == 0 {
+                    container = container.nestedUnkeyedContainer()
+                } else {
+                    var object = container.nestedContainer(keyedBy: Key.self)
+                    container = object.nestedUnkeyedContainer(forKey: Key())
+                }
+            }
+            if !isEmpty { try container.encode(1) }
+        }
+    }
+
+    @Test func `types that are encoded ever deeper are an error`() async throws {
+        await onSmallStack {
+            for value in [Abyss(levels: 1_000_000, isLoop: false), Abyss(levels: 200_000, isLoop: true)] {
+                #expect(throws: EncodingError.self) { try ODataEncoder().encode(value) }
+            }
+            #expect(throws: EncodingError.self) { try ODataEncoder().encode(Abyss(levels: 200_000, isLoop: true, isEmpty: true)) }
+        }
+        let deep = try ODataEncoder().encode(Abyss(levels: 500, isLoop: false))
+        #expect(deep.count == 3_002)
+    }
 }
 
 extension EdmTimeOfDay {

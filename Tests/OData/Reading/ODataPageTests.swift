@@ -136,4 +136,15 @@ import Testing
         let two = Data(#"{"d":{"results":[],"__count":"0","__next":"n","x":1}}"#.utf8)
         #expect(try ODataDecoder().decode(ODataPage<DynamicEntity>.self, from: two).others == ["x": 1])
     }
+
+    @Test func `what stands beside the entities has one home`() throws {
+        let page = try page(
+            ##"{"@odata.count":1,"value@odata.count":2,"value@odata.type":"#Collection(N.A)","value@N.Note":"x","@N.Note":"y","#N.Act":{},"##
+                + #""@odata.future":1,"Other":3,"Other@N.Note":"z","value":[]}"#)
+        #expect(page.count == 1 && page.annotations == ["N.Note": "y", "value@N.Note": "x"] && page.operations.map(\.name) == ["N.Act"])
+        #expect(
+            page.others == [
+                "value@odata.count": 2, "value@odata.type": "#Collection(N.A)", "@odata.future": 1, "Other": 3, "Other@N.Note": "z",
+            ])
+    }
 }

@@ -23,6 +23,13 @@ import Testing
         }
     }
 
+    @Test func `nothing to search for is an error, and one term is that term`() throws {
+        for term in [SearchTerm(.and([])), SearchTerm(.or([])), !SearchTerm(.or([])), "a" && SearchTerm(.and([])), "", .phrase(" ")] {
+            #expect(throws: ODataQueryError.self) { try text(term) }
+        }
+        #expect(try text(SearchTerm(.and(["a"]))) == "a" && text(SearchTerm(.or(["a"])) && "b") == "(a)%20AND%20b")
+    }
+
     @Test func `chains of one operator are one level`() throws {
         var chain: SearchTerm = "a"
         for _ in 0..<2_000 { chain = chain || !("b" && "c") }

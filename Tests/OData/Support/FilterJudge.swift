@@ -5,7 +5,10 @@ import WebServiceClient
 /// A service over SQLite in Python, whose filters PyPI's `odata-query` parses: someone else's reading of what a query means.
 ///
 /// Only its parser and the precedence in its trees are taken; what the operators mean is said anew in SQL, since its own SQL forgets
-/// parentheses and what null is.
+/// parentheses and what null is, and gives up letters beyond ASCII, blanks other than the plain one, halves below zero, seconds and times.
+///
+/// Its parser reads no `divby`, no `case`, no list of one value and no functions that it doesn't know (`cast` and `isof` among them); what it
+/// reads of `any` and `all`, `has`, geography, subsets and offsets, a table in SQLite has no rows for. So these aren't judged here.
 enum FilterJudge {
     private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
 
@@ -43,7 +46,7 @@ enum FilterJudge {
     }
 
     private static let program = #"""
-        import http.server, json, os, sqlite3, sys, threading, time, urllib.parse
+        import http.server, json, math, os, re, sqlite3, sys, threading, time, urllib.parse
         from odata_query import ast
         from odata_query.grammar import ODataLexer, ODataParser
         from odata_query.sql.sqlite import AstToSqliteSqlVisitor
@@ -64,11 +67,34 @@ enum FilterJudge {
             def sqlfunc_startswith(self, a, b): return '(SUBSTR({0}, 1, LENGTH({1})) = {1})'.format(self.visit(a), self.visit(b))
             def sqlfunc_endswith(self, a, b):
                 return '(LENGTH({0}) >= LENGTH({1}) AND SUBSTR({0}, LENGTH({0}) - LENGTH({1}) + 1) = {1})'.format(self.visit(a), self.visit(b))
+            # As Python does it, which knows all letters and blanks, and where SQLite may have been built without it.
+            def sqlfunc_tolower(self, a): return 'PY_LOWER(%s)' % self.visit(a)
+            def sqlfunc_toupper(self, a): return 'PY_UPPER(%s)' % self.visit(a)
+            def sqlfunc_trim(self, a): return 'PY_STRIP(%s)' % self.visit(a)
+            def sqlfunc_floor(self, a): return 'PY_FLOOR(%s)' % self.visit(a)
+            def sqlfunc_ceiling(self, a): return 'PY_CEILING(%s)' % self.visit(a)
+            def sqlfunc_matchespattern(self, a, b): return 'PY_MATCHES(%s, %s)' % (self.visit(a), self.visit(b))
+            # SQLite rounds halves away from zero, as OData does.
+            def sqlfunc_round(self, a): return 'ROUND(%s)' % self.visit(a)
+            def sqlfunc_indexof(self, a, b): return '(INSTR(%s, %s) - 1)' % (self.visit(a), self.visit(b))
+            def sqlfunc_substring(self, a, start, *length):
+                return 'SUBSTR(%s)' % ', '.join([self.visit(a), '(%s) + 1' % self.visit(start)] + ['(%s)' % self.visit(n) for n in length])
+            def sqlfunc_second(self, a): return "CAST(STRFTIME('%%S', %s) AS INTEGER)" % self.visit(a)
+            def sqlfunc_time(self, a): return "STRFTIME('%%H:%%M:%%S', %s)" % self.visit(a)
+            def visit_Time(self, node): return "'%s'" % node.val
             def sqlfunc_concat(self, a, b): return '(%s || %s)' % (self.visit(a), self.visit(b))
 
         rows = json.load(sys.stdin)
-        columns = sorted({name for row in rows for name in row})
         base = sqlite3.connect(':memory:', check_same_thread=False)
+        for name, function in [
+            ('LOWER', str.lower), ('UPPER', str.upper), ('STRIP', str.strip),
+            ('FLOOR', lambda x: float(math.floor(x))), ('CEILING', lambda x: float(math.ceil(x))),
+            ('MATCHES', lambda x, pattern: re.search(pattern, x) is not None),
+        ]:
+            count = 2 if name == 'MATCHES' else 1
+            # Of null all of them make null.
+            base.create_function('PY_' + name, count, lambda *given, call=function: None if None in given else call(*given))
+        columns = sorted({name for row in rows for name in row})
         base.execute('CREATE TABLE t (%s)' % ', '.join('"%s"' % name for name in columns))
         for row in rows:
             base.execute('INSERT INTO t VALUES (%s)' % ', '.join('?' * len(columns)), [row.get(name) for name in columns])

@@ -90,8 +90,6 @@ import WebServiceTesting
         try sent("People(5)?$select=Name")
         _ = try await client(.v401).upsert(alias.expand("Trips"), with: Person(Name: "A"))
         try sent("People(@key)?$expand=Trips&@key='a%2Fb'")
-        try await client().delete(ada.expand("Trips"))
-        try sent("People(5)")
         _ = try await client(.v2).replace(ada.expand("Trips"), with: Person(Name: "A"))
         try sent("People(5)")
     }
@@ -129,6 +127,31 @@ import WebServiceTesting
         #expect(stub.requests.isEmpty)
     }
 
+    @Test func `a change without an answer has no use for its shape`() async throws {
+        let client = client(.v401)
+        for (request, name) in [(ada.select(\.Name), "$select"), (ada.expand("Trips"), "$expand")] {
+            let query = ODataQuery(request.resource, options: request.options)
+            let bob = EntityReference(id: "b")
+            let changes: [@Sendable () async throws -> Void] = [
+                { try await client.delete(request) },
+                { try await client.set(\.Name, of: request, to: "B") },
+                { try await client.addReference(to: bob, in: query) },
+                { try await client.setReference(query, to: bob) },
+                { try await client.removeReference(query) },
+                { try await client.removeReference(to: bob, in: query) },
+                { try await client.setRawValue(at: query, to: Data(), contentType: "text/plain") },
+            ]
+            for change in changes {
+                let error = await #expect(throws: ServiceError.self) { try await change() }
+                #expect(error?.kind == .query && error?.message.contains(name) == true)
+            }
+        }
+        #expect(stub.requests.isEmpty)
+        // What the type decodes is selected for reading only.
+        try await client.delete(ada)
+        try sent("People(5)")
+    }
+
     // MARK: Aliases of paths
 
     @Test func `operations and references take queries with what their aliases stand for`() async throws {
@@ -142,6 +165,10 @@ import WebServiceTesting
         try sent("People(@key)/Friends/$ref?@key='a%2Fb'")
         try await client().removeReference(to: bob, in: friends)
         try sent("People(@key)/Friends/$ref?@key='a%2Fb'&$id=b")
+        let media = ODataQuery(alias.resource.value(), options: alias.options)
+        try await client().setRawValue(at: media, to: Data([1]), contentType: "image/png")
+        try sent("People(@key)/$value?@key='a%2Fb'")
+        #expect(stub.requests.last?.body == Data([1]) && header("Content-Type") == "image/png")
         try await client().invoke(ODataQuery(alias.resource.action("HR.Raise")).alias("key", "x"))
         try sent("People(@key)/HR.Raise?@key='x'")
         let name: String? = try await client().evaluate(ODataQuery(alias.resource.function("HR.Best")).alias("key", "x").option("a", "b"))
@@ -176,6 +203,18 @@ import WebServiceTesting
         #expect(try request.relativeURL().contains("Nearest(among=@arg,count=3,like=@arg2)?$top=1&@arg="))
     }
 
+    @Test func `the alias of an argument is none that the query uses elsewhere`() throws {
+        let sum = QueryExpression.binary(.add, .path(QueryPath("@arg3")), .path(QueryPath("A")))
+        let function = ResourcePath(function: "Nearest", ["among": ["HAM"], "to": QueryTerm<AnyEdm>(sum)])
+        var request = FetchRequest<DynamicEntity>(resource: function).filter(raw: "Name eq @arg")
+        request = request.expand("Trips") { $0.filter(.property("Of") == QueryTerm<AnyEdm>.alias("arg2")) }
+        let text = try request.relativeURL()
+        #expect(text.contains("Nearest(among=@arg4,to=@arg5)?") && text.contains("&@arg4=%5B%22HAM%22%5D&@arg5="), "\(text)")
+        // What only looks like one is none.
+        let other = FetchRequest<DynamicEntity>(resource: ResourcePath(function: "Nearest", ["among": ["HAM"]])).filter(raw: "A eq '@arg'")
+        #expect(try other.relativeURL().contains("Nearest(among=@arg)"))
+    }
+
     @Test func `a long function is posted as any other query`() async throws {
         let client = client()
         client.longQueries = .post(beyond: 100)
@@ -197,6 +236,41 @@ import WebServiceTesting
             _ = try await client(version).update(ada, with: draft)
             #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == body)
         }
+    }
+
+    @Test(arguments: ODataVersion.allCases)
+    func `what a relation leads to is said once`(version: ODataVersion) async throws {
+        let client = client(version)
+        let binding = EntityBinding("Boss", to: EntityReference(id: "b"))
+        let url: String
+        switch version {
+        case .v2: url = #"{"Boss":{"__metadata":{"uri":"b"}}}"#
+        case .v4: url = #"{"Boss@odata.bind":"b"}"#
+        case .v401: url = #"{"Boss":{"@id":"b"}}"#
+        }
+        // The last binding counts, and one counts more than null.
+        for (entity, bindings) in [
+            (DynamicEntity(), [EntityBinding("Boss", to: EntityReference(id: "a")), EntityBinding(clearing: "Boss"), binding]),
+            (["Boss": .null], [binding]),
+        ] {
+            _ = try await client.create(entity, in: FetchRequest<DynamicEntity>(from: "People"), binding: bindings)
+            #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == url)
+        }
+        var draft = EntityDraft(of: Person(Name: "A"))
+        draft.undeclared["Boss"] = .null
+        draft.bind("Boss", to: EntityReference(id: "b"))
+        _ = try await client.update(ada, with: draft)
+        #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == url)
+        // A new entity isn't dropped for it.
+        let count = stub.requests.count
+        draft.undeclared["Boss"] = ["Name": "C"]
+        let error = await #expect(throws: ServiceError.self) { try await client.update(ada, with: draft) }
+        #expect(error?.cause as? ODataWriteError == .boundAndInline("Boss"))
+        await #expect(throws: ServiceError.self) {
+            try await client.create(
+                DynamicEntity([.init("Boss", ["Name": "C"])]), in: FetchRequest<DynamicEntity>(from: "People"), binding: [binding])
+        }
+        #expect(stub.requests.count == count)
     }
 
     @Test func `an update says the derived type of its entity`() async throws {
