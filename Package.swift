@@ -64,7 +64,7 @@ let package = Package(
         .testTarget(
             name: "WebServiceClientTests",
             dependencies: [
-                "WebServiceClient", "WebServiceTesting", "TestSupport",
+                "WebServiceClient", "WebServiceTesting", "TestSupport", "CSystemLibraries",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),

@@ -2,6 +2,7 @@
 #include "SystemCurl.h"
 
 #include "DynamicLibrary.h"
+#include "SystemCurlDriver.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,9 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__linux__)
-#include <sys/eventfd.h>
-#endif
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -52,12 +50,6 @@ struct message {
     } data;
 };
 
-struct wait_descriptor {
-    int descriptor;
-    short events;
-    short happened;
-};
-
 struct blob {
     void *data;
     size_t length;
@@ -78,7 +70,7 @@ struct socket_address {
 };
 
 enum {
-    wait_for_input = 1, global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1,
+    global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1,
     age_with_authorities = 6, oldest = 0x074400
 };
 
@@ -100,6 +92,7 @@ static struct {
     int (*multi_add_handle)(csl_multi *, csl_easy *);
     int (*multi_remove_handle)(csl_multi *, csl_easy *);
     int (*multi_perform)(csl_multi *, int *);
+    int (*multi_socket_action)(csl_multi *, int, int, int *);
     int (*multi_poll)(csl_multi *, void *, unsigned int, int, int *);
     int (*multi_wakeup)(csl_multi *);
     struct message *(*multi_info_read)(csl_multi *, int *);
@@ -152,6 +145,7 @@ static bool find_curl(void *library) {
         && csl_library_find(library, "curl_multi_add_handle", &curl.multi_add_handle)
         && csl_library_find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
         && csl_library_find(library, "curl_multi_perform", &curl.multi_perform)
+        && csl_library_find(library, "curl_multi_socket_action", &curl.multi_socket_action)
         && csl_library_find(library, "curl_multi_poll", &curl.multi_poll)
         && csl_library_find(library, "curl_multi_wakeup", &curl.multi_wakeup)
         && csl_library_find(library, "curl_multi_info_read", &curl.multi_info_read)
@@ -277,23 +271,31 @@ void *csl_easy_get_pointer(csl_easy *easy, long information) {
 }
 
 static int open_socket(void *user, int purpose, struct socket_address *address) {
-    (void)user;
     (void)purpose;
 #if defined(SOCK_CLOEXEC)
-    return socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
+    int result = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
 #else
     int result = socket(address->family, address->type, address->protocol);
     if (result >= 0) fcntl(result, F_SETFD, FD_CLOEXEC);
-    return result;
 #endif
+    if (result >= 0) csl_driver_opened(user, result);
+    return result;
 }
 
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks) {
+static int close_socket(void *user, int socket) {
+    csl_driver_closes(user, socket);
+    return close(socket);
+}
+
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver) {
     curl.easy_setopt(easy, CSL_OPTION_HEADER_FUNCTION, callbacks.header);
     curl.easy_setopt(easy, CSL_OPTION_WRITE_FUNCTION, callbacks.body);
     curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
     curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
     curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, driver);
+    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
+    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
 }
 
 void csl_easy_set_user(csl_easy *easy, void *user) {
@@ -375,42 +377,19 @@ int csl_multi_add(csl_multi *multi, csl_easy *easy) { return curl.multi_add_hand
 int csl_multi_remove(csl_multi *multi, csl_easy *easy) { return curl.multi_remove_handle(multi, easy); }
 int csl_multi_perform(csl_multi *multi, int *running) { return curl.multi_perform(multi, running); }
 
-// libcurl's own waker takes three calls of the system for each time it is used, and buffers of two sockets; an event takes two.
+int csl_multi_poll(csl_multi *multi, int milliseconds) { return curl.multi_poll(multi, NULL, 0, milliseconds, NULL); }
+void csl_multi_wakeup(csl_multi *multi) { curl.multi_wakeup(multi); }
 
-int csl_waker_new(void) {
-#if defined(__linux__)
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-#else
-    return -1;
-#endif
+void csl_multi_set_functions(csl_multi *multi, csl_socket_function socket, csl_timer_function timer, void *user) {
+    curl.multi_setopt(multi, CSL_MULTI_SOCKET_FUNCTION, socket);
+    curl.multi_setopt(multi, CSL_MULTI_SOCKET_DATA, user);
+    curl.multi_setopt(multi, CSL_MULTI_TIMER_FUNCTION, timer);
+    curl.multi_setopt(multi, CSL_MULTI_TIMER_DATA, user);
 }
 
-void csl_waker_free(int waker) {
-    if (waker >= 0) close(waker);
-}
-
-int csl_multi_poll(csl_multi *multi, int waker, int milliseconds) {
-    if (waker < 0) return curl.multi_poll(multi, NULL, 0, milliseconds, NULL);
-    struct wait_descriptor extra = {waker, wait_for_input, 0};
-    int result = curl.multi_poll(multi, &extra, 1, milliseconds, NULL);
-    if (extra.happened) {
-        // Reading sets the event back; whether it was one wake or many is all the same.
-        uint64_t count;
-        ssize_t ignored = read(waker, &count, sizeof count);
-        (void)ignored;
-    }
-    return result;
-}
-
-void csl_multi_wakeup(csl_multi *multi, int waker) {
-    if (waker < 0) {
-        curl.multi_wakeup(multi);
-        return;
-    }
-    // It can fail only where the event is set already, some 10^19 times.
-    uint64_t one = 1;
-    ssize_t ignored = write(waker, &one, sizeof one);
-    (void)ignored;
+void csl_multi_act(csl_multi *multi, int socket, int happened) {
+    int running;
+    curl.multi_socket_action(multi, socket, happened, &running);
 }
 
 const char *csl_multi_error_text(int code) { return curl.multi_strerror(code); }
@@ -434,24 +413,25 @@ static bool pipe_signal_is_pending(void) {
     return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
 }
 
-csl_pipe_guard csl_pipe_guard_begin(void) {
-    csl_pipe_guard guard = {false, pipe_signal_is_pending()};
-    sigset_t pipe, before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    if (pthread_sigmask(SIG_BLOCK, &pipe, &before) == 0) guard.blocks = sigismember(&before, SIGPIPE) == 0;
-    return guard;
+void csl_signal_guard_begin(csl_signal_guard *guard) {
+    sigset_t all;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_BLOCK, &all, &guard->before) != 0) sigfillset(&guard->before);
+    // One that wasn't blocked can't have waited.
+    guard->takes_pipe = sigismember(&guard->before, SIGPIPE) == 0 || !pipe_signal_is_pending();
 }
 
-void csl_pipe_guard_end(csl_pipe_guard guard) {
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
+void csl_signal_guard_end(const csl_signal_guard *guard) {
 #if !defined(__APPLE__)
-    struct timespec now = {0, 0};
-    if (!guard.was_pending && pipe_signal_is_pending()) sigtimedwait(&pipe, NULL, &now);
+    if (guard->takes_pipe && pipe_signal_is_pending()) {
+        sigset_t pipe;
+        struct timespec now = {0, 0};
+        sigemptyset(&pipe);
+        sigaddset(&pipe, SIGPIPE);
+        sigtimedwait(&pipe, NULL, &now);
+    }
 #endif
-    if (guard.blocks) pthread_sigmask(SIG_UNBLOCK, &pipe, NULL);
+    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
 }
 
 void csl_curl_enter(void) {

@@ -1,6 +1,7 @@
 #ifndef CSYSTEMLIBRARIES_SYSTEMCURL_H
 #define CSYSTEMLIBRARIES_SYSTEMCURL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,9 @@
 typedef struct csl_easy csl_easy;
 /// A set of transfers: libcurl's CURLM.
 typedef struct csl_multi csl_multi;
+
+/// What lets a set of transfers work.
+typedef struct csl_driver csl_driver;
 
 /// One line of a header list: libcurl's curl_slist.
 typedef struct csl_line {
@@ -44,7 +48,7 @@ const char *csl_curl_failure(void);
 /// What was opened.
 csl_curl_about csl_curl_describe(void);
 
-// Transfers. All of these are called on the thread that owns the transfer's set.
+// Transfers. All of these are called by the one who has the turn of the transfer's set.
 
 csl_easy *csl_easy_new(void);
 void csl_easy_free(csl_easy *easy);
@@ -70,7 +74,7 @@ int64_t csl_easy_get_size(csl_easy *easy, long information);
 const char *csl_easy_get_text(csl_easy *easy, long information);
 void *csl_easy_get_pointer(csl_easy *easy, long information);
 
-/// What libcurl calls while a transfer runs, on the owner's thread. `user` is what csl_easy_set_user got.
+/// What libcurl calls while a transfer runs, on the thread that lets it work. `user` is what csl_easy_set_user got.
 typedef struct csl_easy_callbacks {
     size_t (*header)(char *bytes, size_t size, size_t count, void *user);
     size_t (*body)(char *bytes, size_t size, size_t count, void *user);
@@ -79,8 +83,8 @@ typedef struct csl_easy_callbacks {
     int (*ready)(void *user, char *remote, char *local, int remote_port, int local_port);
 } csl_easy_callbacks;
 
-/// Sets the callbacks of a transfer, and that its sockets aren't inherited by child processes.
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks);
+/// Sets the callbacks of a transfer, that its sockets aren't inherited by child processes, and who watches them: `driver` may be NULL.
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver);
 /// Sets what the callbacks get.
 void csl_easy_set_user(csl_easy *easy, void *user);
 /// What csl_easy_set_user got for this transfer.
@@ -105,33 +109,54 @@ int csl_multi_set_long(csl_multi *multi, long option, long value);
 int csl_multi_add(csl_multi *multi, csl_easy *easy);
 int csl_multi_remove(csl_multi *multi, csl_easy *easy);
 int csl_multi_perform(csl_multi *multi, int *running);
-/// What wakes a set that waits: a descriptor of the system's cheapest kind, or -1 where libcurl's own way, a pair of sockets, has to do.
-int csl_waker_new(void);
-void csl_waker_free(int waker);
 /// Waits for something to do, at most so many milliseconds.
-int csl_multi_poll(csl_multi *multi, int waker, int milliseconds);
+int csl_multi_poll(csl_multi *multi, int milliseconds);
 /// Ends the wait of csl_multi_poll, or the next one. Any thread may call it.
-void csl_multi_wakeup(csl_multi *multi, int waker);
+void csl_multi_wakeup(csl_multi *multi);
 /// The next transfer that has ended, and its result; NULL when there is none.
 csl_easy *csl_multi_next_done(csl_multi *multi, int *result);
 const char *csl_multi_error_text(int code);
 
+// Drivers: one thread waits for the sockets of a set, and works; others may work while it waits, where the system can do that (Linux).
+// Only one at a time has the turn, and only who has it calls the functions above and those below.
+
+/// A driver for a set that has no transfers yet; NULL when there is no memory, or no descriptor.
+csl_driver *csl_driver_new(csl_multi *multi);
+/// Frees it, after its set and all transfers.
+void csl_driver_free(csl_driver *driver);
+/// Waits for the turn.
+void csl_driver_take(csl_driver *driver);
+/// Takes the turn if nobody has it; never where the thread that waits is inside of libcurl.
+bool csl_driver_try(csl_driver *driver);
+/// Gives the turn back.
+void csl_driver_leave(csl_driver *driver);
+/// Gives the turn back, waits for something to do, at most so many milliseconds, and takes it again. One thread only.
+void csl_driver_wait(csl_driver *driver, int milliseconds);
+/// Lets libcurl do what it can: also with what the wait has brought, for the thread that has waited.
+void csl_driver_work(csl_driver *driver, bool has_waited);
+/// Whether libcurl wants to be called before the wait that is under way ends by itself.
+bool csl_driver_is_late(csl_driver *driver);
+/// Ends the wait, or the next one. Any thread may call it, without the turn.
+void csl_driver_wake(csl_driver *driver);
+
 // Work between these two is never under way while the process exits: a TLS library that is taken down under a running transfer crashes.
-// Every thread that calls the functions above does it between them, all but csl_multi_poll and csl_multi_wakeup.
+// Every thread that calls the functions above does it between them, all but csl_multi_poll,
+// csl_multi_wakeup and the drivers' own but csl_driver_work.
 
 void csl_curl_enter(void);
 void csl_curl_leave(void);
 
-/// What a thread that isn't csl_thread_start's needs around calls that write to a connection: a broken one raises no SIGPIPE.
-typedef struct csl_pipe_guard {
-    /// Whether the signal wasn't blocked before.
-    bool blocks;
-    /// Whether the signal was there before.
-    bool was_pending;
-} csl_pipe_guard;
+/// What a thread that isn't csl_thread_start's needs around calls of libcurl: a broken connection raises no SIGPIPE there, and a thread that
+/// libcurl starts meanwhile takes no signals.
+typedef struct csl_signal_guard {
+    /// The thread's mask.
+    sigset_t before;
+    /// Whether a SIGPIPE that waits at the end is libcurl's.
+    bool takes_pipe;
+} csl_signal_guard;
 
-csl_pipe_guard csl_pipe_guard_begin(void);
-void csl_pipe_guard_end(csl_pipe_guard guard);
+void csl_signal_guard_begin(csl_signal_guard *guard);
+void csl_signal_guard_end(const csl_signal_guard *guard);
 
 /// Starts a detached thread with a name of at most 15 bytes, all signals blocked. Whether it could be started.
 bool csl_thread_start(const char *name, void (*run)(void *), void *context);

@@ -1,6 +1,6 @@
 import CSystemLibraries
 
-/// What libcurl calls while it works, on the loop's thread, with the exchange as its user's pointer.
+/// What libcurl calls while it works, for who has the loop's turn, with the exchange as its user's pointer.
 enum CurlCallbacks {
     /// The functions.
     static let all = csl_easy_callbacks(

@@ -76,7 +76,7 @@ package final class CurlConnection: @unchecked Sendable {
             guard left > .zero else {
                 throw TransportError(.timedOutConnecting, "No secure connection to \(connector.origin.authority) within \(limit).")
             }
-            csl_multi_poll(multi, -1, left.pollMilliseconds)
+            csl_multi_poll(multi, left.pollMilliseconds)
         }
         let socket = work { csl_easy_socket(easy) }
         guard socket >= 0 else {
@@ -122,7 +122,7 @@ package final class CurlConnection: @unchecked Sendable {
         }
         // The number is the connection's until nobody has it any more.
         if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
-        csl_multi_wakeup(multi, -1)
+        csl_multi_wakeup(multi)
     }
 
     /// The connection stands, and is about to be ours.
@@ -162,9 +162,10 @@ package final class CurlConnection: @unchecked Sendable {
     /// Calls libcurl on a thread that isn't the library's own.
     private func work<Value>(_ body: () -> Value) -> Value {
         csl_curl_enter()
-        let guarded = csl_pipe_guard_begin()
+        var signals = csl_signal_guard()
+        csl_signal_guard_begin(&signals)
         defer {
-            csl_pipe_guard_end(guarded)
+            csl_signal_guard_end(&signals)
             csl_curl_leave()
         }
         return body()

@@ -1,6 +1,9 @@
 import CSystemLibraries
 
 /// The front of a transport's loop: takes commands from any thread and wakes the loop when it sleeps, once per sleep.
+///
+/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up, and the change of
+/// threads, are half of what an exchange by itself costs.
 final class CurlEngine: Sendable {
     /// What the loop is told.
     enum Command: Sendable {
@@ -18,16 +21,14 @@ final class CurlEngine: Sendable {
         var isAsleep = false
         var isStarted = false
         var hasEnded = false
+        /// The loop, from its thread's start to its end.
+        var loop: CurlLoop?
     }
 
-    /// libcurl's set of transfers. Other threads only ever wake it, which libcurl allows.
+    /// libcurl's set of transfers, and what lets it work. Used by who has the turn; any thread may wake it.
     private struct Multi: @unchecked Sendable {
         let pointer: OpaquePointer
-        let waker = csl_waker_new()
-
-        func wake() {
-            csl_multi_wakeup(pointer, waker)
-        }
+        let driver: OpaquePointer
     }
 
     /// Memory for the bodies.
@@ -41,10 +42,13 @@ final class CurlEngine: Sendable {
     /// - Throws: ``CurlUnavailable`` when there is no memory.
     init(_ settings: CurlSettings) throws(CurlUnavailable) {
         csl_curl_enter()
-        let pointer = csl_multi_new()
-        csl_curl_leave()
-        guard let pointer else { throw CurlUnavailable(reason: "libcurl has no memory for a set of transfers") }
-        multi = Multi(pointer: pointer)
+        defer { csl_curl_leave() }
+        guard let pointer = csl_multi_new() else { throw CurlUnavailable(reason: "libcurl has no memory for a set of transfers") }
+        guard let driver = csl_driver_new(pointer) else {
+            csl_multi_free(pointer)
+            throw CurlUnavailable(reason: "the system has no memory, or no descriptor, for a set of transfers")
+        }
+        multi = Multi(pointer: pointer, driver: driver)
         self.settings = settings
     }
 
@@ -53,7 +57,14 @@ final class CurlEngine: Sendable {
         csl_curl_enter()
         csl_multi_free(multi.pointer)
         csl_curl_leave()
-        csl_waker_free(multi.waker)
+        csl_driver_free(multi.driver)
+    }
+
+    /// What becomes of a command.
+    private enum Posting {
+        case refused, waits, wakes, starts
+        /// The caller has the loop's turn, and does it by itself.
+        case own(CurlLoop)
     }
 
     /// Passes a command to the loop.
@@ -61,27 +72,30 @@ final class CurlEngine: Sendable {
     /// - Returns: `false` for a start after ``close()``; the others are always taken. Where no thread can be had, exchanges fail.
     @discardableResult
     func post(_ command: Command) -> Bool {
-        let (isTaken, wakes, starts) = mailbox.withLock { box -> (Bool, Bool, Bool) in
-            if case .start = command, box.isClosed { return (false, false, false) }
+        let posting = mailbox.withLock { box -> Posting in
+            if case .start(let exchange) = command {
+                if box.isClosed { return .refused }
+                if box.isAsleep, let loop = box.loop, loop.lets(exchange) {
+                    box.isAsleep = false
+                    return .own(loop)
+                }
+            }
             // Nobody would take it out again, and it would keep the engine.
-            if box.hasEnded { return (true, false, false) }
+            if box.hasEnded { return .waits }
             box.commands.append(command)
-            let wakes = box.isAsleep
-            let starts = !box.isStarted
-            box.isAsleep = false
-            box.isStarted = true
-            return (true, wakes, starts)
+            guard box.isStarted else {
+                box.isStarted = true
+                return .starts
+            }
+            defer { box.isAsleep = false }
+            return box.isAsleep ? .wakes : .waits
         }
-        if wakes { multi.wake() }
-        guard starts, !startThread() else { return isTaken }
-        // Nobody will ever run what waits, also what other threads have posted meanwhile.
-        let orphans = mailbox.withLock { box in
-            box.isStarted = false
-            defer { box.commands = [] }
-            return box.commands
-        }
-        for case .start(let exchange) in orphans {
-            exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+        switch posting {
+        case .refused: return false
+        case .waits: break
+        case .wakes: csl_driver_wake(multi.driver)
+        case .starts: startThread()
+        case .own(let loop): loop.begin(command)
         }
         return true
     }
@@ -93,7 +107,7 @@ final class CurlEngine: Sendable {
             defer { box.isAsleep = false }
             return box.isAsleep
         }
-        if wakes { multi.wake() }
+        if wakes { csl_driver_wake(multi.driver) }
     }
 
     /// Moves what has come since the loop last asked into an array that the loop has emptied.
@@ -108,16 +122,34 @@ final class CurlEngine: Sendable {
         }
     }
 
+    /// A caller has begun its exchange by itself, and gives the turn back.
+    ///
+    /// - Parameter sleepGoesOn: whether the loop's thread may sleep on, where no commands have come meanwhile.
+    func giveBack(sleepGoesOn: Bool) {
+        let wakes = mailbox.withLock { box in
+            // After close() the loop looks whether it is done, whatever has become of this exchange.
+            box.isAsleep = sleepGoesOn && box.commands.isEmpty && !box.isClosed
+            return !box.isAsleep
+        }
+        csl_driver_leave(multi.driver)
+        if wakes { csl_driver_wake(multi.driver) }
+    }
+
+    /// The loop, while its thread runs.
+    var loop: CurlLoop? { mailbox.withLock { $0.loop } }
+
     /// Ends the mailbox, if nothing is in it: the loop is about to go.
     func end() -> Bool {
         mailbox.withLock { box in
             box.hasEnded = box.commands.isEmpty
+            if box.hasEnded { box.loop = nil }
             return box.hasEnded
         }
     }
 
-    private func startThread() -> Bool {
-        let loop = CurlLoop(self, multi.pointer, waker: multi.waker, settings)
+    private func startThread() {
+        let loop = CurlLoop(self, multi.pointer, multi.driver, settings)
+        mailbox.withLock { $0.loop = loop }
         let context = Unmanaged.passRetained(loop).toOpaque()
         let isStarted = csl_thread_start(
             "curl-transport",
@@ -125,7 +157,17 @@ final class CurlEngine: Sendable {
                 guard let context else { return }
                 Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
             }, context)
-        if !isStarted { Unmanaged<CurlLoop>.fromOpaque(context).release() }
-        return isStarted
+        guard !isStarted else { return }
+        Unmanaged<CurlLoop>.fromOpaque(context).release()
+        // Nobody will ever run what waits, also what other threads have posted meanwhile.
+        let orphans = mailbox.withLock { box in
+            box.isStarted = false
+            box.loop = nil
+            defer { box.commands = [] }
+            return box.commands
+        }
+        for case .start(let exchange) in orphans {
+            exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+        }
     }
 }

@@ -1,7 +1,7 @@
 import CSystemLibraries
 import Foundation
 
-// What the loop brings, on its thread.
+// What the loop brings, by who has its turn.
 extension CurlExchange {
     /// A header line.
     ///

@@ -6,7 +6,7 @@ import Foundation
 /// The head is delivered once; after it the body's bytes wait in a bounded buffer for their reader, and while it is full the loop takes no
 /// more. The exchange ends exactly once: all received, failed, or abandoned.
 ///
-/// `@unchecked Sendable`: `transfer` is touched on the loop's thread only; all else is constant or behind the lock.
+/// `@unchecked Sendable`: `transfer` is touched by who has the loop's turn only; all else is constant or behind the lock.
 final class CurlExchange: @unchecked Sendable {
     /// From so many waiting bytes on the loop takes no more of the body, and from so few on it does again.
     static let fullAt = 256 * 1024
@@ -23,7 +23,8 @@ final class CurlExchange: @unchecked Sendable {
     let state = Locked(CurlExchangeState())
     private let engine: CurlEngine
 
-    /// The loop's part. Unchecked: one thread has no overlapping accesses to fear, and each check costs more than the access.
+    /// The loop's part. Unchecked: who has the turn is alone and has no overlapping accesses to fear, and each check costs more than the
+    /// access.
     @exclusivity(unchecked) var transfer = CurlTransfer()
 
     init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {

@@ -1,10 +1,12 @@
 import CSystemLibraries
 import Foundation
 
-/// One of libcurl's handles, used for one exchange after the other. For the loop's thread only.
+/// One of libcurl's handles, used for one exchange after the other. For who has the loop's turn only.
 final class CurlHandle {
     /// libcurl's own.
     let easy: OpaquePointer
+    /// What watches its sockets; `nil` where somebody waits for them by other means.
+    private let driver: OpaquePointer?
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private static let errorSize = 256
     /// Whether what all exchanges have in common is set.
@@ -13,9 +15,10 @@ final class CurlHandle {
     private var isSpecial = false
 
     /// A new handle; `nil` when there is no memory.
-    init?() {
+    init?(_ driver: OpaquePointer? = nil) {
         guard let easy = csl_easy_new() else { return nil }
         self.easy = easy
+        self.driver = driver
         errorBuffer = .allocate(capacity: Self.errorSize)
         errorBuffer.initialize(repeating: 0, count: Self.errorSize)
     }
@@ -57,7 +60,7 @@ final class CurlHandle {
     /// Makes a new handle ready to connect, and to do no more.
     func prepare(for connection: CurlConnection, _ connector: CurlConnector) {
         configure(connector.settings)
-        csl_easy_set_callbacks(easy, CurlCallbacks.connecting)
+        csl_easy_set_callbacks(easy, CurlCallbacks.connecting, nil)
         csl_easy_set_user(easy, Unmanaged.passUnretained(connection).toOpaque())
         csl_easy_set_text(easy, CSL_OPTION_URL, connector.url)
         csl_easy_set_long(easy, CSL_OPTION_CONNECT_ONLY, 1)
@@ -90,7 +93,7 @@ final class CurlHandle {
 
     private func configure(_ settings: CurlSettings) {
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
-        csl_easy_set_callbacks(easy, CurlCallbacks.all)
+        csl_easy_set_callbacks(easy, CurlCallbacks.all, driver)
         settings.apply(to: easy)
         isConfigured = true
     }

@@ -32,11 +32,9 @@ extension CurlLoop {
     /// Lets libcurl do what it can.
     ///
     /// - Returns: whether there is nothing more to do until something happens.
-    func work() -> Bool {
+    func work(hasWaited: Bool) -> Bool {
         startWaiting()
-        guard !active.isEmpty else { return true }
-        var running: Int32 = 0
-        csl_multi_perform(multi, &running)
+        csl_driver_work(driver, hasWaited)
         var result: Int32 = 0
         while let easy = csl_multi_next_done(multi, &result) {
             guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
@@ -93,7 +91,7 @@ extension CurlLoop {
     }
 
     private func start(_ exchange: CurlExchange) {
-        guard let handle = handles.popLast() ?? CurlHandle() else {
+        guard let handle = handles.popLast() ?? CurlHandle(driver) else {
             return exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
         }
         exchange.transfer.loop = self
@@ -119,6 +117,7 @@ extension CurlLoop {
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
             error = error ?? CurlFault.error(result, of: exchange, handle)
+            if error == nil, lastOrigin != exchange.request.origin { lastOrigin = exchange.request.origin }
         }
         exchange.finish(error, metrics: metrics(of: exchange, handle, isComplete: true))
         remove(exchange)

@@ -2,12 +2,14 @@ import CSystemLibraries
 
 /// The thread that runs libcurl: it takes commands, lets libcurl work, tells the readers, watches the deadlines, and sleeps.
 ///
-/// Everything here is for that one thread. libcurl gets a bounded number of exchanges; the others wait here, which is much cheaper than
-/// libcurl's own list of waiting ones.
-final class CurlLoop {
+/// libcurl gets a bounded number of exchanges; the others wait here, which is much cheaper than libcurl's own list of waiting ones.
+///
+/// `@unchecked Sendable`: everything here is for the one who has the driver's turn. That is the loop's thread, but for the time it sleeps:
+/// then a caller may take the turn and let its request go out.
+final class CurlLoop: @unchecked Sendable {
     let settings: CurlSettings
     let multi: OpaquePointer
-    private let waker: Int32
+    let driver: OpaquePointer
     private let engine: CurlEngine
     /// Those that libcurl has.
     var active: [CurlExchange] = []
@@ -22,38 +24,73 @@ final class CurlLoop {
     private var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
     private(set) var now = MonotonicInstant.now
+    /// Where the last exchange that was received went: another one will find a connection there, most likely.
+    var lastOrigin: Origin?
 
-    init(_ engine: CurlEngine, _ multi: OpaquePointer, waker: Int32, _ settings: CurlSettings) {
+    init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
         self.engine = engine
         self.multi = multi
-        self.waker = waker
+        self.driver = driver
         self.settings = settings
     }
 
     /// Runs until the engine is closed and the last exchange has ended.
     func run() {
         var commands: [CurlEngine.Command] = []
+        csl_driver_take(driver)
         csl_curl_enter()
         settings.apply(toSet: multi)
         csl_curl_leave()
         while true {
-            csl_curl_enter()
-            now = .now
-            for command in commands { handle(command) }
-            commands.removeAll(keepingCapacity: true)
-            let isIdle = work()
-            csl_curl_leave()
-            tellReaders()
+            let isIdle = work(on: &commands, hasWaited: true)
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, queue.isEmpty, engine.end() { break }
-            csl_multi_poll(multi, waker, sleep.pollMilliseconds)
+            csl_driver_wait(driver, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
         handles = []
         csl_curl_leave()
+        csl_driver_leave(driver)
+    }
+
+    /// Whether a caller may begin that exchange by itself; then it has the turn, and ``begin(_:)`` gives it back.
+    ///
+    /// Only where nobody else waits for an answer: the loop's thread is awake most of the time else, and two that take turns are no faster.
+    /// Only where there is a connection, most likely: it is the loop's thread that resolves names and makes new ones. And not where libcurl
+    /// would ask for the request's body, or tell of it.
+    func lets(_ exchange: CurlExchange) -> Bool {
+        guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try(driver) else { return false }
+        if waitingForHead == 0, queue.isEmpty, lastOrigin == exchange.request.origin { return true }
+        csl_driver_leave(driver)
+        return false
+    }
+
+    /// Does what a caller asks for on its own thread, while the loop's sleeps.
+    func begin(_ command: CurlEngine.Command) {
+        let deadline = nextDeadline
+        var commands = [command]
+        var signals = csl_signal_guard()
+        csl_signal_guard_begin(&signals)
+        let isIdle = work(on: &commands, hasWaited: false)
+        csl_signal_guard_end(&signals)
+        engine.giveBack(sleepGoesOn: isIdle && nextDeadline == deadline && !csl_driver_is_late(driver))
+    }
+
+    /// A round: takes commands, lets libcurl work, and tells the readers.
+    ///
+    /// - Returns: whether there is nothing more to do until something happens.
+    private func work(on commands: inout [CurlEngine.Command], hasWaited: Bool) -> Bool {
+        csl_curl_enter()
+        now = .now
+        for command in commands { handle(command) }
+        commands.removeAll(keepingCapacity: true)
+        let isIdle = work(hasWaited: hasWaited)
+        csl_curl_leave()
+        tellReaders()
+        return isIdle
     }
 
     /// Tells the exchange's readers at the end of the round.

@@ -1,6 +1,6 @@
 import CSystemLibraries
 
-/// The loop's part of an exchange, for its thread only.
+/// The loop's part of an exchange, for who has its turn only.
 struct CurlTransfer {
     /// The loop that has it.
     unowned var loop: CurlLoop?

@@ -21,7 +21,8 @@ import Foundation
 ///   hold up to its window of 32 MB per stream.
 /// * Upload progress is told on the loop's thread: a closure must return at once.
 ///
-/// One thread runs all exchanges of a transport. Its connections aren't inherited by child processes, and it takes no signals.
+/// One thread runs all exchanges of a transport, and takes no signals; on Linux, a request that finds it asleep goes out from the caller's
+/// own thread. The connections aren't inherited by child processes.
 public final class CurlTransport: Transport {
     /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
     public static let shared: CurlTransport? = try? CurlTransport()

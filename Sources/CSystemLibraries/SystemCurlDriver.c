@@ -1,0 +1,186 @@
+#define _GNU_SOURCE
+#include "SystemCurlDriver.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+// libcurl says which sockets it waits for, and they are watched by an epoll: unlike with curl_multi_poll, the thread that waits is outside of
+// libcurl, so another one may begin a transfer meanwhile and let its request go out, without waking anybody.
+
+/// What is known of a socket, by its number.
+struct watched {
+    /// What libcurl wants to hear of it, and what the system was asked for: socket_input, socket_output.
+    unsigned char wanted, registered;
+    /// Whether its closing is told. Then it stays registered between two transfers, which saves two calls of the system each time.
+    bool is_told;
+};
+
+struct csl_driver {
+    csl_multi *multi;
+    pthread_mutex_t turn;
+    int queue, waker;
+    struct watched *sockets;
+    size_t count;
+    /// What the last wait has brought: for the thread that waits only.
+    struct epoll_event events[64];
+    int happened;
+    /// When libcurl wants to be called, 0 for at once, and until when the thread that waits does: nanoseconds, `never` for not at all.
+    int64_t timer, wait_end;
+};
+
+static const int64_t never = INT64_MAX;
+
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static struct watched *find(csl_driver *driver, int socket) {
+    if (socket < 0) return NULL;
+    if ((size_t)socket >= driver->count) {
+        size_t count = 64;
+        while (count <= (size_t)socket) count *= 2;
+        struct watched *more = realloc(driver->sockets, count * sizeof *more);
+        if (!more) return NULL;
+        memset(more + driver->count, 0, (count - driver->count) * sizeof *more);
+        driver->sockets = more;
+        driver->count = count;
+    }
+    return driver->sockets + socket;
+}
+
+static void watch(csl_driver *driver, int socket, struct watched *entry, unsigned char wanted) {
+    if (entry->registered == wanted) return;
+    struct epoll_event event = {0};
+    event.data.fd = socket;
+    if (wanted & socket_input) event.events |= EPOLLIN;
+    if (wanted & socket_output) event.events |= EPOLLOUT;
+    int change = wanted == 0 ? EPOLL_CTL_DEL : entry->registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    // A number that was used again without a word.
+    if (epoll_ctl(driver->queue, change, socket, &event) != 0 && wanted != 0)
+        epoll_ctl(driver->queue, change == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
+    entry->registered = wanted;
+}
+
+static int socket_changed(csl_easy *easy, int socket, int what, void *user, void *socket_user) {
+    (void)easy;
+    (void)socket_user;
+    csl_driver *driver = user;
+    struct watched *entry = find(driver, socket);
+    if (!entry) return -1;
+    entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
+    if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
+    return 0;
+}
+
+static int timer_changed(csl_multi *multi, long milliseconds, void *user) {
+    (void)multi;
+    csl_driver *driver = user;
+    driver->timer = milliseconds < 0 ? never : milliseconds == 0 ? 0 : nanoseconds() + (int64_t)milliseconds * 1000000;
+    return 0;
+}
+
+csl_driver *csl_driver_new(csl_multi *multi) {
+    csl_driver *driver = calloc(1, sizeof *driver);
+    if (!driver) return NULL;
+    driver->queue = epoll_create1(EPOLL_CLOEXEC);
+    driver->waker = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = driver->waker}};
+    if (driver->queue < 0 || driver->waker < 0 || epoll_ctl(driver->queue, EPOLL_CTL_ADD, driver->waker, &event) != 0) {
+        if (driver->queue >= 0) close(driver->queue);
+        if (driver->waker >= 0) close(driver->waker);
+        free(driver);
+        return NULL;
+    }
+    pthread_mutex_init(&driver->turn, NULL);
+    driver->multi = multi;
+    driver->timer = driver->wait_end = never;
+    csl_multi_set_functions(multi, socket_changed, timer_changed, driver);
+    return driver;
+}
+
+void csl_driver_free(csl_driver *driver) {
+    close(driver->queue);
+    close(driver->waker);
+    pthread_mutex_destroy(&driver->turn);
+    free(driver->sockets);
+    free(driver);
+}
+
+void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
+void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
+bool csl_driver_try(csl_driver *driver) { return pthread_mutex_trylock(&driver->turn) == 0; }
+
+void csl_driver_wait(csl_driver *driver, int milliseconds) {
+    int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
+    if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
+    driver->wait_end = end;
+    pthread_mutex_unlock(&driver->turn);
+    // Rounded up: whoever wakes too early would come back at once.
+    int count = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, (int)((end - now + 999999) / 1000000));
+    pthread_mutex_lock(&driver->turn);
+    driver->happened = count < 0 ? 0 : count;
+}
+
+void csl_driver_work(csl_driver *driver, bool has_waited) {
+    enum { rounds = 4 };
+    int happened = has_waited ? driver->happened : 0;
+    for (int index = 0; index < happened; index++) {
+        int socket = driver->events[index].data.fd;
+        unsigned events = driver->events[index].events;
+        if (socket == driver->waker) {
+            // Reading sets the event back; whether it was one wake or many is all the same.
+            uint64_t count;
+            ssize_t ignored = read(driver->waker, &count, sizeof count);
+            (void)ignored;
+            continue;
+        }
+        struct watched *entry = find(driver, socket);
+        if (!entry) continue;
+        unsigned char now = 0;
+        if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) now |= socket_input;
+        if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) now |= socket_output;
+        // An idle connection that the server has closed, or a transfer that waits for its reader: it would be told again and again.
+        if (entry->wanted != entry->registered) watch(driver, socket, entry, entry->wanted);
+        if (entry->wanted & now) csl_multi_act(driver->multi, socket, entry->wanted & now);
+    }
+    if (has_waited) driver->happened = 0;
+    for (int round = 0; round < rounds && driver->timer != never && (driver->timer == 0 || driver->timer <= nanoseconds()); round++) {
+        // libcurl sets it anew.
+        driver->timer = never;
+        csl_multi_act(driver->multi, no_socket, 0);
+    }
+}
+
+bool csl_driver_is_late(csl_driver *driver) { return driver->timer < driver->wait_end; }
+
+void csl_driver_wake(csl_driver *driver) {
+    // It can fail only where the event is set already, some 10^19 times.
+    uint64_t one = 1;
+    ssize_t ignored = write(driver->waker, &one, sizeof one);
+    (void)ignored;
+}
+
+void csl_driver_opened(csl_driver *driver, int socket) {
+    struct watched *entry = driver ? find(driver, socket) : NULL;
+    if (entry) *entry = (struct watched){0, 0, true};
+}
+
+void csl_driver_closes(csl_driver *driver, int socket) {
+    struct watched *entry = driver ? find(driver, socket) : NULL;
+    if (!entry) return;
+    // Not left to the system: a forked child may still have it open, and then the system would go on telling of it.
+    watch(driver, socket, entry, 0);
+    *entry = (struct watched){0, 0, false};
+}
+
+#endif

@@ -1,0 +1,61 @@
+#include "SystemCurlDriver.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#if !defined(__linux__)
+
+// libcurl's own way: the thread that waits is inside of libcurl, so nobody else can have the turn.
+
+struct csl_driver {
+    csl_multi *multi;
+    pthread_mutex_t turn;
+};
+
+csl_driver *csl_driver_new(csl_multi *multi) {
+    csl_driver *driver = calloc(1, sizeof *driver);
+    if (!driver) return NULL;
+    pthread_mutex_init(&driver->turn, NULL);
+    driver->multi = multi;
+    return driver;
+}
+
+void csl_driver_free(csl_driver *driver) {
+    pthread_mutex_destroy(&driver->turn);
+    free(driver);
+}
+
+void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
+void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
+
+bool csl_driver_try(csl_driver *driver) {
+    (void)driver;
+    return false;
+}
+
+void csl_driver_wait(csl_driver *driver, int milliseconds) { csl_multi_poll(driver->multi, milliseconds); }
+
+void csl_driver_work(csl_driver *driver, bool has_waited) {
+    (void)has_waited;
+    int running = 0;
+    csl_multi_perform(driver->multi, &running);
+}
+
+bool csl_driver_is_late(csl_driver *driver) {
+    (void)driver;
+    return false;
+}
+
+void csl_driver_wake(csl_driver *driver) { csl_multi_wakeup(driver->multi); }
+
+void csl_driver_opened(csl_driver *driver, int socket) {
+    (void)driver;
+    (void)socket;
+}
+
+void csl_driver_closes(csl_driver *driver, int socket) {
+    (void)driver;
+    (void)socket;
+}
+
+#endif

@@ -1,0 +1,81 @@
+import CSystemLibraries
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+#if os(Linux)
+/// What lets libcurl work, and who may.
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlDriverTests {
+    /// `@unchecked Sendable`: what the tests call is for any thread.
+    private final class Driver: @unchecked Sendable {
+        let pointer: OpaquePointer
+        private let multi: OpaquePointer
+
+        init() throws {
+            _ = try CurlLibrary.open()
+            csl_curl_enter()
+            defer { csl_curl_leave() }
+            multi = try #require(csl_multi_new())
+            pointer = try #require(csl_driver_new(multi))
+        }
+
+        deinit {
+            csl_curl_enter()
+            csl_multi_free(multi)
+            csl_curl_leave()
+            csl_driver_free(pointer)
+        }
+
+        /// Whether the turn could be had; it is given back at once.
+        func couldTakeTurn() -> Bool {
+            guard csl_driver_try(pointer) else { return false }
+            csl_driver_leave(pointer)
+            return true
+        }
+    }
+
+    @Test func `one has the turn at a time`() throws {
+        let driver = try Driver()
+        csl_driver_take(driver.pointer)
+        #expect(!csl_driver_try(driver.pointer))
+        csl_driver_leave(driver.pointer)
+        #expect(driver.couldTakeTurn())
+    }
+
+    @Test func `another thread can have the turn while one waits, and end the wait`() async throws {
+        let driver = try Driver()
+        let steps = Locked((hasTurn: false, hasEnded: false))
+        Thread.detachNewThread {
+            csl_driver_take(driver.pointer)
+            steps.withLock { $0.hasTurn = true }
+            csl_driver_wait(driver.pointer, 600_000)
+            steps.withLock { $0.hasEnded = true }
+            csl_driver_leave(driver.pointer)
+        }
+        try await watched { while !steps.withLock({ $0.hasTurn }) { try await Task.sleep(for: .milliseconds(1)) } }
+        try await watched { while !driver.couldTakeTurn() { try await Task.sleep(for: .milliseconds(1)) } }
+        #expect(!steps.withLock { $0.hasEnded })
+        csl_driver_wake(driver.pointer)
+        try await watched { while !steps.withLock({ $0.hasEnded }) { try await Task.sleep(for: .milliseconds(1)) } }
+        try await watched { while !driver.couldTakeTurn() { try await Task.sleep(for: .milliseconds(1)) } }
+    }
+
+    @Test func `a broken pipe raises nothing between the guards, and the mask is as it was`() {
+        func blocked() -> [Bool] {
+            var mask = sigset_t()
+            pthread_sigmask(SIG_SETMASK, nil, &mask)
+            return [SIGPIPE, SIGTERM, SIGUSR1].map { sigismember(&mask, $0) == 1 }
+        }
+        let before = blocked()
+        var signals = csl_signal_guard()
+        csl_signal_guard_begin(&signals)
+        #expect(blocked() == [true, true, true])
+        // Unblocked with this signal waiting, the process would end.
+        pthread_kill(pthread_self(), SIGPIPE)
+        csl_signal_guard_end(&signals)
+        #expect(blocked() == before)
+    }
+}
+#endif
