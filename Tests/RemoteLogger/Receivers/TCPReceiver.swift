@@ -24,6 +24,7 @@ final class TCPReceiver: Sendable {
 
     private struct State: Sendable {
         var connections: [[UInt8]] = []
+        var closed = 0
         var isStopped = false
     }
 
@@ -58,6 +59,9 @@ final class TCPReceiver: Sendable {
         state.withLock { $0.isStopped = true }
     }
 
+    /// How many connections have ended.
+    var closed: Int { state.withLock { $0.closed } }
+
     /// What each connection has brought.
     var connections: [[UInt8]] { state.withLock { $0.connections } }
 
@@ -88,6 +92,7 @@ final class TCPReceiver: Sendable {
                 guard count > 0 else {
                     // With bytes unread, this resets the connection.
                     close(connection.file)
+                    state.withLock { $0.closed += 1 }
                     open.removeAll { $0.file == connection.file }
                     continue
                 }
