@@ -130,11 +130,6 @@ public struct QueryPath: Sendable, Hashable {
         }
     }
 
-    /// Whether a Swift type declares a part of it.
-    var isDeclared: Bool {
-        segments.contains { if case .member = $0 { true } else { false } }
-    }
-
     /// The path with the service's names of what Swift types declare.
     func named(_ names: PropertyNames) -> QueryPath {
         QueryPath(root: root, segments: segments.map { if case .member(let name) = $0 { .property(names.service(name)) } else { $0 } })

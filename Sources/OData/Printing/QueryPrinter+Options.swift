@@ -82,17 +82,10 @@ extension QueryPrinter {
         case .items(let items):
             guard !items.isEmpty else { return }
             list.begin("$select=")
-            try writeList(distinct(items), to: &list.text) { item, text throws(ODataQueryError) in try write(item, to: &text) }
+            try writeList(items, to: &list.text) { item, text throws(ODataQueryError) in try write(item, to: &text) }
         case .decoded:
             try writeDecoded(options, to: &list)
         }
-    }
-
-    /// Items without those that say by the service's name what another one says by the type's.
-    private func distinct(_ items: [SelectItem]) -> [SelectItem] {
-        guard items.count > 1, items.contains(where: \.path.isDeclared) else { return items }
-        var paths: Set<QueryPath> = []
-        return items.filter { $0.parameters != nil || !$0.nested.isEmpty || paths.insert($0.path.named(names)).inserted }
     }
 
     /// What is decoded but for what is expanded: expanded properties come anyway, and with their own selection.
