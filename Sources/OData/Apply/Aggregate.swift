@@ -6,9 +6,7 @@ public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendabl
 
     private init(_ source: QueryExpression, _ method: AggregateExpression.Method?, _ alias: AnyKeyPath) {
         let (name, failure) = PropertyCatalog.name(of: alias, in: Output.self)
-        var item = AggregateExpression(source, with: method, as: name.text)
-        item.isAliasDeclared = name.isDeclared
-        self.item = item
+        item = AggregateExpression(source, with: method, as: name)
         self.failure = failure
     }
 
@@ -68,23 +66,18 @@ public struct ComputedProperty<Input: Decodable & Sendable, Output: Decodable & 
     /// The result's property and how it is computed.
     public init<Value, Result>(_ property: KeyPath<Output, Result>, _ build: (QueryTerm<Input>) -> QueryTerm<Value>) {
         let (name, failure) = PropertyCatalog.name(of: property, in: Output.self)
-        var item = Computation(build(QueryTerm(.path(QueryPath(segments: [])))).queryExpression, as: name.text)
-        item.isNameDeclared = name.isDeclared
-        self.item = item
+        item = Computation(build(QueryTerm(.path(QueryPath(segments: [])))).queryExpression, as: name)
         self.failure = failure
     }
 }
 
 extension PropertyCatalog {
-    /// The name of a property, where it is one, and whether it is a coding key.
-    fileprivate static func name(
-        of keyPath: AnyKeyPath, in type: Any.Type
-    ) -> (name: (text: String, isDeclared: Bool), failure: ODataQueryError?) {
+    /// The wire name of a property, where it is one name.
+    fileprivate static func name(of keyPath: AnyKeyPath, in type: Any.Type) -> (String, ODataQueryError?) {
         switch segments(of: keyPath, in: type).first {
-        case .property(let name)?: ((name, false), nil)
-        case .member(let name)?: ((name, true), nil)
-        case .unresolved(let error)?: (("", false), error)
-        default: (("", false), .invalidName("\(keyPath)", role: "the name of a result"))
+        case .property(let name)?: (name, nil)
+        case .unresolved(let error)?: ("", error)
+        default: ("", .invalidName("\(keyPath)", role: "the name of a result"))
         }
     }
 }

@@ -44,8 +44,6 @@ public struct AggregateExpression: Sendable, Hashable {
     public var from: [From]
     /// What the result is called; only custom aggregates, and ``QueryPath/Segment/aggregate(_:)``, go without.
     public var alias: String?
-    /// Whether the alias is a coding key.
-    var isAliasDeclared = false
 
     /// An aggregate from its parts.
     public init(_ source: QueryExpression, with method: Method? = nil, from: [From] = [], as alias: String? = nil) {

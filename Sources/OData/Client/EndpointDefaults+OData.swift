@@ -14,12 +14,10 @@ extension EndpointDefaults {
     ///   - version: the version.
     ///   - types: the types that ``Polymorphic`` values are decoded as.
     ///   - userInfo: what the types' own coding finds in `userInfo`.
-    ///   - names: how the service calls the properties that types have.
     public static func odata(
-        _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        names: PropertyNames = .asDeclared
+        _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) -> EndpointDefaults {
-        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types, userInfo: userInfo, names: names)
+        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types, userInfo: userInfo)
         var headers = HTTPFields()
         for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
         return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: serializer)

@@ -47,7 +47,7 @@ extension ODataClient {
             throw error
         }
         return PageSource(
-            response: response, errors: errors, types: types, userInfo: userInfo, names: printer.names,
+            response: response, errors: errors, types: types, userInfo: userInfo,
             checkEnd: { try self.check(trailersOf: response, operation) })
     }
 

@@ -38,8 +38,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.foreignLinks = newValue } }
     }
 
-    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled, and by its names what properties
-    /// are called in both.
+    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled.
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
@@ -58,8 +57,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.types = newValue } }
     }
 
-    /// What the types' own coding finds in `userInfo`, in queries and changes alike. Default: nothing. How the service calls what types
-    /// have by their coding keys, ``printer`` says.
+    /// What the types' own coding finds in `userInfo`, in queries and changes alike. Default: nothing. Key strategies there are none: names are
+    /// said by coding keys, which queries are made of as well.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         get { settings.withLock { $0.userInfo } }
         set { settings.withLock { $0.userInfo = newValue } }

@@ -88,7 +88,6 @@ extension ODataClient {
         var serializer = ODataSerializer(
             format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types)
         serializer.userInfo = userInfo
-        serializer.names = printer.names
         let serialization = serializer
         var call = call.named(operation.route, route: operation.route).describing {
             $0.serializer(serialization).decoding(with: serialization)

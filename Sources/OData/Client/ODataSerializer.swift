@@ -9,18 +9,14 @@ public struct ODataSerializer: SerializationDelegate {
     public var types: TypeRegistry
     /// What the types' own coding finds in `userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
-    /// How bodies call the properties that types have.
-    public var names: PropertyNames
 
     /// A serializer.
     public init(
-        format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        names: PropertyNames = .asDeclared
+        format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {
         self.format = format
         self.types = types
         self.userInfo = userInfo
-        self.names = names
     }
 
     /// The media type of what is written.
@@ -30,7 +26,7 @@ public struct ODataSerializer: SerializationDelegate {
     ///
     /// - Throws: like ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
-        try ODataEncoder(format, types: types, userInfo: userInfo, names: names).encode(value)
+        try ODataEncoder(format, types: types, userInfo: userInfo).encode(value)
     }
 
     /// A value of a payload, or of the root inside it.
@@ -38,6 +34,6 @@ public struct ODataSerializer: SerializationDelegate {
     /// - Throws: like ``ODataDecoder``; `SerializationError` where the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
-        return try ODataDecoder(types: types, userInfo: userInfo, names: names).decode(type, from: text, at: path)
+        return try ODataDecoder(types: types, userInfo: userInfo).decode(type, from: text, at: path)
     }
 }

@@ -6,7 +6,6 @@ struct PageSource: Sendable {
     let errors: StreamErrors
     let types: TypeRegistry
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    var names = PropertyNames.asDeclared
     /// Looks at what came behind the page.
     let checkEnd: @Sendable () throws -> Void
 

@@ -16,7 +16,7 @@ final class PageStream<Entity: Decodable & Sendable> {
 
     init(_ source: PageSource) {
         self.source = source
-        reader = PageReader(types: source.types, userInfo: source.userInfo, names: source.names, bound: source.errors.bodyLimit)
+        reader = PageReader(types: source.types, userInfo: source.userInfo, bound: source.errors.bodyLimit)
         chunks = source.response.value.makeAsyncIterator()
     }
 

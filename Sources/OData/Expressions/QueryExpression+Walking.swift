@@ -85,7 +85,7 @@ extension QueryPath {
             case .filter(let condition): children(condition)
             case .function(_, let parameters): for parameter in parameters { children(parameter.value) }
             case .aggregate(let aggregate): children(aggregate.source)
-            case .property, .member, .cast, .count, .key, .all, .operations, .ref, .value, .unresolved: continue
+            case .property, .cast, .count, .key, .all, .operations, .ref, .value, .unresolved: continue
             }
         }
     }
@@ -104,7 +104,7 @@ extension QueryPath {
             case .aggregate(var aggregate):
                 aggregate.source = aggregate.source.mapPaths(change)
                 copy.segments[index] = .aggregate(aggregate)
-            case .property, .member, .cast, .count, .key, .all, .operations, .ref, .value, .unresolved:
+            case .property, .cast, .count, .key, .all, .operations, .ref, .value, .unresolved:
                 continue
             }
         }

@@ -24,8 +24,6 @@ public struct QueryPath: Sendable, Hashable {
         /// A property, a navigation property, or behind `$root` an entity set or singleton, by its wire name. An annotation begins with
         /// `@` and may end with a qualifier: `@Measures.Currency`, `@Currency#Reporting`.
         case property(String)
-        /// A property of a Swift type by its coding key; ``QueryPrinter/names`` says how the service calls it.
-        case member(String)
         /// A cast to a derived type by its qualified name.
         case cast(String)
         /// `$count`, the number of elements.
@@ -120,18 +118,9 @@ public struct QueryPath: Sendable, Hashable {
         }
     }
 
-    /// The service's name where the path is one property of the entity itself.
-    func singleName(_ names: PropertyNames) -> String? {
-        guard root == .entity, segments.count == 1 else { return nil }
-        return switch segments[0] {
-        case .property(let name): name
-        case .member(let name): names.service(name)
-        default: nil
-        }
-    }
-
-    /// The path with the service's names of what Swift types declare.
-    func named(_ names: PropertyNames) -> QueryPath {
-        QueryPath(root: root, segments: segments.map { if case .member(let name) = $0 { .property(names.service(name)) } else { $0 } })
+    /// The wire name where the path is one property of the entity itself.
+    var singleName: String? {
+        guard root == .entity, segments.count == 1, case .property(let name) = segments[0] else { return nil }
+        return name
     }
 }

@@ -176,7 +176,7 @@ extension ResourcePath.Segment {
     /// Whether a key in parentheses can stand behind it.
     fileprivate var canHaveKey: Bool {
         switch self {
-        case .name, .member, .cast, .filter, .function: true
+        case .name, .cast, .filter, .function: true
         default: false
         }
     }

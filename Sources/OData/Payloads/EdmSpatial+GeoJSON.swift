@@ -1,6 +1,6 @@
 // Geographic and geometric values in payloads: GeoJSON (RFC 7946; JSON Format, section 7.1), with the reference system as `crs`.
 extension EdmSpatial: Codable {
-    private enum Key: String, CodingKey, ServiceKey {
+    private enum Key: String, CodingKey {
         case type, coordinates, geometries, crs, properties, name
     }
 

@@ -13,18 +13,14 @@ public struct ODataEncoder: Sendable {
     public var types: TypeRegistry
     /// What the types' own encoding finds in `Encoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
-    /// How the payload calls the properties that types have.
-    public var names: PropertyNames
 
     /// An encoder.
     public init(
-        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        names: PropertyNames = .asDeclared
+        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {
         self.format = format
         self.types = types
         self.userInfo = userInfo
-        self.names = names
     }
 
     /// The payload of a value.
@@ -38,6 +34,6 @@ public struct ODataEncoder: Sendable {
     ///
     /// - Throws: like ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
-        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo, names: names))
+        try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
     }
 }

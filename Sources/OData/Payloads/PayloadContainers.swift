@@ -6,16 +6,12 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let object: DynamicEntity
 
     var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] {
-        let names = decoder.keepsNames || Key.self is any ServiceKey.Type ? .asDeclared : decoder.settings.names
-        return object.properties.compactMap { Key(stringValue: names.declared($0.name)) }
-    }
+    var allKeys: [Key] { object.properties.compactMap { Key(stringValue: $0.name) } }
 
     /// A relation that V2 only gives a link for isn't there yet.
     func contains(_ key: Key) -> Bool {
-        let name = decoder.name(of: key)
-        decoder.recorder?.note(name)
-        guard let value = object[name] else { return false }
+        decoder.recorder?.note(key.stringValue)
+        guard let value = object[key.stringValue] else { return false }
         guard case .object(let object) = value else { return true }
         return PayloadDecoder.deferredLink(object) == nil
     }
@@ -25,19 +21,18 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         guard child.isPresent else {
             throw DecodingError.keyNotFound(
                 key,
-                .init(codingPath: codingPath, debugDescription: "The payload has no property '\(decoder.name(of: key))' here."))
+                .init(codingPath: codingPath, debugDescription: "The payload has no property '\(key.stringValue)' here."))
         }
         return child
     }
 
     /// The property, also where it is absent.
     func optional(_ key: any CodingKey) -> PayloadDecoder {
-        let name = decoder.name(of: key)
-        decoder.recorder?.note(name)
-        let value = object[name]
+        decoder.recorder?.note(key.stringValue)
+        let value = object[key.stringValue]
         var child = decoder.child(value ?? .null, key)
         child.parent = object
-        child.name = name
+        child.name = key.stringValue
         child.isPresent = value != nil
         return child
     }

@@ -11,8 +11,6 @@ struct PayloadDecoder: Decoder {
     /// Whether the property is there at all.
     var isPresent = true
     let settings: PayloadSettings
-    /// Whether the names in it are no properties of a Swift type.
-    var keepsNames = false
     /// Learns which properties of the value are asked for.
     var recorder: NameRecorder?
 
@@ -91,16 +89,7 @@ struct PayloadDecoder: Decoder {
     /// The value as any type: as OData spells it where we know how, else by the type's own decoding.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let readable = type as? any PayloadReadable.Type, let value = try readable.read(self) as? Value { return value }
-        guard !settings.names.isAsDeclared, type is any KeyedByValues.Type else { return try Value(from: self) }
-        var dictionary = self
-        dictionary.keepsNames = true
-        return try Value(from: dictionary)
-    }
-
-    /// What a key is called in the payload.
-    func name(of key: any CodingKey) -> String {
-        guard !settings.names.isAsDeclared, !keepsNames, !(key is any ServiceKey) else { return key.stringValue }
-        return settings.names.service(key.stringValue)
+        return try Value(from: self)
     }
 
     // MARK: Errors

@@ -6,16 +6,14 @@ struct PayloadEncoder: Encoder {
         let types: TypeRegistry
         /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
         let isDraft: Bool
-        let names: PropertyNames
 
         /// What the user gives types along for their encoding.
         let userInfo: [CodingUserInfoKey: Any]
 
         init(
             _ format: PayloadFormat, types: TypeRegistry = TypeRegistry(), isDraft: Bool = false,
-            userInfo: [CodingUserInfoKey: Any] = [:], names: PropertyNames = .asDeclared
+            userInfo: [CodingUserInfoKey: Any] = [:]
         ) {
-            self.names = names
             self.userInfo = userInfo
             self.format = format
             self.types = types
@@ -53,7 +51,6 @@ struct PayloadEncoder: Encoder {
         }
         guard let writable = value as? any PayloadWritable else {
             if let name = settings.types.derivedName(of: type(of: value)) { writeType(name) }
-            if !settings.names.isAsDeclared { node.keepsNames = value is any KeyedByValues }
             return try value.encode(to: self)
         }
         do {
@@ -71,12 +68,6 @@ struct PayloadEncoder: Encoder {
         } else {
             node.member(settings.format.controlName("type")).content = .value(.string(settings.format.typeReference(name)))
         }
-    }
-
-    /// What a key is called in the payload.
-    func name(of key: any CodingKey) -> String {
-        guard !settings.names.isAsDeclared, !node.keepsNames, !(key is any ServiceKey) else { return key.stringValue }
-        return settings.names.service(key.stringValue)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -105,8 +96,6 @@ final class PayloadNode {
     var content = Content.value(.object(DynamicEntity()))
     /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
     var isRelation = false
-    /// Whether the names in it are no properties of a Swift type.
-    var keepsNames = false
     /// Whether it may be absent, which leaves what there is as it is.
     var mayBeAbsent = false
     private let depth: Int

@@ -7,7 +7,7 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     private func child(_ key: any CodingKey) -> PayloadEncoder {
-        encoder.child(encoder.node.member(encoder.name(of: key)), key)
+        encoder.child(encoder.node.member(key.stringValue), key)
     }
 
     mutating func encodeNil(forKey key: Key) throws { child(key).node.content = .value(.null) }
@@ -34,7 +34,7 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
         } else if encoder.settings.isDraft {
             child(key).node.content = .value(.null)
         } else {
-            encoder.node.leaveOut(encoder.name(of: key))
+            encoder.node.leaveOut(key.stringValue)
         }
     }
 

@@ -2,7 +2,6 @@
 final class PayloadSettings: Sendable {
     let types: TypeRegistry
     let context: ContextURL
-    let names: PropertyNames
 
     /// What the user gives types along for their decoding.
     let given: [CodingUserInfoKey: any Sendable]
@@ -10,12 +9,8 @@ final class PayloadSettings: Sendable {
     /// Whether what is decoded is thrown away: it only shows what a type asks for.
     let isTrial: Bool
 
-    init(
-        types: TypeRegistry = TypeRegistry(), context: String? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        names: PropertyNames = .asDeclared
-    ) {
+    init(types: TypeRegistry = TypeRegistry(), context: String? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.types = types
-        self.names = names
         given = userInfo
         self.context = ContextURL(context)
         isTrial = false
@@ -26,7 +21,6 @@ final class PayloadSettings: Sendable {
         types = other.types
         given = other.given
         context = other.context
-        names = other.names
         isTrial = true
     }
 

@@ -4,20 +4,18 @@ struct PrintingScope {
     let root: QueryExpression
     /// Whether the expression belongs to the options of an expansion or of a selected property.
     let isNested: Bool
-    private let names: PropertyNames
     var variables: [LambdaVariable] = []
     var depth = 0
     /// What variables' names begin with; found when the first one is needed.
     private var prefix: String?
 
-    init(root: QueryExpression, isNested: Bool, names: PropertyNames) {
+    init(root: QueryExpression, isNested: Bool) {
         self.root = root
-        self.names = names
         self.isNested = isNested
     }
 
     mutating func enter(_ variable: LambdaVariable) {
-        if prefix == nil { prefix = Self.prefix(for: root, names) }
+        if prefix == nil { prefix = Self.prefix(for: root) }
         variables.append(variable)
     }
 
@@ -33,7 +31,7 @@ struct PrintingScope {
     }
 
     /// A prefix that no property has which a path begins with: a property called `x1` would be taken for the variable.
-    private static func prefix(for expression: QueryExpression, _ service: PropertyNames) -> String {
+    private static func prefix(for expression: QueryExpression) -> String {
         var names: [String] = []
         var rest = [expression]
         while let next = rest.popLast() {
@@ -42,9 +40,6 @@ struct PrintingScope {
                     guard path.root == .entity else { return }
                     switch path.segments.first {
                     case .property(let name), .cast(let name), .function(let name, _):
-                        if name.utf8.first == UInt8(ascii: "x") { names.append(name) }
-                    case .member(let declared):
-                        let name = service.service(declared)
                         if name.utf8.first == UInt8(ascii: "x") { names.append(name) }
                     default: return
                     }

@@ -57,7 +57,7 @@ extension QueryPrinter {
         }
         if let alias = aggregate.alias {
             guard needsAlias else { throw .invalidOption("aggregate", reason: "in an expression its result has no name") }
-            try writeAlias(as: aggregate.isAliasDeclared ? names.service(alias) : alias, to: &text)
+            try writeAlias(as: alias, to: &text)
         } else if needsAlias, aggregate.method != nil || aggregate.isCount || !aggregate.from.isEmpty {
             throw .invalidOption("$apply", reason: "an aggregate needs a name for its result")
         }

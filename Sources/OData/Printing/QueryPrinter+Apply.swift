@@ -39,7 +39,7 @@ extension QueryPrinter {
         case .aggregate(let items):
             guard !items.isEmpty else { throw .invalidOption("$apply", reason: "aggregate has nothing to aggregate") }
             try writeList(items, to: &text) { item, text throws(ODataQueryError) in
-                var scope = PrintingScope(root: item.source, isNested: false, names: names)
+                var scope = PrintingScope(root: item.source, isNested: false)
                 try write(item, needsAlias: true, in: &scope, to: &text)
             }
         case .groupBy(let groupings, let steps):

@@ -92,9 +92,7 @@ extension QueryPrinter {
     private func writeDecoded(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         guard let names = options.decodedNames else { return }
         var isFirst = true
-        for declared in names {
-            let name = self.names.service(declared)
-            if options.expansions.contains(where: { $0.path.singleName(self.names) == name }) { continue }
+        for name in names where !options.expansions.contains(where: { $0.path.singleName == name }) {
             if isFirst { list.begin("$select=") } else { list.text.syntax(",") }
             isFirst = false
             list.text.value(name)
@@ -123,7 +121,7 @@ extension QueryPrinter {
         for (index, expansion) in expansions.enumerated() {
             if index > 0 { text.syntax(",") }
             try writePlain(expansion.path, for: "$expand", to: &text)
-            guard !expansions[..<index].contains(where: { $0.path.named(names) == expansion.path.named(names) }) else {
+            guard !expansions[..<index].contains(where: { $0.path == expansion.path }) else {
                 var path = QueryText()
                 try writePlain(expansion.path, for: "$expand", to: &path)
                 throw .invalidOption("$expand", reason: "'\(path.text)' is expanded twice; give all its options in one expand")

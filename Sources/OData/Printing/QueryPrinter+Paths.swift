@@ -6,13 +6,7 @@ extension QueryPrinter {
         switch path.root {
         case .entity:
             if let first = path.segments.first {
-                let name =
-                    switch first {
-                    case .property(let name): name
-                    case .member(let name): names.service(name)
-                    default: ""
-                    }
-                guard Self.taken.contains(name) else {
+                guard case .property(let name) = first, Self.taken.contains(name) else {
                     try writeSegments(path.segments, in: &scope, to: &text)
                     return
                 }
@@ -95,8 +89,6 @@ extension QueryPrinter {
             } else {
                 text.value(name)
             }
-        case .member(let name):
-            return try writeName(.property(names.service(name)), to: &text)
         case .cast(let name):
             guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type") }
             try require(.v4, "type casts")
@@ -161,7 +153,7 @@ extension QueryPrinter {
             text.syntax("aggregate(")
             try write(aggregate, needsAlias: false, in: &scope, to: &text)
             text.syntax(")")
-        case .property, .member, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
+        case .property, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
             return
         }
     }

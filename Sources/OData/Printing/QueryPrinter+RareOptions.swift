@@ -17,11 +17,10 @@ extension QueryPrinter {
     }
 
     func write(_ item: Computation, isNested: Bool, to text: inout QueryText) throws(ODataQueryError) {
-        let name = item.isNameDeclared ? names.service(item.name) : item.name
-        guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a computed property") }
+        guard ODataName.isIdentifier(item.name) else { throw .invalidName(item.name, role: "the name of a computed property") }
         try write(item.expression, isNested: isNested, to: &text)
         text.syntax(" as ")
-        text.value(name)
+        text.value(item.name)
     }
 
     func writeLast(_ options: RareOptions, to list: inout OptionList) throws(ODataQueryError) {

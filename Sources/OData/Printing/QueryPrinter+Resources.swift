@@ -46,12 +46,7 @@ extension QueryPrinter {
     /// Where `$links` stands in V2: before the relation whose references are asked for.
     private static func linked(_ segments: [ResourcePath.Segment]) -> Int? {
         guard segments.last == .ref else { return nil }
-        return segments.lastIndex {
-            switch $0 {
-            case .name, .member: true
-            default: false
-            }
-        }
+        return segments.lastIndex { if case .name = $0 { true } else { false } }
     }
 
     private func write(
@@ -64,8 +59,6 @@ extension QueryPrinter {
         case .name(let name):
             guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a resource") }
             text.value(name)
-        case .member(let name):
-            try write(.name(names.service(name)), isFirst: isFirst, isLinked: isLinked, to: &text)
         case .cast(let name), .operation(let name):
             guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type or an operation") }
             try require(.v4, "types and bound operations in paths")

@@ -34,11 +34,10 @@ extension QueryPrinter {
             guard items.allSatisfy({ $0.nested.isEmpty && $0.parameters == nil }) else {
                 throw .unsupported("options in $select", version: version)
             }
-            paths = items.map { $0.path.named(names) }
+            paths = items.map(\.path)
         case .decoded:
-            let expanded = Set(options.expansions.compactMap { $0.path.singleName(names) })
-            paths = (options.decodedNames ?? []).map { names.service($0) }.filter { !expanded.contains($0) }
-                .map { QueryPath(segments: [.property($0)]) }
+            let expanded = Set(options.expansions.compactMap(\.path.singleName))
+            paths = (options.decodedNames ?? []).filter { !expanded.contains($0) }.map { QueryPath(segments: [.property($0)]) }
         case .all:
             paths = []
         }
@@ -53,7 +52,7 @@ extension QueryPrinter {
         }
         for expansion in options.expansions {
             guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
-            let path = QueryPath(segments: prefix + expansion.path.named(names).segments)
+            let path = QueryPath(segments: prefix + expansion.path.segments)
             guard !relations.expanded.contains(path) else {
                 throw .invalidOption("$expand", reason: "a relation is expanded twice; give all its options in one expand")
             }

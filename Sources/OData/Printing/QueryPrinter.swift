@@ -8,21 +8,17 @@ public struct QueryPrinter: Sendable, Hashable {
     public var enumerations: EnumerationSpelling
     /// How V2 instants are written.
     public var v2Dates: V2DateSpelling
-    /// How the service calls the properties that Swift types have. A client's bodies have the same names.
-    public var names: PropertyNames
 
     /// How deep expressions may nest. Chains of one operator don't count.
     static let depthLimit = 128
 
     /// A printer for a version.
     public init(
-        version: ODataVersion = .v4, enumerations: EnumerationSpelling = .qualified, v2Dates: V2DateSpelling = .dateTime,
-        names: PropertyNames = .asDeclared
+        version: ODataVersion = .v4, enumerations: EnumerationSpelling = .qualified, v2Dates: V2DateSpelling = .dateTime
     ) {
         self.version = version
         self.enumerations = enumerations
         self.v2Dates = v2Dates
-        self.names = names
     }
 
     /// The text of one expression as it stands in `$filter` or `$orderby`.
@@ -55,7 +51,7 @@ public struct QueryPrinter: Sendable, Hashable {
     }
 
     func write(_ expression: QueryExpression, isNested: Bool, to text: inout QueryText) throws(ODataQueryError) {
-        var scope = PrintingScope(root: expression, isNested: isNested, names: names)
+        var scope = PrintingScope(root: expression, isNested: isNested)
         try write(expression, in: &scope, to: &text)
     }
 

@@ -22,7 +22,7 @@ extension DynamicEntity {
     }
 
     private func declaredNames<Value: Decodable>(of type: Value.Type, _ settings: PayloadSettings?) -> Set<String> {
-        if let names = PropertyCatalog.of(type).decodedNames { return Set(names.map { settings?.names.service($0) ?? $0 }) }
+        if let names = PropertyCatalog.of(type).decodedNames { return Set(names) }
         // What holds any value holds all properties.
         if type is any PayloadReadable.Type { return Set(properties.map(\.name)) }
         let recorder = NameRecorder()

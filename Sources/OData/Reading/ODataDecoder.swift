@@ -17,15 +17,9 @@ public struct ODataDecoder: Sendable {
     /// What the types' own decoding finds in `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// How the payload calls the properties that types have. Other names than the declared ones make reading pages slower.
-    public var names: PropertyNames
-
     /// A decoder.
-    public init(
-        types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:], names: PropertyNames = .asDeclared
-    ) {
+    public init(types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.types = types
-        self.names = names
         self.userInfo = userInfo
     }
 
@@ -64,7 +58,7 @@ public struct ODataDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
         if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
-        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo, names: names)
+        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo)
         var payload = PayloadDecoder(root, settings: settings)
         guard path.isEmpty else {
             for name in path { payload = try payload.descending(to: name) }

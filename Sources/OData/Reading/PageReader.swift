@@ -17,9 +17,9 @@ final class PageReader<Entity: Decodable & Sendable> {
     private(set) var margins = PayloadMargins()
 
     /// - Parameter bound: the bytes of the largest entity.
-    init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], names: PropertyNames = .asDeclared, bound: Int) {
-        decoder = ODataDecoder(types: types, userInfo: userInfo, names: names)
-        settings = PayloadSettings(types: types, userInfo: userInfo, names: names)
+    init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
+        decoder = ODataDecoder(types: types, userInfo: userInfo)
+        settings = PayloadSettings(types: types, userInfo: userInfo)
         var reader = JSONReader()
         reader.userInfo = userInfo
         reader.dialect = PayloadDialect(settings: settings)
@@ -47,13 +47,7 @@ final class PageReader<Entity: Decodable & Sendable> {
 
     /// The next entity; `nil` when more of the payload is needed, or no entity is left.
     func next() throws -> Entity? {
-        // The text has no other names than its own.
-        guard settings.names.isAsDeclared else {
-            return try advance(
-                node: { try PayloadDecoder($0, settings: settings).decode(Entity.self) },
-                tree: { try PayloadDecoder($0, settings: settings).decode(Entity.self) })
-        }
-        return try advance(node: { try $0.decode(Entity.self) }, tree: { try PayloadDecoder($0, settings: settings).decode(Entity.self) })
+        try advance(node: { try $0.decode(Entity.self) }, tree: { try PayloadDecoder($0, settings: settings).decode(Entity.self) })
     }
 
     /// Goes past the next entity; whether there was one.

@@ -110,7 +110,7 @@ final class PropertyCatalog: @unchecked Sendable {
             let names = named.map { "'" + $0.joined(separator: "/") + "'" }.joined(separator: " and ")
             return unknown("it can't be told apart: \(names) give it the same value")
         }
-        return match.map { .member($0) }
+        return match.map { .property($0) }
     }
 
     /// Why a property may have the same value in all samples.

@@ -46,8 +46,6 @@ public struct Computation: Sendable, Hashable {
     public var expression: QueryExpression
     /// What it is called.
     public var name: String
-    /// Whether the name is a coding key.
-    var isNameDeclared = false
 
     /// A computed property from its parts.
     public init(_ expression: QueryExpression, as name: String) {

@@ -24,7 +24,7 @@ extension ResourcePath.Segment {
     fileprivate var route: String {
         switch self {
         case .raw(let text): Self.withoutKeys(text)
-        case .name(let name), .member(let name), .cast(let name), .operation(let name): name
+        case .name(let name), .cast(let name), .operation(let name): name
         case .function(let name, let parameters): name + (parameters.isEmpty ? "()" : "(…)")
         case .key: "(…)"
         case .keySegment, .index: "…"

@@ -5,7 +5,6 @@ extension ResourcePath {
         for segment in PropertyCatalog.segments(of: relation, in: type) {
             switch segment {
             case .property(let name): copy.segments.append(.name(name))
-            case .member(let name): copy.segments.append(.member(name))
             case .unresolved(let error): copy.segments.append(.invalid(error))
             default: continue
             }

@@ -30,8 +30,6 @@ public struct ResourcePath: Sendable, Hashable {
         case raw(String)
         /// An entity set, singleton, operation import, property or navigation property by its wire name.
         case name(String)
-        /// A property or navigation property of a Swift type by its coding key; ``QueryPrinter/names`` says how the service calls it.
-        case member(String)
         /// A cast to a derived type by its qualified name.
         case cast(String)
         /// A bound operation by its qualified name, without parentheses: an action, or a function whose parameters are query options.

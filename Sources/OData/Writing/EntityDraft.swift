@@ -72,13 +72,11 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
     ///   - format: how it is spelled.
     ///   - types: the types that derive from others.
     ///   - userInfo: what the entity's own encoding finds in `Encoder.userInfo`.
-    ///   - names: how the service calls the properties that types have.
     /// - Throws: `EncodingError`, what the entity's own encoding throws, or ``ODataWriteError`` where a relation was changed as a value.
     public func changes(
-        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:],
-        names: PropertyNames = .asDeclared
+        _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> DynamicEntity {
-        let settings = PayloadEncoder.Settings(format, types: types, isDraft: true, userInfo: userInfo, names: names)
+        let settings = PayloadEncoder.Settings(format, types: types, isDraft: true, userInfo: userInfo)
         let old = try PayloadEncoder.node(of: original, settings)
         let new = try PayloadEncoder.node(of: value, settings)
         var changes = DynamicEntity()

@@ -34,9 +34,7 @@ extension ODataClient {
         _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
     ) async throws -> WriteResult<Entity> {
-        let changes = try payload(request.resource) {
-            try draft.changes(payloadFormat, types: types, userInfo: userInfo, names: printer.names)
-        }
+        let changes = try payload(request.resource) { try draft.changes(payloadFormat, types: types, userInfo: userInfo) }
         guard !changes.properties.isEmpty || !draft.bindings.isEmpty else { return WriteResult(unchanged: draft.etag) }
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }

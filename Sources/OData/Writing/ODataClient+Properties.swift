@@ -16,8 +16,6 @@ extension ODataClient {
             operation.method = .delete
         } else if printer.version == .v2, case .name(let name)? = resource.segments.last {
             operation.body = .object(DynamicEntity([.init(name, payload)]))
-        } else if printer.version == .v2, case .member(let name)? = resource.segments.last {
-            operation.body = .object(DynamicEntity([.init(printer.names.service(name), payload)]))
         } else {
             operation.body = .object(["value": payload])
         }

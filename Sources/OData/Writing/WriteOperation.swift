@@ -50,7 +50,7 @@ extension ODataClient {
 
     /// What makes bodies.
     var encoder: ODataEncoder {
-        ODataEncoder(payloadFormat, types: types, userInfo: userInfo, names: printer.names)
+        ODataEncoder(payloadFormat, types: types, userInfo: userInfo)
     }
 
     /// A change of what a request is for.
