@@ -2,8 +2,8 @@ import CSystemLibraries
 
 /// The front of a transport's loop: takes commands from any thread and wakes the loop when it sleeps, once per sleep.
 ///
-/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up, and the change of
-/// threads, are half of what an exchange by itself costs.
+/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up and a change of
+/// threads are a good part of what an exchange by itself costs.
 final class CurlEngine: Sendable {
     /// What the loop is told.
     enum Command: Sendable {
