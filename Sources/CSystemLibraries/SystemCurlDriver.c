@@ -66,9 +66,10 @@ static void watch(csl_driver *driver, int socket, struct watched *entry, unsigne
     if (wanted & socket_output) event.events |= EPOLLOUT;
     int change = wanted == 0 ? EPOLL_CTL_DEL : entry->registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     // A number that was used again without a word.
-    if (epoll_ctl(driver->queue, change, socket, &event) != 0 && wanted != 0)
-        epoll_ctl(driver->queue, change == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event);
-    entry->registered = wanted;
+    bool is_done = epoll_ctl(driver->queue, change, socket, &event) == 0 || wanted == 0
+        || epoll_ctl(driver->queue, change == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) == 0;
+    // Where the system has no room for it, the next one who uses the socket tries again.
+    entry->registered = is_done ? wanted : 0;
 }
 
 static int socket_changed(csl_easy *easy, int socket, int what, void *user, void *socket_user) {
@@ -133,7 +134,12 @@ void csl_driver_wait(csl_driver *driver, int milliseconds) {
 
 void csl_driver_work(csl_driver *driver, bool has_waited) {
     enum { rounds = 4 };
-    int happened = has_waited ? driver->happened : 0;
+    int happened = 0;
+    if (has_waited) {
+        happened = driver->happened;
+        // A round that follows another one without a wait, since commands keep coming: what is on the sockets must not wait for a pause.
+        if (happened == 0) happened = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, 0);
+    }
     for (int index = 0; index < happened; index++) {
         int socket = driver->events[index].data.fd;
         unsigned events = driver->events[index].events;

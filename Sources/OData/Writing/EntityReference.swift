@@ -56,9 +56,16 @@ public struct EntityBinding: Sendable, Hashable {
     }
 
     /// Whether the binding can stand beside what the entity has of the relation itself: nothing, null, or others of a collection.
-    func fits(_ inline: ODataValue?) -> Bool {
+    ///
+    /// - Parameter isDelta: whether the binding is written as a change of the relation, beside which there is no whole of it.
+    func fits(_ inline: ODataValue?, isDelta: Bool) -> Bool {
         guard let inline, !inline.isNull else { return true }
-        return isCollection && inline.array != nil
+        return isCollection && !isDelta && inline.array != nil
+    }
+
+    /// Whether the version writes the binding as a change of the relation.
+    func isDelta(in version: ODataVersion, isUpdate: Bool) -> Bool {
+        version > .v4 && isUpdate && isCollection
     }
 
     /// Adds the binding to an entity's payload, in the version's spelling.
@@ -79,9 +86,11 @@ public struct EntityBinding: Sendable, Hashable {
             name = relation + "@odata.bind"
             values = urls
         case .v401:
-            name = isUpdate && isCollection ? relation + "@delta" : relation
+            name = isDelta(in: format.version, isUpdate: isUpdate) ? relation + "@delta" : relation
             values = urls.map { .object(["@id": $0]) }
         }
+        // One counts more than null.
+        if entity[relation]?.isNull == true { entity[relation] = nil }
         guard isCollection else {
             entity[relation] = nil
             entity[name] = values.first ?? .null

@@ -74,9 +74,10 @@ extension ODataValue {
     func isSame(as other: ODataValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
-        case (.array(let left), .array(let right)): left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.array(let left), .array(let right)):
+            left.nesting.isCut == right.nesting.isCut && left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
         case (.object(let left), .object(let right)):
-            left.properties.count == right.properties.count
+            left.nesting.isCut == right.nesting.isCut && left.properties.count == right.properties.count
                 && zip(left.properties, right.properties).allSatisfy { $0.name == $1.name && $0.value.isSame(as: $1.value) }
         default: self == other
         }

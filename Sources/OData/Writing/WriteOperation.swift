@@ -111,7 +111,8 @@ extension ODataClient {
         for (index, binding) in bindings.enumerated() {
             // Of a relation to one the last binding counts.
             guard binding.isCollection || !bindings[(index + 1)...].contains(where: { $0.relation == binding.relation }) else { continue }
-            guard binding.fits(entity[binding.relation]) else { throw ODataWriteError.boundAndInline(binding.relation) }
+            let isDelta = binding.isDelta(in: payloadFormat.version, isUpdate: isUpdate)
+            guard binding.fits(entity[binding.relation], isDelta: isDelta) else { throw ODataWriteError.boundAndInline(binding.relation) }
             try binding.write(to: &bound, payloadFormat, isUpdate: isUpdate) { try self.url(of: $0) }
         }
         return bound

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import TestSupport
 
 /// Random queries of every kind, the same for the same seed: trees as the parser gives them, so that what is printed can be compared.
 struct QueryGenerator {

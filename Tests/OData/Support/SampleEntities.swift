@@ -114,23 +114,6 @@ struct Stop: Decodable, Sendable {
     }
 }
 
-/// A seeded generator (SplitMix64), so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}
-
 /// The text of a filter, percent-decoded so that it can be read.
 func filterText(_ build: (QueryTerm<Person>) -> QueryTerm<Bool>, version: ODataVersion = .v4) throws -> String? {
     let request = FetchRequest<Person>().filter(build)

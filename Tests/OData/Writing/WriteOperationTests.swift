@@ -261,6 +261,17 @@ import WebServiceTesting
         draft.bind("Boss", to: EntityReference(id: "b"))
         _ = try await client.update(ada, with: draft)
         #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == url)
+        // So it is with relations to many; and in 4.01 an update has their change or their whole.
+        var many = EntityDraft(of: Person(Name: "A"))
+        many.undeclared["Friends"] = .null
+        many.bind("Friends", toAll: [EntityReference(id: "b")])
+        _ = try await client.update(ada, with: many)
+        #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) }?.contains("null") == false)
+        many.undeclared["Friends"] = .array([["Name": "C"]])
+        if version == .v401 {
+            let both = await #expect(throws: ServiceError.self) { try await client.update(ada, with: many) }
+            #expect(both?.cause as? ODataWriteError == .boundAndInline("Friends"))
+        }
         // A new entity isn't dropped for it.
         let count = stub.requests.count
         draft.undeclared["Boss"] = ["Name": "C"]

@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 

@@ -40,7 +40,7 @@ package final class CurlConnection: @unchecked Sendable {
         self.handle = handle
         easy = handle.easy
         self.multi = multi
-        handle.prepare(for: self, connector)
+        try handle.prepare(for: self, connector)
     }
 
     deinit {

@@ -2,8 +2,8 @@ import CSystemLibraries
 
 /// The front of a transport's loop: takes commands from any thread and wakes the loop when it sleeps, once per sleep.
 ///
-/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up, and the change of
-/// threads, are half of what an exchange by itself costs.
+/// A request that finds the loop asleep goes out from the caller's own thread, where the system can do that: a wake-up and a change of
+/// threads are a good part of what an exchange by itself costs.
 final class CurlEngine: Sendable {
     /// What the loop is told.
     enum Command: Sendable {
@@ -54,9 +54,13 @@ final class CurlEngine: Sendable {
 
     deinit {
         // The loop keeps the engine as long as it runs: so by now it has ended, or it never began.
+        // On any thread, and what is said to the other sides of secure connections that are gone must not end the process.
+        var signals = csl_signal_guard()
+        csl_signal_guard_begin(&signals)
         csl_curl_enter()
         csl_multi_free(multi.pointer)
         csl_curl_leave()
+        csl_signal_guard_end(&signals)
         csl_driver_free(multi.driver)
     }
 

@@ -43,6 +43,10 @@ enum CurlFault {
     private static func meaning(
         _ code: Int, text: String, host: String, hasHead: Bool, verified: Int
     ) -> (TransportError.Code, String) {
+        // Where a library shows no heads of proxies: see CurlSettings.
+        if !hasHead, text.contains("from proxy after connect") {
+            return (.proxyRefused, "The proxy on the way to \(host) refuses to connect to it (\(text)).")
+        }
         switch code {
         case CSL_RESULT_HOST_NOT_RESOLVED:
             return (.hostNotFound, "The host \(host) has no address: check its name, and that names can be resolved here.")

@@ -35,8 +35,10 @@ final class CurlHandle {
     func forgetErrorText() { errorBuffer[0] = 0 }
 
     /// Makes the handle ready for an exchange.
-    func prepare(for exchange: CurlExchange, _ settings: CurlSettings) {
-        if !isConfigured { configure(settings) }
+    ///
+    /// - Throws: ``TransportError`` where the library doesn't take what says whom to trust or which way to go: that is never left out.
+    func prepare(for exchange: CurlExchange, _ settings: CurlSettings) throws(TransportError) {
+        if !isConfigured { try configure(settings) }
         forgetErrorText()
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         let request = exchange.request
@@ -50,7 +52,7 @@ final class CurlHandle {
         if !settings.library.tellsBeforeSending, !request.method.isIdempotent {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
         }
-        exchange.trust.apply(to: easy)
+        try exchange.trust.apply(to: easy)
         if exchange.probe != nil {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
             csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0)
@@ -58,14 +60,16 @@ final class CurlHandle {
     }
 
     /// Makes a new handle ready to connect, and to do no more.
-    func prepare(for connection: CurlConnection, _ connector: CurlConnector) {
-        configure(connector.settings)
+    ///
+    /// - Throws: ``TransportError``, as for an exchange.
+    func prepare(for connection: CurlConnection, _ connector: CurlConnector) throws(TransportError) {
+        try configure(connector.settings)
         csl_easy_set_callbacks(easy, CurlCallbacks.connecting, nil)
         csl_easy_set_user(easy, Unmanaged.passUnretained(connection).toOpaque())
         csl_easy_set_text(easy, CSL_OPTION_URL, connector.url)
         csl_easy_set_long(easy, CSL_OPTION_CONNECT_ONLY, 1)
         csl_easy_set_long(easy, CSL_OPTION_TLS_ALPN, 0)
-        connector.trust.apply(to: easy)
+        try connector.trust.apply(to: easy)
     }
 
     /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
@@ -91,10 +95,10 @@ final class CurlHandle {
         return exchange.request.method == .get && exchange.trust.isStandard && exchange.request.proxyLines == nil && exchange.probe == nil
     }
 
-    private func configure(_ settings: CurlSettings) {
+    private func configure(_ settings: CurlSettings) throws(TransportError) {
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
         csl_easy_set_callbacks(easy, CurlCallbacks.all, driver)
-        settings.apply(to: easy)
+        try settings.apply(to: easy)
         isConfigured = true
     }
 

@@ -75,6 +75,25 @@ public struct CurlLibrary: Sendable, Hashable {
 
     /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
-    /// Whether certificates and keys can be given as bytes.
-    var takesBlobs: Bool { versionNumber >= 0x07_4D_00 }
+    /// Whether certificates and keys can be given as bytes. Some of its ways to TLS can't take them, whatever its version.
+    var takesBlobs: Bool { versionNumber >= 0x07_4D_00 && Self.takesBlobs }
+
+    private static let takesBlobs: Bool = {
+        csl_curl_enter()
+        defer { csl_curl_leave() }
+        guard let easy = csl_easy_new() else { return false }
+        defer { csl_easy_free(easy) }
+        return [CSL_OPTION_AUTHORITIES_BLOB, CSL_OPTION_CERTIFICATE_BLOB, CSL_OPTION_KEY_BLOB].allSatisfy { option in
+            Array("x".utf8).withUnsafeBytes { csl_easy_set_blob(easy, option, $0.baseAddress, $0.count) } == 0
+        }
+    }()
+
+    /// Looks at what became of an option that must not be left out.
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` where the library doesn't take it.
+    func check(_ result: Int32, _ what: String) throws(TransportError) {
+        guard result != 0 else { return }
+        let reason = csl_easy_error_text(result).map { String(cString: $0) } ?? "error \(result)"
+        throw TransportError(.unsupported, "libcurl \(version) with \(tls ?? "no TLS") doesn't take \(what) (\(reason)).")
+    }
 }

@@ -86,7 +86,12 @@ extension CurlLoop {
     private func startWaiting() {
         while hasRoom, let exchange = queue.popFirst() {
             guard exchange.isWanted else { continue }
-            start(exchange)
+            // Its time may have passed before its turn: then nothing of it goes out, also where a connection is there.
+            if let due = exchange.due(now: now), due.instant <= now {
+                exchange.abandon(exchange.deadlines.error(due.code, host: exchange.request.host))
+            } else {
+                start(exchange)
+            }
         }
     }
 
@@ -98,9 +103,14 @@ extension CurlLoop {
         exchange.transfer.handle = handle
         exchange.transfer.begun = now
         exchange.transfer.index = active.count
-        handle.prepare(for: exchange, settings)
         active.append(exchange)
         waitingForHead += 1
+        do {
+            try handle.prepare(for: exchange, settings)
+        } catch {
+            exchange.abandon(error)
+            return remove(exchange)
+        }
         let result = csl_multi_add(multi, handle.easy)
         guard result == 0 else {
             exchange.abandon(TransportError(.other, "libcurl refuses the exchange: \(CurlFault.text(ofSet: result))."))

@@ -16,7 +16,9 @@ struct CurlSettings: Sendable {
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
 
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
-    func apply(to easy: OpaquePointer) {
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` where the library knows neither the way nor the version of TLS that is asked for.
+    func apply(to easy: OpaquePointer) throws(TransportError) {
         // Signals are the program's.
         csl_easy_set_long(easy, CSL_OPTION_NO_SIGNAL, 1)
         csl_easy_set_long(easy, CSL_OPTION_PROTOCOLS, CSL_PROTOCOL_HTTP | CSL_PROTOCOL_HTTPS)
@@ -40,12 +42,16 @@ struct CurlSettings: Sendable {
         }
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
-        if let path = configuration.unixSocket { csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path) }
+        // Where nothing tells that the connection stands, a proxy's head would pass for the server's.
+        if !library.tellsBeforeSending { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
+        if let path = configuration.unixSocket {
+            try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
+        }
         switch configuration.proxy {
         case .fromEnvironment: break
         case .none: csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
         case .url(let url, let exceptions):
-            csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString)
+            try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))
         }
     }

@@ -19,7 +19,7 @@ import Foundation
 ///   end too early, are damaged, or go on behind their end are errors; a body with a coding that can't be undone arrives as it is.
 /// * A reader that is slow slows the server down: some 256 kB wait at most, beside what the kernel holds. Over HTTP/2 libcurl itself may
 ///   hold up to its window of 32 MB per stream.
-/// * Upload progress is told on the loop's thread: a closure must return at once.
+/// * Upload progress is told on the loop's thread, or on that of another call: a closure must return at once.
 ///
 /// One thread runs all exchanges of a transport, and takes no signals; on Linux, a request that finds it asleep goes out from the caller's
 /// own thread. The connections aren't inherited by child processes.

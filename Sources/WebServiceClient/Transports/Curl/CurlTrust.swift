@@ -4,6 +4,7 @@ import Foundation
 /// A ``TrustPolicy`` as libcurl takes it.
 struct CurlTrust: Sendable {
     private let policy: TrustPolicy
+    private let library: CurlLibrary
     /// The authorities in PEM, where they aren't just the system's.
     private let authorities: [UInt8]?
 
@@ -13,6 +14,7 @@ struct CurlTrust: Sendable {
     init(_ policy: TrustPolicy, library: CurlLibrary) throws(TransportError) {
         if let fault = policy.faults.first { throw TransportError(.badRequest, "The trust policy can't be right: \(fault).") }
         self.policy = policy
+        self.library = library
         guard !policy.isStandard else {
             authorities = nil
             return
@@ -42,15 +44,19 @@ struct CurlTrust: Sendable {
     var isStandard: Bool { policy.isStandard }
 
     /// Sets it.
-    func apply(to easy: OpaquePointer) {
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` where the library doesn't take a part of it.
+    func apply(to easy: OpaquePointer) throws(TransportError) {
         guard !policy.isStandard else { return }
         // 1.2 is the lowest in any case: see CurlSettings.
-        if policy.minimumTLSVersion == .tlsv13 { csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_3) }
+        if policy.minimumTLSVersion == .tlsv13 {
+            try library.check(csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_3), "a minimum version of TLS")
+        }
         if let authorities {
-            Self.set(authorities, CSL_OPTION_AUTHORITIES_BLOB, of: easy)
+            try library.check(Self.set(authorities, CSL_OPTION_AUTHORITIES_BLOB, of: easy), "own authorities")
             if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, nil) }
         }
-        if let identity = policy.identity { Self.set(identity, of: easy) }
+        if let identity = policy.identity { try library.check(Self.set(identity, of: easy), "client identities") }
         // A resumed session has no chain of certificates to check.
         if !policy.pins.isEmpty { csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0) }
     }
@@ -98,20 +104,26 @@ struct CurlTrust: Sendable {
         return [UInt8](system) + [10] + own
     }
 
-    private static func set(_ identity: ClientIdentity, of easy: OpaquePointer) {
+    /// - Returns: the first result that isn't good.
+    private static func set(_ identity: ClientIdentity, of easy: OpaquePointer) -> Int32 {
+        let results: [Int32]
         switch identity.content {
         case .pem(let chain, let key):
-            csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "PEM")
-            set([UInt8](chain.map(\.pem).joined().utf8), CSL_OPTION_CERTIFICATE_BLOB, of: easy)
-            set(key, CSL_OPTION_KEY_BLOB, of: easy)
+            results = [
+                csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "PEM"),
+                set([UInt8](chain.map(\.pem).joined().utf8), CSL_OPTION_CERTIFICATE_BLOB, of: easy),
+                set(key, CSL_OPTION_KEY_BLOB, of: easy),
+            ]
         case .pkcs12(let bytes):
-            csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "P12")
-            set(bytes, CSL_OPTION_CERTIFICATE_BLOB, of: easy)
+            results = [
+                csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "P12"), set(bytes, CSL_OPTION_CERTIFICATE_BLOB, of: easy),
+            ]
         }
-        csl_easy_set_text(easy, CSL_OPTION_KEY_PASSWORD, identity.passphrase)
+        let password = csl_easy_set_text(easy, CSL_OPTION_KEY_PASSWORD, identity.passphrase)
+        return results.first { $0 != 0 } ?? password
     }
 
-    private static func set(_ bytes: [UInt8], _ option: Int, of easy: OpaquePointer) {
-        bytes.withUnsafeBytes { _ = csl_easy_set_blob(easy, option, $0.baseAddress, $0.count) }
+    private static func set(_ bytes: [UInt8], _ option: Int, of easy: OpaquePointer) -> Int32 {
+        bytes.withUnsafeBytes { csl_easy_set_blob(easy, option, $0.baseAddress, $0.count) }
     }
 }
