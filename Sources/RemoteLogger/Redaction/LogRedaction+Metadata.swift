@@ -33,11 +33,17 @@ extension LogRedaction {
             }
     }
 
-    /// Masks what a secret's name stands beside only now that both have come together; each was masked by itself.
-    func maskedPairs(_ metadata: LogMetadata) -> LogMetadata {
-        guard namesSecret(metadata, isMasked: true) else { return metadata }
+    /// Masks what a secret's name stands beside only now that both have come together; each side was masked by itself.
+    ///
+    /// - Parameters:
+    ///   - metadata: `other` laid over `base`.
+    func maskedPairs(_ metadata: LogMetadata, of base: LogMetadata, and other: LogMetadata) -> LogMetadata {
+        let (isNamedBefore, isNamedNow) = (namesSecret(base, isMasked: true), namesSecret(other, isMasked: true))
+        guard isNamedBefore || isNamedNow else { return metadata }
         var result = metadata
-        for (index, pair) in metadata.enumerated() where Self.isValuing(pair.key) { result.setValue(.string(Self.mask), at: index) }
+        for (index, pair) in metadata.enumerated() where Self.isValuing(pair.key) {
+            if other[pair.key] == nil ? isNamedNow : isNamedBefore { result.setValue(.string(Self.mask), at: index) }
+        }
         return result
     }
 
@@ -114,6 +120,6 @@ extension LogMetadata {
     /// Lays values over these, both masked, and masks what makes a secret only together.
     func merging(_ other: LogMetadata, _ redaction: LogRedaction) -> LogMetadata {
         let merged = merging(other)
-        return isEmpty || other.isEmpty ? merged : redaction.maskedPairs(merged)
+        return isEmpty || other.isEmpty ? merged : redaction.maskedPairs(merged, of: self, and: other)
     }
 }

@@ -40,7 +40,7 @@ extension SpoolCore {
 
     /// Asks for the records of a segment that couldn't be read when the destination began, before it is read.
     ///
-    /// - Returns: whether that is done, or there is no need.
+    /// - Returns: whether there may be more to read: that is done, or the segment's file is gone, which counts as lost.
     func judgeLate(_ name: SegmentName, for destination: String) -> Bool {
         let (segment, selection, directory) = state.withLock { state in
             (state.segments.first { $0.name == name }, state.destinations[destination]?.selection, state.directory)
@@ -49,6 +49,9 @@ extension SpoolCore {
         do throws(SpoolFault) {
             let exclusions = try exclusions(in: segment, directory, for: selection)
             state.withLock { $0.exclude(exclusions, in: name, for: destination) }
+            return true
+        } catch let fault where fault.isMissing {
+            noteMissing(name)
             return true
         } catch {
             return false

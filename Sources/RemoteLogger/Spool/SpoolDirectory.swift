@@ -98,11 +98,13 @@ struct SpoolDirectory: Sendable {
     /// - Returns: whether the directory can be used.
     private mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
         var names: [SegmentName] = []
+        // Removed at the end: a directory in which a later version has written is left untouched, whatever else is in it.
+        var useless: [String] = []
         for file in try files.list(path) where file != Self.lockFile {
             if let name = SegmentName(file) {
                 names.append(name)
             } else if file == Self.temporary {
-                try files.remove(path + "/" + file)
+                useless.append(path + "/" + file)
             } else if let destination = DestinationCursor.destination(ofFile: file) {
                 let bytes = try files.with(path + "/" + file, .read) { file throws(SpoolFault) in
                     try files.readAll(file, 0..<DestinationCursor.size)
@@ -123,13 +125,17 @@ struct SpoolDirectory: Sendable {
         var last: RecordPosition = 0
         for name in names.sorted() {
             epoch = max(epoch, name.epoch)
-            guard try scan(name, after: &last, files) else { return false }
+            guard try scan(name, after: &last, &useless, files) else { return false }
         }
+        for path in useless { try files.remove(path) }
         return true
     }
 
+    /// - Parameter useless: gets what can be removed.
     /// - Returns: whether the directory can be used.
-    private mutating func scan(_ name: SegmentName, after last: inout RecordPosition, _ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
+    private mutating func scan(
+        _ name: SegmentName, after last: inout RecordPosition, _ useless: inout [String], _ files: SpoolFileSystem
+    ) throws(SpoolFault) -> Bool {
         let bytes = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) in
             let size = try files.size(file)
             do throws(SpoolFault) {
@@ -144,7 +150,7 @@ struct SpoolDirectory: Sendable {
             last = segment.last
             segments.append(segment)
         case .empty:
-            try files.remove(path + "/\(name)")
+            useless.append(path + "/\(name)")
         case .unreadable:
             otherBytes += bytes.count
             remarks.append("\(path)/\(name) has no header that can be read. It is left as it is.")

@@ -38,18 +38,24 @@ struct SpoolState: Sendable {
     ) -> AppendOutcome {
         var outcome = AppendOutcome(position: last)
         let claim = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
-        if let claim {
-            outcome.isExcluded = claim.isExcluded
-            if !claim.isExcluded { destinations[destination]?.found -= 1 }
+        if let claim, claim.position != nil {
+            outcome.isExcluded = claim.excluded.contains(destination)
+            if !outcome.isExcluded { destinations[destination]?.found -= 1 }
         } else {
-            let excluded = exclusions(of: record)
+            // Each filter is asked once: it may draw lots, or count.
+            let excluded = claim?.excluded ?? exclusions(of: record)
             // The others bring it themselves.
             guard !excluded.contains(destination) else {
+                if claim == nil, destinations.count > 1 { recent.add(record.id, at: nil, by: destination, excluded: excluded) }
                 outcome.isExcluded = true
                 return outcome
             }
             last += 1
-            if destinations.count > 1 { recent.add(record.id, at: last, by: destination, excluded: excluded) }
+            if claim != nil {
+                recent.place(record.id, at: last)
+            } else if destinations.count > 1 {
+                recent.add(record.id, at: last, by: destination, excluded: excluded)
+            }
             destinations.changeEach { name, state in
                 guard excluded.isEmpty || !excluded.contains(name) else { return }
                 state.take(record.level, size: size, now: now, isFound: name != destination)

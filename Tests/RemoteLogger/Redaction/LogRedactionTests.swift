@@ -125,6 +125,11 @@ import WebServiceClient
         for record in sink.records { #expect(record.metadata["value"] == "<masked>", "\(record.metadata)") }
         logger.with([naming == "key" ? "name" : naming: "Accept"]).info("m", ["value": "text/html"])
         #expect(sink.records.last?.metadata["value"] == "text/html")
+        // What stands together on one side was judged there, whatever comes from the other.
+        for bound in [LogMetadata(), ["request": 1]] {
+            logger.with(bound).info("m", ["key": "theme", "value": "dark"])
+            #expect(sink.records.last?.metadata["value"] == "dark")
+        }
     }
 
     @Test func `no name that the library masks elsewhere is shown`() {

@@ -170,6 +170,47 @@ import WebServiceClient
         _ = store.close()
     }
 
+    @Test func `a segment that is gone before it could be asked for holds up nothing`() async throws {
+        let first = try SpoolHarness()
+        first.append((1...30).map { .sample($0) })
+        #expect(await first.spool.sync())
+        let disk = first.disk.afterKill()
+        let fails = Locked(false)
+        let spool = Spool(root: "/spool", settings: SpoolSettings(), files: disk.files)
+        disk.faults.withLock { $0 = { name, _ in name == "open" && fails.withLock { $0 } ? 24 : nil } }
+        fails.withLock { $0 = true }
+        let store = try #require(spool.store(for: "default", minimumLevel: .trace) { _ in true })
+        fails.withLock { $0 = false }
+        disk[try #require(disk.segments.first)] = nil
+        _ = store.append(.sample(31), now: 0)
+        #expect(await store.read(after: 0, limits: BatchLimits()).sequences == [31])
+        #expect(store.takeLosses().reduce(0) { $0 + $1.count } == 30 && store.load.unread == 0)
+        _ = store.close()
+    }
+
+    /// It may draw lots, or count: a second answer would give a record away that the first one kept out.
+    @Test(arguments: [["a", "b"], ["b", "a"]]) func `a filter is asked once, whoever brings the record first`(order: [String]) async throws
+    {
+        let spool = Spool(root: "/spool", settings: SpoolSettings(), files: MemoryDisk().files)
+        let asked = Locked(0)
+        let every = try #require(
+            spool.store(for: "a", minimumLevel: .trace) { _ in
+                asked.withLock {
+                    $0 += 1; return $0 % 2 == 0
+                }
+            })
+        let all = try #require(spool.store(for: "b", minimumLevel: .trace))
+        for number in 1...40 {
+            let record = LogRecord.sample(UInt64(number))
+            for name in order { _ = (name == "a" ? every : all).append(record, now: 0) }
+        }
+        #expect(asked.withLock { $0 } == 40)
+        #expect(every.load.records == 20 && all.load.records == 40 && every.load.found == 0 && all.load.found == 0)
+        _ = await spool.sync()
+        #expect(await every.read(after: 0, limits: BatchLimits()).sequences == Array(stride(from: 2, through: 40, by: 2)))
+        _ = (every.close(), all.close())
+    }
+
     @Test func `a filter that changes its mind spoils no count`() async throws {
         let clock = ManualLogClock()
         let random = Locked(SeededGenerator(seed: 3))

@@ -49,10 +49,15 @@ import WebServiceClient
         let (disk, path) = try await Self.source()
         let later = "/spool/0/00000000000000ff-0000000000000001.segment"
         disk[later] = Self.newer(try #require(disk[path]))
+        // What would be tidied up elsewhere stays as well.
+        disk["/spool/0/next.temporary"] = [1, 2, 3]
+        disk["/spool/0/0000000000000001-0000000000000009.segment"] = []
+        let (before, content) = (disk.paths, disk["/spool/0/next.temporary"])
         let old = try SpoolHarness(disk)
         #expect(old.spool.statistics.directory == "/spool/1")
         #expect(await old.readAll().isEmpty)
         await old.end()
+        #expect(Set(before).isSubset(of: disk.paths) && disk["/spool/0/next.temporary"] == content)
         // The later program is this one again: it has read what it knew.
         disk[later] = nil
         let next = try SpoolHarness(disk.afterKill())
