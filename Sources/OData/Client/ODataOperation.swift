@@ -14,36 +14,6 @@ struct ODataOperation: Sendable {
     }
 }
 
-extension FetchRequest {
-    /// The request for the number of what another one matches.
-    init(counting other: FetchRequest) {
-        self.init(resource: other.resource.appending(.count))
-        options = other.options
-        keepMatching()
-    }
-
-    /// The same as a page that has the number and nothing else.
-    init<Other>(countingByPage other: FetchRequest<Other>) {
-        self.init(resource: other.resource)
-        options = other.options
-        keepMatching()
-        options.top = 0
-        options.includesCount = true
-    }
-
-    /// Keeps of the options what says which entities are meant.
-    private mutating func keepMatching() {
-        options.selection = .all
-        options.expansions = []
-        options.order = []
-        options.top = nil
-        options.skip = nil
-        options.includesCount = false
-        options.levels = nil
-        options.index = nil
-    }
-}
-
 extension ODataClient {
     /// The relative URL of an operation.
     func printed(

@@ -16,6 +16,11 @@ import WebServiceClient
         }
     }
 
+    /// A receiver that resets its first connection from some moment on: it takes the connection's bytes, and forgets them.
+    private func receiver(_ breaks: Locked<Bool>) throws -> TCPReceiver {
+        try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
+    }
+
     private static func texts(_ bytes: [UInt8]) -> [String] {
         TCPReceiver.frames(of: bytes).messages.compactMap { $0.split(separator: " ").last.map(String.init) }
     }
@@ -29,8 +34,7 @@ import WebServiceClient
 
     @Test func `a receiver that is away for longer than the window loses nothing`() async throws {
         let breaks = Locked(false)
-        // It takes the connection's bytes, and forgets them.
-        let receiver = try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
+        let receiver = try receiver(breaks)
         defer { receiver.stop() }
         let clock = ManualLogClock()
         let shipper = try shipper(receiver, clock)
@@ -55,7 +59,7 @@ import WebServiceClient
 
     @Test func `what stood the window on a connection that lives isn't sent again`() async throws {
         let breaks = Locked(false)
-        let receiver = try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
+        let receiver = try receiver(breaks)
         defer { receiver.stop() }
         let clock = ManualLogClock()
         let shipper = try shipper(receiver, clock)

@@ -6,13 +6,6 @@ import WebServiceClient
 
 /// Filters of receivers, with a spool that they share and without.
 @Suite struct DestinationFilterTests {
-    private static func spool(_ disk: MemoryDisk, _ clock: ManualLogClock, bytes: Int = 64 << 20) -> Spool {
-        var settings = SpoolSettings()
-        settings.clock = clock
-        settings.diskBytes = bytes
-        return Spool(root: "/spool", settings: settings, files: disk.files)
-    }
-
     /// A receiver of all, and one of what is audited, in either order.
     private static func pipeline(
         _ all: StubReceiver, _ audit: StubReceiver, _ spool: Spool?, _ clock: ManualLogClock, auditIsFirst: Bool = false,
@@ -44,7 +37,7 @@ import WebServiceClient
     func `records reach only who wants them`(hasSpool: Bool, auditIsFirst: Bool) async throws {
         let clock = ManualLogClock()
         let (all, audit) = (StubReceiver(), StubReceiver())
-        let spool = hasSpool ? Self.spool(MemoryDisk(), clock) : nil
+        let spool = hasSpool ? Spool.inMemory(MemoryDisk(), clock) : nil
         let pipeline = try Self.pipeline(all, audit, spool, clock, auditIsFirst: auditIsFirst)
         let (shop, auditing) = (RemoteLogger(label: "shop", pipeline: pipeline), RemoteLogger(label: "audit.login", pipeline: pipeline))
         for number in 0..<600 {
@@ -66,7 +59,7 @@ import WebServiceClient
     @Test func `a single record for one that is idle leaves in time, whatever passes by`() async throws {
         let clock = ManualLogClock()
         let (all, audit) = (StubReceiver(), StubReceiver())
-        let pipeline = try Self.pipeline(all, audit, Self.spool(MemoryDisk(), clock), clock)
+        let pipeline = try Self.pipeline(all, audit, Spool.inMemory(MemoryDisk(), clock), clock)
         for round in 1...5 {
             RemoteLogger(label: "shop", pipeline: pipeline).info("m")
             #expect(await clock.run(step: .milliseconds(20)) { all.lines.joined().count == 2 * round - 1 })
@@ -86,7 +79,7 @@ import WebServiceClient
         first.append((1...300).map { .sample($0, label: $0 % 10 == 0 ? "audit" : "shop") })
         #expect(await first.spool.sync())
         let (all, audit) = (StubReceiver(), StubReceiver([.broken]))
-        let second = try Self.pipeline(all, audit, Self.spool(disk.afterKill(), clock), clock)
+        let second = try Self.pipeline(all, audit, Spool.inMemory(disk.afterKill(), clock), clock)
         #expect(try Self.counts(second, "audit").found == 30 && Self.counts(second, "all").found == 300)
         RemoteLogger(label: "shop", pipeline: second).info("new")
         RemoteLogger(label: "audit", pipeline: second).info("new")
@@ -99,7 +92,7 @@ import WebServiceClient
         }
         _ = await ended
         let (allAgain, auditAgain) = (StubReceiver(), StubReceiver())
-        let third = try Self.pipeline(allAgain, auditAgain, Self.spool(disk.afterKill().afterKill(), clock), clock)
+        let third = try Self.pipeline(allAgain, auditAgain, Spool.inMemory(disk.afterKill().afterKill(), clock), clock)
         #expect(await clock.run { auditAgain.lines.joined().count >= 30 && third.shippers["audit"]?.statistics.buffered == 0 })
         #expect(auditAgain.lines.joined().allSatisfy { $0.label == "audit" })
         _ = try (Self.counts(third, "audit"), Self.counts(third, "all"))
@@ -108,7 +101,8 @@ import WebServiceClient
     @Test func `a full spool counts for each what it would have got`() async throws {
         let disk = MemoryDisk()
         let clock = ManualLogClock()
-        let pipeline = try Self.pipeline(StubReceiver([.broken]), StubReceiver([.broken]), Self.spool(disk, clock, bytes: 64 << 10), clock)
+        let pipeline = try Self.pipeline(
+            StubReceiver([.broken]), StubReceiver([.broken]), Spool.inMemory(disk, clock, bytes: 64 << 10), clock)
         for number in 0..<1_500 {
             let logger = RemoteLogger(label: number % 3 == 0 ? "audit" : "shop", pipeline: pipeline, minimumLevel: .trace)
             logger.log(number % 10 == 0 ? .error : .debug, String(repeating: "x", count: 150))
@@ -215,7 +209,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         let random = Locked(SeededGenerator(seed: 3))
         let (all, some) = (StubReceiver(), StubReceiver())
-        let pipeline = try Self.pipeline(all, some, Self.spool(MemoryDisk(), clock), clock) { _ in
+        let pipeline = try Self.pipeline(all, some, Spool.inMemory(MemoryDisk(), clock), clock) { _ in
             random.withLock { Bool.random(using: &$0) }
         }
         let logger = RemoteLogger(label: "shop", pipeline: pipeline)
@@ -240,7 +234,7 @@ import WebServiceClient
                 settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
             }
         }
-        let spooled = try shipper(Self.spool(MemoryDisk(), clock), StubReceiver())
+        let spooled = try shipper(Spool.inMemory(MemoryDisk(), clock), StubReceiver())
         let error = #expect(throws: LogShipperError.self) { try spooled.filtered { $0.label == "a" } }
         #expect(error?.message.contains("includes") == true)
         // Who doesn't know what the sink is learns it from the diagnostics.

@@ -5,13 +5,6 @@ import WebServiceClient
 
 /// Several receivers from one spool.
 @Suite struct LogDestinationTests {
-    private static func spool(_ disk: MemoryDisk, _ clock: ManualLogClock, bytes: Int = 64 << 20) -> Spool {
-        var settings = SpoolSettings()
-        settings.clock = clock
-        settings.diskBytes = bytes
-        return Spool(root: "/spool", settings: settings, files: disk.files)
-    }
-
     private static func pipeline(
         _ receivers: [(String, StubReceiver)], _ spool: Spool?, _ clock: ManualLogClock, level: LogLevel = .trace
     ) throws -> LogPipeline {
@@ -33,7 +26,7 @@ import WebServiceClient
         let isBack = Locked(false)
         let (quick, important) = (StubReceiver(), StubReceiver())
         let away = StubReceiver { _, _ in isBack.withLock { $0 } ? .status(200) : .broken }
-        let pipeline = try Self.pipeline([("quick", quick), ("important", important), ("away", away)], Self.spool(disk, clock), clock)
+        let pipeline = try Self.pipeline([("quick", quick), ("important", important), ("away", away)], Spool.inMemory(disk, clock), clock)
         let logger = RemoteLogger(label: "test", pipeline: pipeline, minimumLevel: .trace)
         for number in 0..<700 {
             logger.log(LogLevel.allCases[number % 7], "m\(number)")
@@ -56,7 +49,7 @@ import WebServiceClient
         let disk = MemoryDisk()
         let clock = ManualLogClock()
         let (here, away) = (StubReceiver(), StubReceiver([.broken]))
-        let first = try Self.pipeline([("here", here), ("away", away)], Self.spool(disk, clock), clock)
+        let first = try Self.pipeline([("here", here), ("away", away)], Spool.inMemory(disk, clock), clock)
         let logger = RemoteLogger(label: "test", pipeline: first)
         for number in 0..<200 { logger.info("m\(number)") }
         #expect(await clock.run { first.shippers["here"]?.statistics.delivered == 200 })
@@ -67,7 +60,7 @@ import WebServiceClient
         }
         #expect(await ended == false)
         let (hereAgain, back) = (StubReceiver(), StubReceiver())
-        let second = try Self.pipeline([("here", hereAgain), ("away", back)], Self.spool(disk.afterKill(), clock), clock)
+        let second = try Self.pipeline([("here", hereAgain), ("away", back)], Spool.inMemory(disk.afterKill(), clock), clock)
         RemoteLogger(label: "test", pipeline: second).info("new")
         #expect(
             await clock.run { second.shippers["away"]?.statistics.delivered == 201 && second.shippers["here"]?.statistics.buffered == 0 })
@@ -79,7 +72,7 @@ import WebServiceClient
         let disk = MemoryDisk()
         let clock = ManualLogClock()
         let pipeline = try Self.pipeline(
-            [("here", StubReceiver()), ("away", StubReceiver([.broken]))], Self.spool(disk, clock, bytes: 64 << 10), clock)
+            [("here", StubReceiver()), ("away", StubReceiver([.broken]))], Spool.inMemory(disk, clock, bytes: 64 << 10), clock)
         let logger = RemoteLogger(label: "test", pipeline: pipeline, minimumLevel: .trace)
         for number in 0..<1_500 {
             logger.log(number % 10 == 0 ? .error : .debug, String(repeating: "x", count: 150))
@@ -110,7 +103,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         for names in [["a", "a"], [""], [String(repeating: "x", count: 61)]] {
             #expect(throws: LogShipperError.self) {
-                try Self.pipeline(names.map { ($0, StubReceiver()) }, Self.spool(MemoryDisk(), clock), clock)
+                try Self.pipeline(names.map { ($0, StubReceiver()) }, Spool.inMemory(MemoryDisk(), clock), clock)
             }
         }
     }

@@ -51,3 +51,13 @@ extension [StoredRecord] {
 func bytes(of record: LogRecord) -> Data {
     (try? NDJSONFormat().encode([record])) ?? Data()
 }
+
+extension Spool {
+    /// A spool on a disk in memory, by a clock that the test moves.
+    static func inMemory(_ disk: MemoryDisk, _ clock: ManualLogClock, bytes: Int = 64 << 20) -> Spool {
+        var settings = SpoolSettings()
+        settings.clock = clock
+        settings.diskBytes = bytes
+        return Spool(root: "/spool", settings: settings, files: disk.files)
+    }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -97,7 +98,7 @@ import WebServiceClient
     }
 
     @Test func `a download through the transport is the file that was served`() async throws {
-        let data = SplitMix.bytes(2_000_000)
+        let data = SeededGenerator.bytes(2_000_000)
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(data.count)\r\n\r\n")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -131,7 +132,7 @@ import WebServiceClient
         let request = try server.request()
         let endings = try await watched {
             await withTaskGroup(of: Ending.self) { group in
-                var random = SplitMix(seed: UInt64(round) + 1)
+                var random = SeededGenerator(seed: UInt64(round) + 1)
                 for _ in 0..<200 {
                     let patience = Duration.microseconds(Int64(random.next() % 200_000))
                     group.addTask {
@@ -155,7 +156,7 @@ import WebServiceClient
         let request = try server.request()
         let endings = try await watched {
             await withTaskGroup(of: Ending.self) { group in
-                var random = SplitMix(seed: 7)
+                var random = SeededGenerator(seed: 7)
                 for _ in 0..<200 {
                     let patience = Duration.microseconds(Int64(random.next() % 60_000))
                     group.addTask {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -177,7 +178,7 @@ import WebServiceClient
     }
 
     @Test func `a large body is whole, and its progress rises to its end`() async throws {
-        let large = SplitMix.bytes(5_000_000)
+        let large = SeededGenerator.bytes(5_000_000)
         let server = try RawServer { connection in
             guard connection.readRequest() != nil else { return }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(large.count)\r\n\r\n")

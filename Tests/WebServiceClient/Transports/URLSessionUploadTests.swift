@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -43,7 +44,7 @@ import WebServiceClient
     }
 
     @Test(arguments: [0, 1, 100, 1_000_000]) func `bytes in memory come back`(count: Int) async throws {
-        let data = SplitMix.bytes(count)
+        let data = SeededGenerator.bytes(count)
         let (back, request) = try await echo(RequestBody(data, contentType: "image/png"), method: .put)
         #expect(back == data)
         #expect(request.line == "PUT / HTTP/1.1")
@@ -52,7 +53,7 @@ import WebServiceClient
     }
 
     @Test(arguments: [0, 3_000_000]) func `a file comes back`(count: Int) async throws {
-        let data = SplitMix.bytes(count)
+        let data = SeededGenerator.bytes(count)
         let (back, request) = try await echo(try RequestBody(file: try file(data)))
         #expect(back == data)
         #expect(request.field("Content-Type") == "application/octet-stream")
@@ -60,7 +61,7 @@ import WebServiceClient
     }
 
     @Test func `several segments come back in their order`() async throws {
-        let (first, second) = (SplitMix.bytes(200_000, seed: 2), SplitMix.bytes(300_000, seed: 3))
+        let (first, second) = (SeededGenerator.bytes(200_000, seed: 2), SeededGenerator.bytes(300_000, seed: 3))
         let body = RequestBody(segments: [
             .data(Data("head".utf8)), .file(try file(first), length: 200_000), .data(Data("mid".utf8)),
             .file(try file(second), length: 300_000), .data(Data()),
@@ -71,7 +72,7 @@ import WebServiceClient
     }
 
     @Test(arguments: [nil, 60_000] as [Int64?]) func `a stream comes back`(length: Int64?) async throws {
-        let pieces = (0..<6).map { SplitMix.bytes(10_000, seed: UInt64($0)) }
+        let pieces = (0..<6).map { SeededGenerator.bytes(10_000, seed: UInt64($0)) }
         let body = RequestBody(length: length) {
             AsyncThrowingStream { continuation in
                 for piece in pieces { continuation.yield(piece) }
@@ -136,7 +137,7 @@ import WebServiceClient
             _ = connection.readHead()
             _ = connection.waitForClose()
         }
-        let data = SplitMix.bytes(1_000)
+        let data = SeededGenerator.bytes(1_000)
         let request = try server.request(
             .post,
             body: RequestBody {
@@ -158,9 +159,9 @@ import WebServiceClient
     }
 
     @Test func `a file that has changed its length, or is gone, is refused`() async throws {
-        let file = try file(SplitMix.bytes(10))
+        let file = try file(SeededGenerator.bytes(10))
         let body = try RequestBody(file: file)
-        try SplitMix.bytes(11).write(to: file)
+        try SeededGenerator.bytes(11).write(to: file)
         await #expect(throws: RequestBodyError.self) { try await echo(body) }
         try FileManager.default.removeItem(at: file)
         await #expect(throws: RequestBodyError.self) { try await echo(body) }
@@ -177,7 +178,7 @@ import WebServiceClient
     }
 
     @Test(arguments: [0, 3_000_000]) func `progress rises to the whole, from memory and from a file`(count: Int) async throws {
-        let data = SplitMix.bytes(count)
+        let data = SeededGenerator.bytes(count)
         for body in [RequestBody(data), try RequestBody(file: try file(data))] {
             let seen = Locked<[TransferProgress]>([])
             _ = try await echo(body) { progress in seen.withLock { $0.append(progress) } }
@@ -204,7 +205,7 @@ import WebServiceClient
             connection.write("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 5\r\n\r\nlarge")
             _ = connection.waitForClose()
         }
-        let request = try server.request(.post, body: RequestBody(SplitMix.bytes(3_000_000)))
+        let request = try server.request(.post, body: RequestBody(SeededGenerator.bytes(3_000_000)))
         let response = try await watched { [transport] in try await transport.send(request) }
         #expect(response.status == 413)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test func `Random bytes and random nestings never trap`() {
-        var random = SplitMix(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for round in 0..<20_000 {
             var bytes = (0..<Int.random(in: 0..<200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
             if round.isMultiple(of: 2) { bytes = bytes.map { $0 < 100 ? [0x30, 0x02, 0x03, 0xa0, 0x84, 0x81][Int($0) % 6] : $0 } }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Fuzzing) @testable import WebServiceClient
@@ -47,7 +48,7 @@ struct ContentDecoderTests {
             let halves = [sample.bytes.prefix(place), sample.bytes.dropFirst(place)]
             #expect(try decode(halves, [sample.coding]) == CodedSample.plain)
         }
-        var random = SplitMix(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<200 {
             var rest = sample.bytes
             var pieces: [Data] = []
@@ -84,7 +85,7 @@ struct ContentDecoderTests {
     }
 
     @Test func `bytes by chance are no trap`() {
-        var random = SplitMix(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<2_000 {
             let bytes = Data((0..<Int.random(in: 1...80, using: &random)).map { _ in UInt8(truncatingIfNeeded: random.next()) })
             for coding in ContentCoding.allCases where coding.isAvailable { _ = try? decode([bytes], [coding]) }

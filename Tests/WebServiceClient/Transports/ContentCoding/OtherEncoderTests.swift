@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Fuzzing) @testable import WebServiceClient
@@ -36,7 +37,7 @@ import Testing
     private static let plain: [Data] = [
         Data(),
         Data((0..<6_000).map { "{\"id\":\($0),\"name\":\"n\($0 * 7919 % 1_009)\"}" }.joined(separator: ",").utf8)
-            + SplitMix.bytes(200_000) + Data(String(repeating: "compressed ", count: 20_000).utf8) + Data(count: 3_000_000),
+            + SeededGenerator.bytes(200_000) + Data(String(repeating: "compressed ", count: 20_000).utf8) + Data(count: 3_000_000),
     ]
 
     private static func exists(_ program: Substring) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
@@ -95,7 +96,7 @@ struct CurlDecodingTests {
     }
 
     @Test func `a connection that breaks within a coded body says so, and not that the coding does`() async throws {
-        let bytes = CodedSample.stored(SplitMix.bytes(60_000))
+        let bytes = CodedSample.stored(SeededGenerator.bytes(60_000))
         let server = try LoopbackServer { routes in
             routes.fallback { _ in
                 .data(bytes.prefix(30_000)).with("Content-Encoding", "gzip").framed(.contentLength(bytes.count))
@@ -170,7 +171,7 @@ struct CurlDecodingTests {
     }
 
     @Test func `a slow reader of a coded body slows the server down, and gets every byte`() async throws {
-        let part = SplitMix.bytes(50_000)
+        let part = SeededGenerator.bytes(50_000)
         let member = CodedSample.stored(part)
         let (count, sent) = (1_000, Locked(0))
         let server = try LoopbackServer { routes in

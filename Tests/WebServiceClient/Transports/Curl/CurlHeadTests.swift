@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func `whatever comes is borne`() {
-        var random = SplitMix(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<2_000 {
             let alphabet: [UInt8] = [13, 10, 32, 9, 58, 0, 255, 65]
             var bytes: [UInt8] = []
