@@ -60,6 +60,7 @@ extension IntegrationTests {
             let tls: String
             let http: String
             let client: String
+            let connection: Int?
         }
 
         private func who(_ server: String, _ trust: TrustPolicy) async throws -> Who {
@@ -122,6 +123,21 @@ extension IntegrationTests {
             let right: [HostPattern: PinSet] = ["127.0.0.1": [.publicKey(sha256: files.serverPin)]]
             #expect(try await get("tls-nginx", try policy(pins: right)).response.status == 200)
             #expect(try await failure("tls-nginx", try policy(pins: wrong))?.code == .pinMismatch)
+        }
+
+        /// A connection without pins may have been made by resuming a session, which says nothing of the certificates to check.
+        @Test(
+            .enabled("older libraries than 7.83.1 don't keep them apart: there each call with pins makes a connection") {
+                ((try? CurlLibrary.open().versionNumber) ?? 0) >= 0x07_53_01
+            })
+        func `Calls with pins share a connection among themselves, and none with calls without them`() async throws {
+            let plain = try policy()
+            let pinned = try policy(pins: ["127.0.0.1": [.publicKey(sha256: files.serverPin)]])
+            let without = try #require(try await who("tls-nginx", plain).connection)
+            let with = try #require(try await who("tls-nginx", pinned).connection)
+            #expect(without != with)
+            #expect(try await who("tls-nginx", pinned).connection == with)
+            #expect(try await who("tls-nginx", plain).connection == without)
         }
 
         // MARK: Pins

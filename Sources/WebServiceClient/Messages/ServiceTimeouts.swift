@@ -1,13 +1,14 @@
 /// The deadlines of a call. Each is measured by the transport on the monotonic clock; `nil` means no limit.
 public struct ServiceTimeouts: Sendable, Hashable {
-    /// From the start of an attempt to the head of its response: connecting, sending and waiting. Default 60 seconds.
+    /// From the start of an attempt to the head of its response: connecting and waiting. While the request's body goes out, the time counts
+    /// from the last of its bytes that did: a large body has all the time that it needs, one that stands still hasn't. Default 60 seconds.
     public var firstByte: Duration?
 
     /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
     /// a transport that is ``TransportCapabilities/connectDeadlines``; without it the exchange is refused.
     public var connect: Duration?
 
-    /// The longest silence while a body is received. Default 60 seconds.
+    /// The longest silence while a body is received; bytes of the request's body that still go out break it, too. Default 60 seconds.
     public var idle: Duration?
 
     /// The whole call: every attempt, redirect and wait, up to the last byte of the body. Default none.

@@ -6,8 +6,9 @@ struct ExchangeDeadlines: Sendable {
         let code: TransportError.Code
     }
 
+    private let start: MonotonicInstant
     private let connecting: MonotonicInstant?
-    private let waiting: MonotonicInstant?
+    private let waiting: Duration?
     private let idle: Duration?
     private let total: MonotonicInstant?
     private let timeouts: ServiceTimeouts
@@ -15,8 +16,9 @@ struct ExchangeDeadlines: Sendable {
     /// The deadlines of a request whose attempt starts now.
     init(_ request: ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
+        self.start = start
         connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
-        waiting = request.timeouts.firstByte.map { start.advanced(by: Self.bounded($0)) }
+        waiting = request.timeouts.firstByte.map(Self.bounded)
         idle = request.timeouts.idle.map(Self.bounded)
         total = request.end ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
@@ -26,13 +28,16 @@ struct ExchangeDeadlines: Sendable {
 
     /// What passes next while there is no connection.
     var dueWhileConnecting: Due? {
-        guard let connecting, waiting.map({ connecting < $0 }) ?? true else { return dueWhileWaiting }
+        guard let connecting, waiting.map({ connecting < start.advanced(by: $0) }) ?? true else { return dueWhileWaiting() }
         return sooner(connecting, .timedOutConnecting)
     }
 
     /// What passes next while the head of the response is awaited.
-    var dueWhileWaiting: Due? {
-        sooner(waiting, .timedOutWaiting)
+    ///
+    /// - Parameter lastSent: when something of the request's body last went out, `nil` where nothing did: a body that is large, or a link
+    ///   that is slow, is no silence of the server.
+    func dueWhileWaiting(lastSent: MonotonicInstant? = nil) -> Due? {
+        sooner(waiting.map { (lastSent ?? start).advanced(by: $0) }, .timedOutWaiting)
     }
 
     /// What passes next while the body is received, when something of it last came at that instant.

@@ -3,7 +3,6 @@ extension TransportConformance {
     public static let cases: [ConformanceCase] = [
         PlainCases.all, FieldCases.all, TargetCases.all, RestraintCases.all, InterimCases.all, UploadCases.all, UploadFailureCases.all,
         DownloadCases.all, TruncationCases.all, MalformedCases.all, ConnectionCases.all, RepetitionCases.all, DeadlineCases.all,
-        CancellationCases.all,
-        CompressionCases.all,
+        UploadDeadlineCases.all, CancellationCases.all, CompressionCases.all,
     ].flatMap { $0 }
 }

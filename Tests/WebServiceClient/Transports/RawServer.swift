@@ -11,12 +11,22 @@ import Musl
 
 /// A server on loopback whose answers are written byte by byte, each connection on a thread of its own.
 final class RawServer: Sendable {
+    /// 0 where it listens on a path.
     let port: Int
     private let listener: Int32
 
     /// Listens on a port that the system chooses. The connection is closed when `handle` returns.
-    init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
-        let (listener, port) = overIPv6 ? try boundIPv6Socket() : try boundSocket()
+    convenience init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+        try self.init(overIPv6 ? try boundIPv6Socket() : try boundSocket(), handle)
+    }
+
+    /// Listens on a Unix-domain socket at a path, which its owner removes.
+    convenience init(unixPath: String, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+        try self.init((try boundUnixSocket(unixPath), 0), handle)
+    }
+
+    private init(_ bound: (descriptor: Int32, port: Int), _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+        let (listener, port) = bound
         guard listen(listener, 512) == 0 else { throw RawServerError() }
         self.port = port
         self.listener = listener
@@ -55,14 +65,15 @@ final class RawServer: Sendable {
 
 struct RawServerError: Error {}
 
+#if canImport(Darwin)
+private let streamKind = SOCK_STREAM
+#else
+private let streamKind = Int32(SOCK_STREAM.rawValue)
+#endif
+
 /// A socket on loopback, bound to a port that the system chooses.
 private func boundSocket() throws -> (descriptor: Int32, port: Int) {
-    #if canImport(Darwin)
-    let kind = SOCK_STREAM
-    #else
-    let kind = Int32(SOCK_STREAM.rawValue)
-    #endif
-    let descriptor = socket(AF_INET, kind, 0)
+    let descriptor = socket(AF_INET, streamKind, 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -78,12 +89,7 @@ private func boundSocket() throws -> (descriptor: Int32, port: Int) {
 
 /// A socket on IPv6's loopback, bound to a port that the system chooses.
 private func boundIPv6Socket() throws -> (descriptor: Int32, port: Int) {
-    #if canImport(Darwin)
-    let kind = SOCK_STREAM
-    #else
-    let kind = Int32(SOCK_STREAM.rawValue)
-    #endif
-    let descriptor = socket(AF_INET6, kind, 0)
+    let descriptor = socket(AF_INET6, streamKind, 0)
     var address = sockaddr_in6()
     address.sin6_family = sa_family_t(AF_INET6)
     address.sin6_addr = in6addr_loopback
@@ -95,6 +101,25 @@ private func boundIPv6Socket() throws -> (descriptor: Int32, port: Int) {
     }
     guard isBound else { throw RawServerError() }
     return (descriptor, Int(UInt16(bigEndian: address.sin6_port)))
+}
+
+/// A Unix-domain socket, bound to a path.
+private func boundUnixSocket(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, streamKind, 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let isShort = withUnsafeMutableBytes(of: &address.sun_path) { target in
+        guard path.utf8.count < target.count else { return false }
+        target.copyBytes(from: path.utf8)
+        return true
+    }
+    let isBound = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+    }
+    guard isShort, isBound else { throw RawServerError() }
+    return descriptor
 }
 
 /// A port that is taken, so that nobody else gets it, and where nobody listens.
@@ -182,6 +207,15 @@ final class RawConnection {
         guard count > 0 else { return false }
         pending.append(contentsOf: buffer[..<count])
         return true
+    }
+
+    /// The next bytes; `nil` when the client has closed before.
+    func read(_ count: Int) -> Data? {
+        while pending.count < count {
+            guard fill() else { return nil }
+        }
+        defer { pending = Data(pending.dropFirst(count)) }
+        return Data(pending.prefix(count))
     }
 
     /// Waits until the client closes. `false` when it didn't within half a minute.

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -171,5 +172,53 @@ import WebServiceClient
         }
         #expect(endings.count == 200)
         #expect(!endings.contains(.failed))
+    }
+
+    /// On Linux, Foundation ends the process where it gets an answer about a redirect of a task that was cancelled meanwhile.
+    @Test func `a call that is cancelled before its redirect is looked at ends`() async throws {
+        let redirected = AsyncStream<Void>.makeStream()
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n")
+            redirected.continuation.yield()
+            _ = connection.waitForClose()
+        }
+        let fine = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        let request = try server.request()
+        // Progress is told on the queue on which URLSession asks: so it asks when this says so.
+        let held = AsyncStream<Void>.makeStream()
+        let gate = DispatchSemaphore(value: 0)
+        let isFirst = Locked(true)
+        var upload = try fine.request()
+        upload.method = .post
+        upload.body = RequestBody(Data("x".utf8))
+        upload.uploadProgress = { _ in
+            let holds = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            guard holds else { return }
+            held.continuation.yield()
+            gate.wait()
+        }
+        let (ending, other) = try await watched { [upload] in
+            let holder = Task { await end(of: upload) }
+            var holding = held.stream.makeAsyncIterator()
+            _ = await holding.next()
+            let task = Task { await end(of: request) }
+            var answers = redirected.stream.makeAsyncIterator()
+            _ = await answers.next()
+            // URLSession's own threads still have to take note of the answer, which nobody is told.
+            try await Task.sleep(for: .milliseconds(100))
+            task.cancel()
+            let ending = await task.value
+            try await Task.sleep(for: .milliseconds(50))
+            gate.signal()
+            return (ending, await holder.value)
+        }
+        #expect(ending == .cancelled)
+        #expect(other == .answered)
+        let after = try fine.request()
+        #expect(try await watched { await end(of: after) } == .answered)
     }
 }

@@ -17,20 +17,28 @@ enum Contenders {
     private static let connections = 64
 
     /// Each with what makes it; made once a process.
-    private static let makers: KeyValuePairs<String, @Sendable () throws -> Fetch> = [
-        "CurlTransport": { transport(try CurlTransport()) },
-        "URLSessionTransport": { transport(URLSessionTransport.shared) },
+    private static let makers: KeyValuePairs<String, @Sendable (_ base: String) throws -> Fetch> = [
+        "declared call, CurlTransport": declaredCall,
+        "CurlTransport": { _ in transport(try CurlTransport()) },
+        "URLSessionTransport": { _ in transport(URLSessionTransport.shared) },
         "URLSession": urlSession,
-        "AsyncHTTPClientTransport": { transport(AsyncHTTPClientTransport(httpClient())) },
+        "AsyncHTTPClientTransport": { _ in transport(AsyncHTTPClientTransport(httpClient())) },
         "HTTPClient": asyncHTTPClient,
     ]
 
     /// Their names.
     static var names: [String] { makers.map(\.key) }
 
-    /// The contender of that name, ready to fetch.
-    static func fetch(named name: String) throws -> Fetch? {
-        try makers.first { $0.key == name }?.value()
+    /// The contender of that name, ready to fetch from that service.
+    static func fetch(named name: String, from base: String) throws -> Fetch? {
+        try makers.first { $0.key == name }?.value(base)
+    }
+
+    /// What a program with this library does: a declared endpoint, whose JSON is decoded.
+    private static let declaredCall: @Sendable (String) throws -> Fetch = { base in
+        let transport = try CurlTransport()
+        let documents = Documents(serviceRoot: base) { $0.transport = transport }
+        return { url in try await documents.document(url.lastPathComponent).length }
     }
 
     /// A transport of this library, used by itself: without a client above it.
@@ -43,7 +51,7 @@ enum Contenders {
     }
 
     /// What most programs on Linux use.
-    private static let urlSession: @Sendable () -> Fetch = {
+    private static let urlSession: @Sendable (String) -> Fetch = { _ in
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.urlCache = nil
@@ -56,7 +64,7 @@ enum Contenders {
         }
     }
 
-    private static let asyncHTTPClient: @Sendable () -> Fetch = {
+    private static let asyncHTTPClient: @Sendable (String) -> Fetch = { _ in
         let client = httpClient()
         return { url in
             let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))

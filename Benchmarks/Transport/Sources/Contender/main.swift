@@ -12,7 +12,7 @@ guard let name = arguments.first else {
     for name in Contenders.names { print(name) }
     exit(0)
 }
-guard arguments.count == 2, let fetch = try Contenders.fetch(named: name) else {
+guard arguments.count == 2, let fetch = try Contenders.fetch(named: name, from: arguments[1]) else {
     FileHandle.standardError.write(Data("contender: NAME BASE_URL, with a NAME of: \(Contenders.names.joined(separator: " "))\n".utf8))
     exit(2)
 }

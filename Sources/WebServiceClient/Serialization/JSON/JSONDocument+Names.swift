@@ -82,8 +82,13 @@ extension JSONDocument {
         return canonical(name, inObjectAt: node)
     }
 
+    /// A member of exactly this name: not one whose name is the same text in another canonical form, for which all would be looked through.
+    func findExactly(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
+        table(ofObjectAt: node).find(name)
+    }
+
     /// Objects with more members get a table of their names.
-    private static let manyMembers = 64
+    static let manyMembers = 64
 
     private func table(ofObjectAt node: Int) -> JSONNameTable {
         if let table = storage.pointee.tables[node] { return table }

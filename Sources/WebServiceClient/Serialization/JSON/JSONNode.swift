@@ -97,8 +97,12 @@ package struct JSONNode {
     }
 
     /// The members of the object around the value whose names are its own name and a suffix that begins with some byte, of ASCII.
-    package func neighbours(behind mark: UInt8) -> [(name: String, value: JSONNode)] {
+    ///
+    /// - Parameter suffixes: the ones that matter. In an object of many members only these are found, each by itself: to look through all
+    ///   members for each value would take a time that grows with the square of their number.
+    package func neighbours(behind mark: UInt8, suffixes: [String]) -> [(name: String, value: JSONNode)] {
         guard place.parent >= 0, document.word(place.parent).kind == .object else { return [] }
+        if document.word(place.parent + 1).high > JSONDocument.manyMembers { return neighbours(suffixes) }
         let own = document.word(place.index - 1)
         let bytes = document.name(own)
         let end = document.word(place.parent + 1).low
@@ -114,5 +118,16 @@ package struct JSONNode {
             index = document.end(ofValueAt: index + 1)
         }
         return found
+    }
+
+    private func neighbours(_ suffixes: [String]) -> [(name: String, value: JSONNode)] {
+        let own = document.word(place.index - 1)
+        var name = Array(UnsafeBufferPointer(start: document.name(own), count: own.length))
+        return suffixes.compactMap { suffix in
+            name.removeSubrange(own.length...)
+            name.append(contentsOf: suffix.utf8)
+            guard let index = name.withUnsafeBufferPointer({ document.findExactly($0, inObjectAt: place.parent) }) else { return nil }
+            return (document.string(document.word(index)), JSONNode(document, JSONPlace(node: index + 1, container: place.parent)))
+        }
     }
 }

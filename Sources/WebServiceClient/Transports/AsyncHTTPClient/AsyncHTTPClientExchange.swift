@@ -77,7 +77,8 @@ final class AsyncHTTPClientExchange: Sendable {
     private var due: ExchangeDeadlines.Due? {
         let silentSince: MonotonicInstant? = state.withLock { state in
             guard case .open = state.phase else { return nil }
-            return state.reader == nil ? .now : state.readingSince
+            guard state.reader != nil else { return .now }
+            return upload.lastSent.map { max($0, state.readingSince) } ?? state.readingSince
         }
         return silentSince.flatMap { deadlines.dueWhileReceiving(lastArrival: $0) }
     }

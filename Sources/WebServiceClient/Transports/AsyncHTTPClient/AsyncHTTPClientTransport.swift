@@ -70,7 +70,7 @@ public final class AsyncHTTPClientTransport: Transport {
         let outgoing = try AsyncHTTPClientRequest(request, upload: upload)
         try await AsyncHTTPClientUpload.checkEmptyStream(of: request.body, host: outgoing.host, deadlines: deadlines)
         do {
-            let response = try await execute(outgoing, deadlines: deadlines)
+            let response = try await execute(outgoing, upload, deadlines)
             guard response.history.count < 2 else { throw HTTPClientSettings.redirectRefusal }
             upload.headArrived()
             return deliver(response, to: request, host: outgoing.host, upload: upload, deadlines: deadlines)
@@ -81,8 +81,19 @@ public final class AsyncHTTPClientTransport: Transport {
         }
     }
 
-    private func execute(_ outgoing: AsyncHTTPClientRequest, deadlines: ExchangeDeadlines) async throws -> HTTPClientResponse {
-        let due = deadlines.dueWhileWaiting
+    private func execute(
+        _ outgoing: AsyncHTTPClientRequest, _ upload: AsyncHTTPClientUpload, _ deadlines: ExchangeDeadlines
+    ) async throws -> HTTPClientResponse {
+        guard upload.isStreamed else { return try await execute(outgoing, deadlines, until: deadlines.dueWhileWaiting()) }
+        // The engine's own deadline can't be moved while the body goes out.
+        return try await deadlines.whileWaiting(for: outgoing.host, lastSent: { upload.lastSent }) {
+            try await self.execute(outgoing, deadlines, until: nil)
+        }
+    }
+
+    private func execute(
+        _ outgoing: AsyncHTTPClientRequest, _ deadlines: ExchangeDeadlines, until due: ExchangeDeadlines.Due?
+    ) async throws -> HTTPClientResponse {
         if let due, due.instant <= .now { throw deadlines.error(due.code, host: outgoing.host) }
         do {
             return try await client.execute(outgoing.request, deadline: due.map { Self.deadline($0.instant) } ?? .distantFuture)

@@ -13,11 +13,22 @@ final class AsyncHTTPClientUpload: Sendable {
         var isAborted = false
         var failure: (any Error)?
         var reported: Int64 = -1
+        var lastSent: MonotonicInstant?
+        var isEmpty = false
+        var isStreamed = false
     }
+
+    /// Up to this many bytes in memory go to the engine at once.
+    private static let inlineLimit = 64 * 1024
 
     private let state = Locked(State())
     private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let isEmpty = Locked(false)
+
+    /// Whether the engine pulls the body piece by piece.
+    var isStreamed: Bool { state.withLock { $0.isStreamed } }
+
+    /// When pieces last went to the connection; `nil` before the first, and for a body that goes there at once.
+    var lastSent: MonotonicInstant? { state.withLock { $0.lastSent } }
 
     /// What the body's own stream or file has thrown: the engine may report it in other words.
     var failure: (any Error)? { state.withLock { $0.failure } }
@@ -27,17 +38,19 @@ final class AsyncHTTPClientUpload: Sendable {
         self.progress = progress
     }
 
-    /// A body as the engine takes it: one that is in memory as it is, unless someone wants to hear of its progress, all others as a stream.
+    /// A body as the engine takes it: a small one that is in memory as it is, unless someone wants to hear of its progress, all others as a
+    /// stream: the engine doesn't say of what it has at once how far it is with it.
     ///
     /// - Throws: ``RequestBodyError`` when a file isn't what it was when the body was made.
     func body(of body: RequestBody?) throws -> HTTPClientRequest.Body? {
         guard let body else { return nil }
         try Self.checkFiles(of: body)
         if body.length == 0 {
-            isEmpty.withLock { $0 = true }
+            state.withLock { $0.isEmpty = true }
             return .bytes(ByteBuffer())
         }
-        if progress == nil, let data = body.data { return .bytes(ByteBuffer(bytes: data)) }
+        if progress == nil, let data = body.data, data.count <= Self.inlineLimit { return .bytes(ByteBuffer(bytes: data)) }
+        state.withLock { $0.isStreamed = true }
         let pieces = Pieces(body: body, upload: self)
         return .stream(pieces, length: body.length.map { .known($0) } ?? .unknown)
     }
@@ -47,19 +60,8 @@ final class AsyncHTTPClientUpload: Sendable {
     /// - Throws: ``RequestBodyError`` when it isn't, what it throws, and a ``TransportError`` when it stands still.
     static func checkEmptyStream(of body: RequestBody?, host: String, deadlines: ExchangeDeadlines) async throws {
         guard let body, body.length == 0, case .stream(let open) = body.source else { return }
-        let due = deadlines.dueWhileWaiting
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for try await piece in open() where !piece.isEmpty { throw wrongLength("at least \(piece.count)", length: 0) }
-            }
-            if let due {
-                group.addTask {
-                    try await due.instant.sleep()
-                    throw deadlines.error(due.code, host: host)
-                }
-            }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await deadlines.whileWaiting(for: host, lastSent: { nil }) {
+            for try await piece in open() where !piece.isEmpty { throw wrongLength("at least \(piece.count)", length: 0) }
         }
         try Task.checkCancellation()
     }
@@ -79,7 +81,7 @@ final class AsyncHTTPClientUpload: Sendable {
 
     /// The head of the response is there: an empty body has been sent by then.
     func headArrived() {
-        if isEmpty.withLock({ $0 }) { report(0, of: 0) }
+        if state.withLock({ $0.isEmpty }) { report(0, of: 0) }
     }
 
     /// The exchange has ended: what is being read is let go.
@@ -118,8 +120,14 @@ final class AsyncHTTPClientUpload: Sendable {
         return error
     }
 
+    /// The pieces so far have gone to the connection.
+    fileprivate func sent(_ completed: Int64, of total: Int64?) {
+        state.withLock { $0.lastSent = .now }
+        report(completed, of: total)
+    }
+
     /// Tells of the progress, in rising order.
-    fileprivate func report(_ completed: Int64, of total: Int64?) {
+    private func report(_ completed: Int64, of total: Int64?) {
         guard let progress else { return }
         let isNews = state.withLock { state in
             guard completed > state.reported, !state.isAborted else { return false }
@@ -159,12 +167,12 @@ extension AsyncHTTPClientUpload {
         }
 
         mutating func next() async throws -> ByteBuffer? {
-            if passed > 0 { upload.report(passed, of: length) }
+            if passed > 0 { upload.sent(passed, of: length) }
             while rest.isEmpty {
                 let chunks = chunks
                 guard let chunk = try await upload.read({ try await chunks.next() }) else {
                     try checkLength(isComplete: true)
-                    upload.report(passed, of: length)
+                    upload.sent(passed, of: length)
                     return nil
                 }
                 rest = chunk

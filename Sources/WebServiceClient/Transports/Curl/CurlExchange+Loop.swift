@@ -49,7 +49,11 @@ extension CurlExchange {
     func send(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
         guard let upload else { return .end }
         let reading = upload.read(into: buffer)
-        if case .wait = reading { transfer.waitsForUpload = true }
+        switch reading {
+        case .bytes: transfer.lastProgress = transfer.loop?.now
+        case .wait: transfer.waitsForUpload = true
+        case .end: break
+        }
         reportUpload(upload.taken, of: upload.length)
         return reading
     }
@@ -59,9 +63,11 @@ extension CurlExchange {
         guard isWanted else { return nil }
         if transfer.hasHead {
             // While the reader is slow, silence is its own.
-            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastArrival ?? now)
+            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastProgress ?? now)
         }
-        return transfer.isConnected ? deadlines.dueWhileWaiting : deadlines.dueWhileConnecting
+        // Older libraries don't tell that the connection stands, but none sends anything before.
+        guard transfer.isConnected || transfer.lastProgress != nil else { return deadlines.dueWhileConnecting }
+        return deadlines.dueWhileWaiting(lastSent: transfer.lastProgress)
     }
 
     /// The head of the response is there; where a proxy has answered instead of opening a tunnel, that answer's, which has no body.

@@ -53,7 +53,7 @@ enum CurlFault {
         case CSL_RESULT_PROXY_NOT_RESOLVED:
             return (.hostNotFound, "The proxy on the way to \(host) has no address: check its name.")
         case CSL_RESULT_CANNOT_CONNECT:
-            return (.cannotConnect, "Nobody answers at \(host): check host and port, and that the service is up.")
+            return (.cannotConnect, nobody(at: host, text))
         case CSL_RESULT_PROXY:
             return (.cannotConnect, "The proxy on the way to \(host) refuses (\(text)).")
         case CSL_RESULT_TIMED_OUT:
@@ -97,6 +97,24 @@ enum CurlFault {
         default:
             return (.other, "The exchange with \(host) failed with libcurl's error \(code) (\(text)).")
         }
+    }
+
+    /// libcurl says whom it tried ("failed to connect to 10.0.0.1 port 3128 after …"): where there is a proxy, that; later versions name the
+    /// server, and the proxy behind it ("failed to connect to service.example port 80 via proxy.example after …").
+    private static func nobody(at host: String, _ text: String) -> String {
+        let words = text.split(separator: " ")
+        if words.count > 8, words[7] == "via" { return nobody(atProxy: String(words[8]), to: host) }
+        let port = words.count > 6 && words[5] == "port" ? words[6].prefix { $0.isNumber } : ""
+        let server = host.lowercased().filter { $0 != "[" && $0 != "]" }
+        guard !port.isEmpty, text.hasPrefix("failed to connect to "), server != words[4], server != "\(words[4]):\(port)" else {
+            return "Nobody answers at \(host): check host and port, and that the service is up."
+        }
+        return nobody(atProxy: "\(words[4]) port \(port)", to: host)
+    }
+
+    private static func nobody(atProxy proxy: String, to host: String) -> String {
+        "Nobody answers at \(proxy), the proxy on the way to \(host): check the transport's proxy, or http_proxy, https_proxy and all_proxy "
+            + "in the environment."
     }
 
     /// X.509's verification results, as OpenSSL numbers them.

@@ -13,6 +13,8 @@ final class CurlHandle {
     private var isConfigured = false
     /// Whether something is set that the next exchange must not find.
     private var isSpecial = false
+    /// Whether a connection that is being made is waited for, as it may take several exchanges.
+    private var waitsForConnection = false
 
     /// A new handle; `nil` when there is no memory.
     init?(_ driver: OpaquePointer? = nil) {
@@ -44,6 +46,7 @@ final class CurlHandle {
         let request = exchange.request
         csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
+        wait(forConnection: settings.sharesConnections(to: request.origin))
         guard !isPlain(exchange) else { return }
         isSpecial = true
         if let proxyLines = request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
@@ -95,7 +98,14 @@ final class CurlHandle {
         return exchange.request.method == .get && exchange.trust.isStandard && exchange.request.proxyLines == nil && exchange.probe == nil
     }
 
+    private func wait(forConnection waits: Bool) {
+        guard waits != waitsForConnection else { return }
+        waitsForConnection = waits
+        csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, waits ? 1 : 0)
+    }
+
     private func configure(_ settings: CurlSettings) throws(TransportError) {
+        waitsForConnection = false
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
         csl_easy_set_callbacks(easy, CurlCallbacks.all, driver)
         try settings.apply(to: easy)

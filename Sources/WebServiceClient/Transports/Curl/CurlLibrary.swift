@@ -75,6 +75,8 @@ public struct CurlLibrary: Sendable, Hashable {
 
     /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
+    /// Whether a connection is used again only by transfers with the same options of TLS.
+    var keepsOptionsApart: Bool { versionNumber >= 0x07_53_01 }
     /// Whether certificates and keys can be given as bytes. Some of its ways to TLS can't take them, whatever its version.
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 && Self.takesBlobs }
 

@@ -12,18 +12,18 @@ extension CurlLoop {
     func handle(_ command: CurlEngine.Command) {
         switch command {
         case .start(let exchange):
-            queue.append(exchange)
+            exchange.transfer.lane = lanes.append(exchange, to: exchange.request.origin)
             watch(exchange.deadlines.dueWhileConnecting)
         case .drop(let exchange):
-            guard exchange.transfer.handle != nil else { return }
-            remove(exchange)
+            guard exchange.transfer.handle == nil else { return remove(exchange) }
+            if let lane = exchange.transfer.lane { lanes.left(lane) { $0.isWanted } }
         case .resume(let exchange):
             guard let handle = exchange.transfer.handle, exchange.transfer.waitsForReader || exchange.transfer.waitsForUpload else {
                 return
             }
             exchange.transfer.waitsForReader = false
             exchange.transfer.waitsForUpload = false
-            exchange.transfer.lastArrival = now
+            exchange.transfer.lastProgress = now
             watch(exchange.due(now: now))
             csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
         }
@@ -40,14 +40,14 @@ extension CurlLoop {
             guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
             finish(exchange, result)
         }
-        return queue.isEmpty || !hasRoom
+        return !lanes.hasNext || !hasRoom
     }
 
     /// The head of an exchange's response is there: another one may wait for its head.
     func headArrived(_ exchange: CurlExchange) {
         guard !exchange.transfer.hasHead else { return }
         exchange.transfer.hasHead = true
-        waitingForHead -= 1
+        waitsNoMore(exchange)
         watch(exchange.deadlines.dueWhileReceiving(lastArrival: now))
         touch(exchange)
     }
@@ -83,8 +83,14 @@ extension CurlLoop {
     /// Whether another exchange may begin.
     private var hasRoom: Bool { waitingForHead < settings.mostWaitingForHead }
 
+    /// One fewer waits for its head.
+    private func waitsNoMore(_ exchange: CurlExchange) {
+        waitingForHead -= 1
+        if let lane = exchange.transfer.lane { lanes.arrived(lane) }
+    }
+
     private func startWaiting() {
-        while hasRoom, let exchange = queue.popFirst() {
+        while hasRoom, let exchange = lanes.popFirst() {
             guard exchange.isWanted else { continue }
             // Its time may have passed before its turn: then nothing of it goes out, also where a connection is there.
             if let due = exchange.due(now: now), due.instant <= now {
@@ -105,12 +111,14 @@ extension CurlLoop {
         exchange.transfer.index = active.count
         active.append(exchange)
         waitingForHead += 1
+        if let lane = exchange.transfer.lane { lanes.began(lane) }
         do {
             try handle.prepare(for: exchange, settings)
         } catch {
             exchange.abandon(error)
             return remove(exchange)
         }
+        exchange.upload?.begin()
         let result = csl_multi_add(multi, handle.easy)
         guard result == 0 else {
             exchange.abandon(TransportError(.other, "libcurl refuses the exchange: \(CurlFault.text(ofSet: result))."))
@@ -138,7 +146,7 @@ extension CurlLoop {
         csl_multi_remove(multi, handle.easy)
         handle.release()
         if handles.count < Self.mostHandles { handles.append(handle) }
-        if !exchange.transfer.hasHead { waitingForHead -= 1 }
+        if !exchange.transfer.hasHead { waitsNoMore(exchange) }
         exchange.transfer.handle = nil
         let index = exchange.transfer.index
         active.swapAt(index, active.count - 1)

@@ -14,7 +14,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Those that libcurl has.
     var active: [CurlExchange] = []
     /// Those that wait for their turn.
-    var queue = CurlQueue<CurlExchange>()
+    var lanes: CurlLanes<CurlExchange>
     /// How many of the active ones still wait for their head: these are what the bound is for.
     var waitingForHead = 0
     /// Those whose readers may have to be told at the end of the round.
@@ -32,6 +32,7 @@ final class CurlLoop: @unchecked Sendable {
         self.multi = multi
         self.driver = driver
         self.settings = settings
+        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadOfOne)
     }
 
     /// Runs until the engine is closed and the last exchange has ended.
@@ -46,7 +47,7 @@ final class CurlLoop: @unchecked Sendable {
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
             guard commands.isEmpty, isIdle else { continue }
-            if isClosed, active.isEmpty, queue.isEmpty, engine.end() { break }
+            if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
             csl_driver_wait(driver, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
@@ -63,7 +64,7 @@ final class CurlLoop: @unchecked Sendable {
     /// would ask for the request's body, or tell of it.
     func lets(_ exchange: CurlExchange) -> Bool {
         guard exchange.upload == nil, exchange.uploadProgress == nil, exchange.probe == nil, csl_driver_try(driver) else { return false }
-        if waitingForHead == 0, queue.isEmpty, lastOrigin == exchange.request.origin { return true }
+        if waitingForHead == 0, lanes.isEmpty, lastOrigin == exchange.request.origin { return true }
         csl_driver_leave(driver)
         return false
     }
@@ -110,7 +111,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !touched.isEmpty else { return }
         for exchange in touched {
             exchange.transfer.isTouched = false
-            exchange.transfer.lastArrival = now
+            exchange.transfer.lastProgress = now
             noteMetrics(of: exchange)
             exchange.flush()
         }
@@ -120,7 +121,7 @@ final class CurlLoop: @unchecked Sendable {
     private func checkDeadlines() {
         nextDeadline = nil
         for exchange in active { check(exchange) }
-        for exchange in queue.waiting { check(exchange) }
+        for exchange in lanes.waiting { check(exchange) }
     }
 
     private func check(_ exchange: CurlExchange) {

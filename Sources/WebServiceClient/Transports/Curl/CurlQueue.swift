@@ -9,6 +9,15 @@ struct CurlQueue<Exchange> {
     /// Those that wait, in their order.
     var waiting: some Sequence<Exchange> { exchanges[first...].lazy.compactMap(\.self) }
 
+    /// How many wait.
+    var count: Int { exchanges.count - first }
+
+    /// Takes those out that aren't to stay.
+    mutating func keep(_ stays: (Exchange) -> Bool) {
+        exchanges = exchanges[first...].filter { $0.map(stays) ?? false }
+        first = 0
+    }
+
     /// Adds one behind the others.
     mutating func append(_ exchange: Exchange) {
         // A queue that never gets empty moves up now and then.

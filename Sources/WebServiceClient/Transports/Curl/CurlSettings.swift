@@ -14,6 +14,8 @@ struct CurlSettings: Sendable {
 
     /// How many exchanges may wait for their heads at one time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
+    /// How many of them may go to one origin.
+    var mostWaitingForHeadOfOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
 
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
     ///
@@ -35,10 +37,8 @@ struct CurlSettings: Sendable {
         case .http1: csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
         case .http2WhereOffered:
             csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_2_OVER_TLS)
-            csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, 1)
         case .http2WithPriorKnowledge:
             csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
-            csl_easy_set_long(easy, CSL_OPTION_PIPE_WAIT, 1)
         }
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
@@ -53,6 +53,17 @@ struct CurlSettings: Sendable {
         case .url(let url, let exceptions):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))
+        }
+    }
+
+    /// Whether a connection to an origin may take several exchanges at once, and is worth being waited for while it is made.
+    ///
+    /// Without TLS the server doesn't say so while it connects: libcurl would wait for the first answer, which may take its time.
+    func sharesConnections(to origin: Origin) -> Bool {
+        switch configuration.httpVersion {
+        case .http1: false
+        case .http2WhereOffered: origin.scheme == "https"
+        case .http2WithPriorKnowledge: true
         }
     }
 

@@ -4,6 +4,8 @@ import CSystemLibraries
 struct CurlTransfer {
     /// The loop that has it.
     unowned var loop: CurlLoop?
+    /// Those that go the same way.
+    var lane: CurlLanes<CurlExchange>.Lane?
     /// libcurl's handle while the exchange is with libcurl.
     var handle: CurlHandle?
     /// Where the exchange stands in the loop's list.
@@ -23,8 +25,8 @@ struct CurlTransfer {
     var waitsForUpload = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
-    /// When something last arrived.
-    var lastArrival: MonotonicInstant?
+    /// When something last arrived, or went out of the request's body.
+    var lastProgress: MonotonicInstant?
     /// When libcurl got it.
     var begun: MonotonicInstant?
     /// The version of TLS, once the connection stands.

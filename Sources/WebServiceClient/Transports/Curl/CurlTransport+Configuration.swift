@@ -24,13 +24,17 @@ extension CurlTransport {
 
     /// What can be set of a ``CurlTransport``.
     public struct Configuration: Sendable {
-        /// The most exchanges that wait for their heads at one time, at least 1; the others wait for their turn, in order. Exchanges whose
-        /// bodies are being read don't count. Default 128.
-        public var maximumConcurrentExchanges = 128
-        /// The most connections to one host at a time; `nil` for no bound but ``maximumConcurrentExchanges``. Default `nil`.
+        /// The most exchanges that wait for their heads at one time, at least 1; the others wait for their turn: in order to one origin, and
+        /// the origins by turns. Exchanges whose bodies are being read don't count. Each takes a descriptor, and one more where its body is
+        /// a file: mind the process's limit. Default 256.
+        public var maximumConcurrentExchanges = 256
+        /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. Default 128.
+        public var maximumConcurrentExchangesPerOrigin = 128
+        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`.
         public var maximumConnectionsPerHost: Int?
-        /// The most connections that are kept open for later exchanges. Default 128.
-        public var maximumIdleConnections = 128
+        /// The most connections that are open at a time, in use or not, before one that gets free is closed instead of being kept for later
+        /// exchanges. Default 256.
+        public var maximumIdleConnections = 256
         /// The versions of HTTP. Default: 2 where offered.
         public var httpVersion = HTTPVersion.http2WhereOffered
         /// The proxies. Default: from the environment.

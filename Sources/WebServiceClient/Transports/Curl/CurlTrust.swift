@@ -57,8 +57,12 @@ struct CurlTrust: Sendable {
             if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, nil) }
         }
         if let identity = policy.identity { try library.check(Self.set(identity, of: easy), "client identities") }
-        // A resumed session has no chain of certificates to check.
-        if !policy.pins.isEmpty { csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0) }
+        guard !policy.pins.isEmpty else { return }
+        // A resumed session has no chain of certificates to check: none is resumed here, and no connection is taken over from those without
+        // pins, which may have been. The option itself means nothing to OpenSSL, but libcurl keeps connections apart by it.
+        csl_easy_set_long(easy, CSL_OPTION_TLS_SESSION_CACHE, 0)
+        csl_easy_set_long(easy, CSL_OPTION_TLS_OPTIONS, CSL_TLS_NO_REVOKE)
+        if !library.keepsOptionsApart { csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1) }
     }
 
     /// Checks the pins of a host on a connection that stands.

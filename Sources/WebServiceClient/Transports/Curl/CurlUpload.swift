@@ -14,6 +14,7 @@ final class CurlUpload: Sendable {
     }
 
     private struct State {
+        var hasBegun = false
         var pieces: ArraySlice<Data> = []
         var waiting = 0
         var taken: Int64 = 0
@@ -36,13 +37,25 @@ final class CurlUpload: Sendable {
         length = body.length
     }
 
-    /// Reads the body to its end, as fast as it is sent.
+    /// The exchange's turn has come: the body is opened, which may take a descriptor.
+    func begin() {
+        let producer = state.withLock { state in
+            state.hasBegun = true
+            defer { state.producer = nil }
+            return state.producer
+        }
+        producer?.resume()
+    }
+
+    /// Reads the body to its end, as fast as it is sent, from ``begin()`` on.
     ///
     /// - Parameter wake: called when the loop waits and can go on.
     /// - Throws: what the body throws; ``RequestBodyError`` when it isn't as long as it was declared.
     func feed(_ wake: @Sendable () -> Void) async throws {
         try await withTaskCancellationHandler {
             var total: Int64 = 0
+            await room()
+            try Task.checkCancellation()
             for try await piece in body.chunks(of: 128 * 1024) where !piece.isEmpty {
                 total += Int64(piece.count)
                 if let length, total > length {
@@ -109,7 +122,7 @@ final class CurlUpload: Sendable {
     private func room() async {
         await withCheckedContinuation { continuation in
             let goesOn = state.withLock { state in
-                guard state.waiting >= Self.limit, !state.isOver else { return true }
+                guard !state.hasBegun || state.waiting >= Self.limit, !state.isOver else { return true }
                 state.producer = continuation
                 return false
             }

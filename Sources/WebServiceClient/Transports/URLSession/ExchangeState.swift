@@ -41,6 +41,8 @@ struct ExchangeState {
     let hasUpload: Bool
     /// The bytes of the body that were reported as sent; −1 before the first report.
     var sent: Int64 = -1
+    /// When some of them last went out, or all of them into a file of ours.
+    var lastSent: MonotonicInstant?
     /// The task while it runs.
     var running: RunningTask?
     /// Watches the deadlines.
@@ -65,6 +67,7 @@ struct ExchangeState {
     init(upload: UploadSource) {
         self.upload = upload
         uploadLength = upload.length
+        if case .spool = upload { lastSent = .now }
         if case .none = upload { hasUpload = false } else { hasUpload = true }
     }
 

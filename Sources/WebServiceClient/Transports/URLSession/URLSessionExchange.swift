@@ -53,8 +53,11 @@ extension URLSessionExchange {
         }
         guard !deadlines.isEmpty else { return true }
         let timer = DeadlineTimer(queue: timers) { [weak self] in self?.checkDeadlines() }
-        state.withLock { $0.timer = $0.end == nil ? timer : nil }
-        if let due = deadlines.dueWhileWaiting { timer.schedule(at: due.instant) }
+        let lastSent = state.withLock { state in
+            state.timer = state.end == nil ? timer : nil
+            return state.lastSent
+        }
+        if let due = deadlines.dueWhileWaiting(lastSent: lastSent) { timer.schedule(at: due.instant) }
         return true
     }
 
@@ -78,7 +81,9 @@ extension URLSessionExchange {
     private func checkDeadlines() -> MonotonicInstant? {
         let due = state.withLock { state -> ExchangeDeadlines.Due? in
             guard state.end == nil else { return nil }
-            return state.head == nil ? deadlines.dueWhileWaiting : deadlines.dueWhileReceiving(lastArrival: state.lastArrival)
+            guard state.head != nil else { return deadlines.dueWhileWaiting(lastSent: state.lastSent) }
+            let lastArrival = state.lastArrival
+            return deadlines.dueWhileReceiving(lastArrival: state.lastSent.map { max($0, lastArrival) } ?? lastArrival)
         }
         guard let due else { return nil }
         guard due.instant <= .now else { return due.instant }
@@ -119,6 +124,7 @@ extension URLSessionExchange {
 
     /// So many bytes of the request's body have been sent in all.
     func sent(_ total: Int64) {
+        state.withLock { $0.lastSent = .now }
         report(completed: total)
     }
 

@@ -56,11 +56,18 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// Redirects are refused: the 3xx is the response, and whoever wants to follow it does so above the transport.
+    ///
+    /// Answered where tasks are cancelled, and only for one that isn't: on Linux, an answer that comes after the task was cancelled ends the
+    /// process.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(nil)
+        control.async { [self] in
+            // What is to be cancelled leaves the table before that is queued.
+            guard exchange(of: task) != nil else { return }
+            completionHandler(nil)
+        }
     }
 
     /// Credentials are never given: the 401 is the response.

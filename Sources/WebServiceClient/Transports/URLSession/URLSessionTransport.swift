@@ -143,19 +143,13 @@ extension URLSessionTransport {
     /// Makes the body ready, within the time to the first byte: a stream that stands still must not hold the call for ever.
     private func prepare(_ outgoing: URLSessionRequest, deadlines: ExchangeDeadlines) async throws -> UploadSource {
         let folder = spoolFolder
-        guard let due = deadlines.dueWhileWaiting else { return try await UploadSource.prepare(outgoing.body, folder: folder) }
-        guard due.instant > .now else { throw deadlines.error(due.code, host: outgoing.host) }
         guard let body = outgoing.body, body.data == nil, body.file == nil else {
+            if let due = deadlines.dueWhileWaiting(), due.instant <= .now { throw deadlines.error(due.code, host: outgoing.host) }
             return try await UploadSource.prepare(outgoing.body, folder: folder)
         }
-        return try await withThrowingTaskGroup(of: UploadSource.self) { group in
-            group.addTask { try await UploadSource.prepare(body, folder: folder) }
-            group.addTask {
-                try await due.instant.sleep()
-                throw deadlines.error(due.code, host: outgoing.host)
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? .none
+        let lastWritten = Locked<MonotonicInstant?>(nil)
+        return try await deadlines.whileWaiting(for: outgoing.host, lastSent: { lastWritten.withLock { $0 } }) {
+            try await UploadSource.prepare(body, folder: folder) { lastWritten.withLock { $0 = .now } }
         }
     }
 }

@@ -24,11 +24,14 @@ enum UploadSource: Sendable {
     /// Makes a body ready for sending: bytes and single files as they are, everything else by way of a file of ours, since URLSession
     /// reads streams on a queue that all its sessions share.
     ///
+    /// - Parameter written: called for each piece that was written to such a file.
     /// - Throws: ``RequestBodyError`` when the body can't be read, `CancellationError`, and what a stream throws.
-    static func prepare(_ body: RequestBody?, folder: URL) async throws -> UploadSource {
+    static func prepare(
+        _ body: RequestBody?, folder: URL, written: @Sendable () -> Void = {}
+    ) async throws -> UploadSource {
         guard let body else { return .none }
         if let data = body.data { return .data(data) }
-        guard let file = body.file else { return .spool(try await UploadSpool.write(body, folder: folder)) }
+        guard let file = body.file else { return .spool(try await UploadSpool.write(body, folder: folder, written: written)) }
         let target = file.resolvingSymlinksInPath()
         let length = try RequestBody.length(of: target)
         guard length == body.length else {

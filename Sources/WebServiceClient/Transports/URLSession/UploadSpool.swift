@@ -25,7 +25,9 @@ final class UploadSpool: Sendable {
     }
 
     /// Writes all of a body to a new file in the folder, readable by its owner only.
-    static func write(_ body: RequestBody, folder: URL) async throws -> UploadSpool {
+    ///
+    /// - Parameter written: called for each piece.
+    static func write(_ body: RequestBody, folder: URL, written: @Sendable () -> Void) async throws -> UploadSpool {
         let file = folder.appending(path: "upload-\(UUID().uuidString)", directoryHint: .notDirectory)
         let path = file.path(percentEncoded: false)
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
@@ -46,6 +48,7 @@ final class UploadSpool: Sendable {
                         message: "The body could not be written to \(folder.lastPathComponent) before it is sent: is the disk full?")
                 }
                 length += Int64(chunk.count)
+                written()
             }
             // A cancelled task sees its stream end early: what was written then isn't the body.
             try Task.checkCancellation()

@@ -17,7 +17,6 @@ enum DeadlineCases {
         ConformanceCase("deadlines/first-byte", "A server that never answers ends by the time to the first byte.", run: firstByte),
         ConformanceCase("deadlines/first-byte-tls", "So does one whose TLS never answers.", run: firstByteTLS),
         ConformanceCase("deadlines/first-byte-interim", "Informational responses don't prolong the time to the first byte.", run: interim),
-        ConformanceCase("deadlines/first-byte-upload", "A body that stands still while it is sent ends by it, too.", run: stalledUpload),
         ConformanceCase(
             "deadlines/first-byte-over", "The time to the first byte counts no more once the head is there.", run: firstByteOver),
         ConformanceCase("deadlines/idle", "A body that pauses ends by the idle time, and what came of it is read before.", run: idle),
@@ -113,19 +112,6 @@ enum DeadlineCases {
             request.timeouts.firstByte = short
             try await expect(.timedOutWaiting, for: request, subject)
         }
-    }
-
-    @Sendable private static func stalledUpload(_ subject: ConformanceSubject) async throws {
-        let stalled = AsyncThrowingStream<Data, any Error>.makeStream()
-        stalled.continuation.yield(Data("x".utf8))
-        try await answering(with: .text("ok")) { server in
-            var request = try server.request(.post, body: RequestBody { stalled.stream })
-            request.timeouts.firstByte = short
-            try await expect(.timedOutWaiting, for: request, subject)
-            try await server.waitForOpenConnections(atMost: 0)
-            try demand(server.requests.isEmpty, "The server got a complete request")
-        }
-        stalled.continuation.finish()
     }
 
     @Sendable private static func firstByteOver(_ subject: ConformanceSubject) async throws {

@@ -68,6 +68,72 @@ struct CurlTransportTests {
         #expect(running.withLock { $0.most } <= 3)
     }
 
+    @Test(arguments: [CurlTransport.HTTPVersion.http1, .http2WhereOffered])
+    func `requests don't wait for the answer to the first`(version: CurlTransport.HTTPVersion) async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .hang } }
+        let transport = try transport { $0.httpVersion = version }
+        let request = ServiceRequest(url: server.url)
+        let tasks = (0..<5).map { _ in Task { try await transport.send(request) } }
+        _ = try await server.waitForRequests(count: 5, within: .seconds(60))
+        for task in tasks { task.cancel() }
+        for task in tasks {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `an origin that does not answer keeps the others from nothing`() async throws {
+        let silent = try LoopbackServer { $0.get("/") { _ in .hang } }
+        let fine = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+        let transport = try transport { $0.maximumConcurrentExchangesPerOrigin = 2 }
+        let (hanging, plain) = (ServiceRequest(url: silent.url), ServiceRequest(url: fine.url))
+        let tasks = (0..<10).map { _ in Task { try await transport.send(hanging) } }
+        _ = try await silent.waitForRequests(count: 2, within: .seconds(60))
+        for _ in 0..<3 {
+            #expect(try await watched(within: .seconds(30)) { try await transport.send(plain) }.status == 200)
+        }
+        #expect(silent.requests.count == 2)
+        for task in tasks { task.cancel() }
+        for task in tasks {
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `a body is opened when its turn has come`() async throws {
+        let server = try LoopbackServer { routes in
+            routes.get("/") { _ in .hang }
+            routes.on("POST", "/") { .text("\($0.body.count)") }
+        }
+        let transport = try transport { $0.maximumConcurrentExchangesPerOrigin = 1 }
+        let hanging = ServiceRequest(url: server.url)
+        let first = Task { try await transport.send(hanging) }
+        _ = try await server.waitForRequests(count: 1, within: .seconds(300))
+        let isOpened = Locked(false)
+        let body = RequestBody {
+            isOpened.withLock { $0 = true }
+            return RequestBody(Data(count: 10)).chunks()
+        }
+        let upload = ServiceRequest(method: .post, url: server.url, body: body)
+        let second = Task { try await transport.send(upload) }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(!isOpened.withLock { $0 })
+        first.cancel()
+        let answer = try await watched(within: .seconds(30)) { try await second.value.body.collect(upTo: 10) }
+        #expect(String(decoding: answer, as: UTF8.self) == "10" && isOpened.withLock { $0 })
+        // One that is cancelled before its turn opens nothing.
+        isOpened.withLock { $0 = false }
+        let third = Task { try await transport.send(hanging) }
+        _ = try await server.waitForRequests(count: 3, within: .seconds(300))
+        let fourth = Task { try await transport.send(upload) }
+        try await Task.sleep(for: .milliseconds(50))
+        fourth.cancel()
+        await #expect(throws: CancellationError.self) { try await fourth.value }
+        third.cancel()
+        _ = await third.result
+        let other = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 100_000)))
+        #expect(try await watched(within: .seconds(30)) { try await transport.send(other) }.status == 200)
+        #expect(!isOpened.withLock { $0 })
+    }
+
     @Test(arguments: [1, 0])
     func `a body that is still coming keeps nobody from the turn, whatever the bound`(bound: Int) async throws {
         let server = try LoopbackServer { routes in

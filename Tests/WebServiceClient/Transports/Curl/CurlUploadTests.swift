@@ -29,6 +29,7 @@ import Testing
     func `all bytes come, in order, whatever the sizes`(size: Int) async throws {
         let pieces = (1..<60).map { count in Data((0..<count * 13).map { UInt8(truncatingIfNeeded: $0 ^ count) }) }
         let upload = CurlUpload(stream(pieces, length: nil))
+        upload.begin()
         async let feeding: Void = upload.feed {}
         let whole = try await watched { try await self.drained(upload, by: size) }
         try await feeding
@@ -45,6 +46,7 @@ import Testing
             }
         }
         let upload = CurlUpload(body)
+        upload.begin()
         let feeding = Task { try await upload.feed {} }
         try await watched { while made.withLock({ $0 }) < 4 { await Task.yield() } }
         for _ in 0..<1000 { await Task.yield() }
@@ -56,13 +58,16 @@ import Testing
 
     @Test func `a body of another length than declared is an error`() async throws {
         let short = CurlUpload(stream([Data(count: 3)], length: 4))
+        short.begin()
         await #expect(throws: RequestBodyError.self) { try await short.feed {} }
         let long = CurlUpload(stream([Data(count: 3), Data(count: 3)], length: 4))
+        long.begin()
         await #expect(throws: RequestBodyError.self) { try await long.feed {} }
     }
 
     @Test func `cancelling ends the wait`() async throws {
         let upload = CurlUpload(stream([Data](repeating: Data(count: 1 << 20), count: 5), length: nil))
+        upload.begin()
         let feeding = Task { try await upload.feed {} }
         for _ in 0..<100 { await Task.yield() }
         feeding.cancel()

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+/// The ways to a server: Unix-domain sockets, proxies by setting and by environment, and how many connections go there.
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlRouteTests {
+    /// A SOCKS 5 proxy (RFC 1928) that answers in the server's place, and says what it was asked for.
+    private final class Socks: Sendable {
+        let server: RawServer
+
+        init() throws {
+            server = try RawServer { connection in
+                guard let greeting = connection.read(2), greeting[0] == 5, connection.read(Int(greeting[1])) != nil else { return }
+                connection.write(Data([5, 0]))
+                guard let request = connection.read(4), request[1] == 1 else { return }
+                let target: String
+                switch request[3] {
+                case 1: target = connection.read(4).map { $0.map(String.init).joined(separator: ".") } ?? "?"
+                case 3:
+                    let length = connection.read(1).map { Int($0[0]) } ?? 0
+                    target = connection.read(length).map { String(decoding: $0, as: UTF8.self) } ?? "?"
+                default: target = "?"
+                }
+                guard let port = connection.read(2) else { return }
+                connection.write(Data([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
+                guard let request = connection.readRequest() else { return }
+                let text = "\(target):\(Int(port[0]) << 8 | Int(port[1])) \(request.line) \(request.field("Host") ?? "")"
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+            }
+        }
+    }
+
+    /// A server, or a proxy, that answers with the request's first line.
+    private static func echo(_ name: String) throws -> RawServer { try RawServer { answer($0, name) } }
+
+    private static func answer(_ connection: RawConnection, _ name: String) {
+        while let request = connection.readRequest() {
+            let text = "\(name): \(request.line) \(request.field("Host") ?? "")"
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        }
+    }
+
+    private static func get(_ url: String, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }) async throws -> String {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        change(&configuration)
+        let transport = try CurlTransport(configuration: configuration)
+        let request = ServiceRequest(url: try #require(URL(string: url)))
+        return try await watched(within: .seconds(60)) {
+            String(decoding: try await transport.send(request).body.collect(upTo: 10_000), as: UTF8.self)
+        }
+    }
+
+    private static func url(_ scheme: String, _ server: RawServer) throws -> URL {
+        try #require(URL(string: "\(scheme)://127.0.0.1:\(server.port)"))
+    }
+
+    @Test func `a Unix-domain socket takes the place of the host`() async throws {
+        let folder = TemporaryFolder()
+        // Short enough for the system, whatever the folder of temporary files is.
+        let path = "/tmp/\(UUID().uuidString.prefix(13)).sock"
+        defer { unlink(path) }
+        let server = try RawServer(unixPath: path) { Self.answer($0, "socket") }
+        #expect(try await Self.get("http://service.example/a?b") { $0.unixSocket = path } == "socket: GET /a?b HTTP/1.1 service.example")
+        withExtendedLifetime(server) {}
+        let nobody = folder.url.appending(path: "none").path
+        let error = await #expect(throws: TransportError.self) {
+            try await Self.get("http://service.example/") { $0.unixSocket = nobody }
+        }
+        #expect(error?.code == .cannotConnect)
+    }
+
+    @Test func `a SOCKS proxy is asked for the address, or for the name`() async throws {
+        let socks = try Socks()
+        let (resolving, asking) = (try Self.url("socks5", socks.server), try Self.url("socks5h", socks.server))
+        let byAddress = try await Self.get("http://127.0.0.1:81/a") { $0.proxy = .url(resolving) }
+        #expect(byAddress == "127.0.0.1:81 GET /a HTTP/1.1 127.0.0.1:81")
+        let byName = try await Self.get("http://nowhere.example/a") { $0.proxy = .url(asking) }
+        #expect(byName == "nowhere.example:80 GET /a HTTP/1.1 nowhere.example")
+    }
+
+    @Test func `a proxy that refuses, or isn't there, is told apart from the server`() async throws {
+        let refusing = try RawServer { connection in
+            guard connection.read(3) != nil else { return }
+            connection.write(Data([5, 0]))
+            guard connection.read(10) != nil else { return }
+            connection.write(Data([5, 5, 0, 1, 0, 0, 0, 0, 0, 0]))
+        }
+        let refused = try Self.url("socks5", refusing)
+        let byProxy = await #expect(throws: TransportError.self) { try await Self.get("http://127.0.0.1:81/") { $0.proxy = .url(refused) } }
+        #expect(byProxy?.code == .cannotConnect)
+        #expect(byProxy?.message.hasPrefix("The proxy on the way to 127.0.0.1:81 refuses") == true)
+        let deaf = try DeafPort()
+        let absent = try #require(URL(string: "http://127.0.0.1:\(deaf.number)"))
+        for target in ["127.0.0.1:81", "[::1]:82", "service.example"] {
+            let error = await #expect(throws: TransportError.self) { try await Self.get("http://\(target)/") { $0.proxy = .url(absent) } }
+            #expect(error?.code == .cannotConnect)
+            #expect(
+                error?.message.hasPrefix("Nobody answers at 127.0.0.1") == true
+                    && error?.message.contains(", the proxy on the way to \(target):") == true,
+                "\(error?.message ?? "")")
+        }
+        let direct = await #expect(throws: TransportError.self) { try await Self.get("http://127.0.0.1:\(deaf.number)/") }
+        #expect(direct?.message.hasPrefix("Nobody answers at 127.0.0.1:\(deaf.number): check host") == true)
+        let version6 = await #expect(throws: TransportError.self) { try await Self.get("http://[::1]:\(deaf.number)/") }
+        #expect(version6?.message.hasPrefix("Nobody answers at [::1]:\(deaf.number): check host") == true, "\(version6?.message ?? "")")
+    }
+
+    @Test func `hosts that are excepted, and their subdomains, are reached without the proxy`() async throws {
+        let proxy = try Self.echo("proxy")
+        let server = try Self.echo("server")
+        let url = try Self.url("http", proxy)
+        let direct = "http://127.0.0.1:\(server.port)/a"
+        let host = "127.0.0.1:\(server.port)"
+        let past = try await Self.get(direct) { $0.proxy = .url(url, exceptions: ["127.0.0.1"]) }
+        #expect(past == "server: GET /a HTTP/1.1 \(host)")
+        #expect(try await Self.get(direct) { $0.proxy = .url(url) } == "proxy: GET \(direct) HTTP/1.1 \(host)")
+        let other = "http://a.service.example/b"
+        let through = try await Self.get(other) { $0.proxy = .url(url, exceptions: ["127.0.0.1"]) }
+        #expect(through == "proxy: GET \(other) HTTP/1.1 a.service.example")
+        // Later libraries look such names up nowhere.
+        guard try CurlLibrary.open().versionNumber >= 0x07_4E_00 else { return }
+        let below = "a.localhost:\(server.port)"
+        let beside = try await Self.get("http://\(below)/c") { $0.proxy = .url(url, exceptions: ["localhost"]) }
+        #expect(beside == "server: GET /c HTTP/1.1 \(below)")
+    }
+
+    #if os(Linux) && compiler(>=6.2)
+    // In processes of their own: the environment is the whole process's.
+    @Test func `the environment's proxies are used where none is set`() async throws {
+        await #expect(processExitsWith: .success) {
+            let (proxy, server) = (try CurlRouteTests.echo("proxy"), try CurlRouteTests.echo("server"))
+            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            let direct = "http://127.0.0.1:\(server.port)/a"
+            for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("proxy: GET http://127.0.0.1"))
+            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .none }.hasPrefix("server: GET /a"))
+            setenv("no_proxy", "localhost,127.0.0.1", 1)
+            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("server: GET /a"))
+        }
+    }
+    #endif
+
+    @Test func `no more connections go to a host than are allowed`() async throws {
+        let open = Locked((now: 0, most: 0))
+        let server = try RawServer { connection in
+            open.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            while connection.readRequest() != nil {
+                usleep(5_000)
+                connection.write("HTTP/1.1 204 No Content\r\n\r\n")
+            }
+            open.withLock { $0.now -= 1 }
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .none
+        configuration.maximumConnectionsPerHost = 2
+        let transport = try CurlTransport(configuration: configuration)
+        let request = try server.request()
+        try await watched(within: .seconds(60)) {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<12 { group.addTask { try await transport.send(request).status } }
+                for try await status in group { #expect(status == 204) }
+            }
+        }
+        #expect((1...2).contains(open.withLock { $0.most }))
+    }
+}
