@@ -16,7 +16,9 @@ public enum LongQueryPolicy: Sendable, Hashable {
         guard isExceeded(by: target, version: version), let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let path = target[..<mark]
         // Behind `$count` and its like the grammar allows no `$query`.
-        guard let last = path.split(separator: "/").last, !last.hasPrefix("$") || last.hasPrefix("$filter") else { return nil }
+        guard let last = path.split(separator: "/").last,
+            !last.hasPrefix("$") || last.hasPrefix("$filter") || last.hasPrefix("$crossjoin(")
+        else { return nil }
         return (path + "/" + Self.segment, String(target[target.utf8.index(after: mark)...]))
     }
 

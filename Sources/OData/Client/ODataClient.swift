@@ -144,8 +144,11 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     /// One entity with what the service says about it; an entity tag that only the response's head has is among it.
     ///
+    /// All properties are fetched unless the request selects some, as those that the type doesn't declare are kept.
+    ///
     /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
     public func entity<Entity>(_ request: EntityRequest<Entity>) async throws -> ODataEntity<Entity> {
+        let request = request.withMetadata()
         let operation = ODataOperation(request.resource)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         let response: ServiceResponse<ODataEntity<Entity>> = try await self.response(call(operation, to: target), operation)
@@ -188,7 +191,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         guard let link = page.nextLink else { return nil }
         let operation = ODataOperation(request.resource)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        let base = try call(operation, to: target).url()
+        let base = LongQueryPolicy.base(of: try call(operation, to: target).url())
         let next: ServiceCall
         do throws(ODataLinkError) {
             let named = try NextLink.url(link, context: page.context, page: base)

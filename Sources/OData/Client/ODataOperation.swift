@@ -32,7 +32,7 @@ extension ODataClient {
             return prepared(request(encoded: target), operation)
         }
         let call = request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
-        return prepared(call, operation)
+        return prepared(call.header("OData-Version", printer.version.rawValue), operation)
     }
 
     /// The call of any method to a printed URL.

@@ -11,30 +11,40 @@ extension QueryParser {
         bare.contains(name.lowercased())
     }
 
+    /// What is known of the options before the one that is read.
+    private struct Before {
+        var names: Set<String> = []
+        var aliases = QueryReader.AliasList()
+        var count = 0
+    }
+
     /// The options between `&`s.
     func options(_ text: ArraySlice<UInt8>, at start: Int) throws(QueryParsingError) -> QueryOptions {
         var options = QueryOptions()
-        var seen: Set<String> = []
+        var before = Before()
         var position = start
         guard !text.isEmpty else { return options }
         for part in text.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             defer { position += part.count + 1 }
             guard !part.isEmpty else { throw QueryParsingError(position: position, expected: "an option", found: "&") }
-            try read(part, at: position, into: &options, &seen)
+            try read(part, at: position, into: &options, &before)
         }
+        options.aliases = before.aliases.all
         return options
     }
 
     private func read(
-        _ part: ArraySlice<UInt8>, at position: Int, into options: inout QueryOptions, _ seen: inout Set<String>
+        _ part: ArraySlice<UInt8>, at position: Int, into options: inout QueryOptions, _ before: inout Before
     ) throws(QueryParsingError) {
         let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
         var head = try reader(part[..<mark], at: position)
+        before.count += 1
+        guard before.count <= QueryReader.countLimit else { throw head.expected("a query of at most \(QueryReader.countLimit) options") }
         let name = try head.rest()
         if name.hasPrefix("@") {
             var reader = try reader(part, at: position)
             _ = reader.skip("@")
-            try reader.readAlias(into: &options, at: 0)
+            try reader.readAlias(into: &before.aliases, at: 0)
             try reader.expectEnd()
             return
         }
@@ -44,7 +54,7 @@ extension QueryParser {
             try readCustom(name, part, mark, at: position, into: &options)
             return
         }
-        guard seen.insert(system).inserted else {
+        guard before.names.insert(system).inserted else {
             throw QueryParsingError(position: position, expected: "an option that isn't there yet", found: name)
         }
         guard mark < part.endIndex else {

@@ -1,7 +1,7 @@
 extension QueryReader {
     /// Transformations with `/` between (Data Aggregation ABNF, "applyExpr").
     mutating func transformations() throws(QueryParsingError) -> [Transformation] {
-        try descend()
+        try descendLevel()
         defer { depth -= 1 }
         var steps = [try transformation()]
         while skip("/") {

@@ -36,7 +36,9 @@ extension QueryReader {
             } else {
                 left = .binary(operation, left, try expression(operation.strength + 1))
             }
+            try check(height: left.node.height)
         }
+        try check(height: left.node.height)
         return left
     }
 

@@ -1,7 +1,7 @@
 extension QueryReader {
     /// `[…]` or `{…}` (URL Conventions, section 5.1.1.12): JSON, whose values may also be expressions.
     mutating func json() throws(QueryParsingError) -> QueryExpression {
-        try descend()
+        try descendLevel()
         defer { depth -= 1 }
         if skip("[") {
             skipBlanks()

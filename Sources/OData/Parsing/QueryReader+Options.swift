@@ -19,16 +19,17 @@ extension QueryReader {
 
     /// `$filter=…;$top=…)` behind an opening parenthesis, with the closing one.
     mutating func nestedOptions(_ owner: OptionOwner) throws(QueryParsingError) -> QueryOptions {
-        try descend()
+        try descendLevel()
         defer { depth -= 1 }
         var options = QueryOptions()
         var seen: Set<String> = []
+        var aliases = AliasList()
         repeat {
             try countOne()
             let start = index
             if skip("@") {
                 guard owner == .expansion || owner == .selection else { throw expected("an option", at: start) }
-                try readAlias(into: &options, at: start)
+                try readAlias(into: &aliases, at: start)
                 continue
             }
             _ = skip("$")
@@ -43,15 +44,22 @@ extension QueryReader {
             }
         } while skip(";")
         try expect(")")
+        options.aliases = aliases.all
         return options
     }
 
+    /// The aliases of a list of options, each name once; they are given to the options at the end, as there may be thousands.
+    struct AliasList {
+        fileprivate(set) var all: [ParameterAlias] = []
+        fileprivate var names: Set<String> = []
+    }
+
     /// `name=value` behind the `@`.
-    mutating func readAlias(into options: inout QueryOptions, at start: Int) throws(QueryParsingError) {
+    mutating func readAlias(into aliases: inout AliasList, at start: Int) throws(QueryParsingError) {
         let name = try name("the name of a parameter alias")
-        guard !options.aliases.contains(where: { $0.name == name }) else { throw expected("an alias that isn't there yet", at: start) }
+        guard aliases.names.insert(name).inserted else { throw expected("an alias that isn't there yet", at: start) }
         try expect("=")
-        options.aliases.append(ParameterAlias(name, try expression()))
+        aliases.all.append(ParameterAlias(name, try expression()))
     }
 
     /// The value of a structured option, by its name in lower case without the `$`.
@@ -59,8 +67,12 @@ extension QueryReader {
         switch name {
         case "filter": options.filter = try expression()
         case "search": options.search = try search()
-        case "select": options.selection = .items(try list { reader throws(QueryParsingError) in try reader.selectItem() })
-        case "expand": options.expansions = try list { reader throws(QueryParsingError) in try reader.expansion() }
+        case "select":
+            options.selection = .items(try list { reader throws(QueryParsingError) in try reader.selectItem() })
+            try check(height: options.height)
+        case "expand":
+            options.expansions = try list { reader throws(QueryParsingError) in try reader.expansion() }
+            try check(height: options.height)
         case "orderby": options.order = try list { reader throws(QueryParsingError) in try reader.order() }
         case "compute": options.compute = try list { reader throws(QueryParsingError) in try reader.computation() }
         case "apply": options.apply = try transformations()

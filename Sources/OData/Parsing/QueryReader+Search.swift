@@ -6,11 +6,13 @@ extension QueryReader {
             // Not an expression, but what somebody typed.
             return .text(try string())
         }
-        return try searchDisjunction()
+        let term = try searchDisjunction()
+        try check(height: term.height)
+        return term
     }
 
     private mutating func searchDisjunction() throws(QueryParsingError) -> SearchTerm {
-        try descend()
+        try descendLevel()
         defer { depth -= 1 }
         var terms = [try searchConjunction()]
         while operatorBehindBlanks("OR") {
@@ -89,7 +91,7 @@ extension QueryReader {
             let start = index
             index += 3
             if skipBlanks(), isAtSearchTerm {
-                try descend()
+                try descendLevel()
                 defer { depth -= 1 }
                 return .not(try searchTerm())
             }

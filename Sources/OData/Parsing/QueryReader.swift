@@ -2,9 +2,11 @@
 ///
 /// The text was cut at `?`, `&` and the first `=` before, as servers do it; what is inside is decoded and then read.
 struct QueryReader {
-    /// How deep expressions and options may nest.
+    /// How high the tree of an expression, and how deep options may be: as high as is printed again.
+    static let heightLimit = QueryPrinter.depthLimit
+    /// How deep expressions may nest while they are read: some take two steps for one level of their tree.
     static let depthLimit = 200
-    /// How many operators, list elements and segments a query may have: its tree is released link by link.
+    /// How many options a query may have, and each of them operators, list elements and segments: the tree is released link by link.
     static let countLimit = 10_000
 
     let bytes: [UInt8]
@@ -114,10 +116,21 @@ struct QueryReader {
         return index > start
     }
 
-    /// One deeper.
+    /// One deeper into an expression.
     mutating func descend() throws(QueryParsingError) {
         depth += 1
         guard depth <= Self.depthLimit else { throw expected("nesting of at most \(Self.depthLimit) levels") }
+    }
+
+    /// One deeper into what is printed level by level: options, transformations, searches, JSON.
+    mutating func descendLevel() throws(QueryParsingError) {
+        depth += 1
+        try check(height: depth)
+    }
+
+    /// Whether what was read isn't too high to be printed: trees grow to the left without getting deeper while they are read.
+    func check(height: Int) throws(QueryParsingError) {
+        guard height <= Self.heightLimit else { throw expected("nesting of at most \(Self.heightLimit) levels") }
     }
 
     /// One more.

@@ -13,6 +13,14 @@ extension EdmStream: Decodable {
     }
 }
 
+extension EdmStream: Encodable {
+    /// Writes nothing, as a stream is written by its link; null where that can't be left out, in an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}
+
 extension EdmStream {
     /// What control information says: that of a property, or of the entity itself.
     init(_ control: ControlInformation) {
@@ -37,4 +45,18 @@ extension KeyedDecodingContainer {
     public func decode(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream {
         try decodeWithNeighbours(type, forKey: key) ?? EdmStream()
     }
+
+    /// The same; `nil` where nothing is said of the stream.
+    public func decodeIfPresent(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream? {
+        let stream = try decode(type, forKey: key)
+        return stream.isEmpty ? nil : stream
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes nothing: a stream is written by its link.
+    public mutating func encode(_ value: EdmStream, forKey key: Key) throws {}
+
+    /// Writes nothing: a stream is written by its link.
+    public mutating func encodeIfPresent(_ value: EdmStream?, forKey key: Key) throws {}
 }

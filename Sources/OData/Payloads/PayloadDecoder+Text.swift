@@ -19,7 +19,14 @@ extension PayloadDecoder {
         guard let name = node.name else { return }
         self.name = name
         var neighbours = DynamicEntity()
-        for (name, value) in node.neighbours(behind: UInt8(ascii: "@")) { neighbours[name] = try ODataValue(value) }
+        for (name, value) in node.controlNeighbours { neighbours[name] = try ODataValue(value) }
         parent = neighbours
+    }
+}
+
+extension JSONNode {
+    /// What is said about the property beside it, where it is one.
+    var controlNeighbours: [(name: String, value: JSONNode)] {
+        neighbours(behind: UInt8(ascii: "@"), suffixes: ControlInformation.propertySuffixes)
     }
 }

@@ -37,7 +37,7 @@ struct PayloadDialect: JSONDialect {
     }
 
     func array(in node: JSONNode) throws -> JSONNode? {
-        if node.isArray, node.neighbours(behind: UInt8(ascii: "@")).isEmpty { return node }
+        if node.isArray, node.controlNeighbours.isEmpty { return node }
         _ = try PayloadDecoder(node, settings: settings).wholeCollection()
         return node.isArray ? node : node.member("results")
     }

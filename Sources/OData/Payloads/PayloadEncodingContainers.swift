@@ -28,11 +28,13 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     mutating func encode(_ value: some Encodable, forKey key: Key) throws { try child(key).encode(value) }
 
     /// What is `nil` is left out, or null where drafts are compared.
-    private func encodeOptional(_ value: (some Encodable)?, _ key: Key) throws {
+    private func encodeOptional<Value: Encodable>(_ value: Value?, _ key: Key) throws {
         if let value {
             try child(key).encode(value)
         } else if encoder.settings.isDraft {
-            child(key).node.content = .value(.null)
+            let node = child(key).node
+            node.content = .value(.null)
+            node.isRelation = Value.self is any ProbeRelation.Type
         } else {
             encoder.node.leaveOut(key.stringValue)
         }

@@ -57,11 +57,25 @@ extension KeyedDecodingContainer {
     public func decode<Entity: Decodable>(_ type: ToMany<Entity>.Type, forKey key: Key) throws -> ToMany<Entity> {
         try decodeWithNeighbours(type, forKey: key) ?? ToMany<Entity>()
     }
+
+    /// The same; `nil` where nothing is said of the relation.
+    public func decodeIfPresent<Entity: Decodable>(_ type: ToMany<Entity>.Type, forKey key: Key) throws -> ToMany<Entity>? {
+        // Other decoders than this library's take no null for a collection.
+        if contains(key), try decodeNil(forKey: key), try PayloadDecoder.of(superDecoder(forKey: key)) == nil { return nil }
+        let relation = try decode(type, forKey: key)
+        let isSilent = !relation.isLoaded && relation.count == nil && relation.nextLink == nil && relation.navigationLink == nil
+        return isSilent ? nil : relation
+    }
 }
 
 extension KeyedEncodingContainer {
     /// Writes a relation, unless it isn't loaded.
     public mutating func encode<Entity: Encodable>(_ value: ToMany<Entity>, forKey key: Key) throws {
         if value.isLoaded { try encodePlainly(value, forKey: key) }
+    }
+
+    /// Writes a relation, unless it is `nil` or isn't loaded.
+    public mutating func encodeIfPresent<Entity: Encodable>(_ value: ToMany<Entity>?, forKey key: Key) throws {
+        if value?.isLoaded ?? true { try encodePlainlyIfPresent(value, forKey: key) }
     }
 }

@@ -31,11 +31,22 @@ extension KeyedDecodingContainer {
     public func decode<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity> {
         try decodeWithNeighbours(type, forKey: key) ?? .notLoaded(link: nil)
     }
+
+    /// The same; `nil` where nothing is said of the relation, not even that there is no entity.
+    public func decodeIfPresent<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity>? {
+        let relation = try decode(type, forKey: key)
+        return relation.isLoaded || relation.link != nil ? relation : nil
+    }
 }
 
 extension KeyedEncodingContainer {
     /// Writes a relation, unless it isn't loaded.
     public mutating func encode<Entity: Encodable>(_ value: ToOne<Entity>, forKey key: Key) throws {
         if value.isLoaded { try encodePlainly(value, forKey: key) }
+    }
+
+    /// Writes a relation, unless it is `nil` or isn't loaded.
+    public mutating func encodeIfPresent<Entity: Encodable>(_ value: ToOne<Entity>?, forKey key: Key) throws {
+        if value?.isLoaded ?? true { try encodePlainlyIfPresent(value, forKey: key) }
     }
 }

@@ -150,6 +150,7 @@ extension QueryPrinter {
             }
             text.syntax(")")
         case .aggregate(let aggregate):
+            try require(.v4, "aggregates in expressions")
             text.syntax("aggregate(")
             try write(aggregate, needsAlias: false, in: &scope, to: &text)
             text.syntax(")")

@@ -52,6 +52,7 @@ extension QueryPrinter {
         }
         for expansion in options.expansions {
             guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
+            if expansion.path.segments.contains(.all) { throw .unsupported("$expand=*", version: version) }
             let path = QueryPath(segments: prefix + expansion.path.segments)
             guard !relations.expanded.contains(path) else {
                 throw .invalidOption("$expand", reason: "a relation is expanded twice; give all its options in one expand")

@@ -8,7 +8,7 @@ import WebServiceClient
 /// Numbers are read by their digits, from numbers or texts; `Date`, `Data`, `UUID`, `Decimal` and `Duration` as OData spells them, in V4 or V2.
 /// Where Foundation's types hold less than what is there, they are bounded: a `Date` to some fifteen digits, a `Decimal` to 38, beyond which it is an
 /// error; ``EdmDateTimeOffset`` and ``EdmDecimal`` hold all. V2's `d`, `results` and `__deferred` are looked through, and a root's `value`
-/// where an array or a primitive is wanted. Properties keep their order, and those that no type declares stay in ``ODataEntity`` or ``DynamicEntity``.
+/// where an array or a primitive is wanted, or in V2 the function's name around a result. Properties keep their order, and those that no type declares stay in ``ODataEntity`` or ``DynamicEntity``.
 ///
 /// The JSON itself is read strictly: a name twice in one object, for one, is an error.
 public struct ODataDecoder: Sendable {
@@ -75,48 +75,6 @@ protocol PayloadEnvelope {}
 extension ODataValue: PayloadEnvelope {}
 extension ODataErrorBody: PayloadEnvelope {}
 extension ODataPage: PayloadEnvelope {}
-
-/// What stands around a payload's value.
-enum PayloadRoot {
-    /// An error in place of a value, or behind what was written before it happened.
-    static func error(in root: ODataValue) -> ODataErrorBody? {
-        guard case .object(let object) = root else { return nil }
-        guard let error = ODataErrorBody(in: object) else { return nil }
-        // A property of an entity may be called `error`; a page has none.
-        let others = object.properties.filter { !ODataErrorBody.names.contains($0.name) && ControlInformation.name($0.name) == nil }
-        return others.allSatisfy { $0.name == "value" && $0.value.array != nil } ? error : nil
-    }
-
-    /// The value inside V2's `d`, and inside the `value` or the one property that primitive values come in.
-    static func inside(_ payload: PayloadDecoder, for type: any Any.Type) -> PayloadDecoder {
-        var payload = payload
-        if let object = payload.value.object, object.properties.count == 1, let data = object["d"],
-            data.object ?? nil != nil || data.array != nil
-        {
-            payload = payload.child(data, JSONKey("d"))
-        }
-        let wrapped = (type as? any OptionalPayload.Type)?.wrappedType ?? type
-        let isPrimitive = wrapped is any PayloadReadable.Type && wrapped != DynamicEntity.self && wrapped != ODataValue.self
-        if isPrimitive, let object = payload.value.object {
-            let named = object.properties.filter { ControlInformation.name($0.name) == nil && $0.name != "__metadata" }
-            if let value = object["value"] {
-                payload = payload.child(value, JSONKey("value"))
-            } else if named.count == 1, let only = named.first {
-                payload = payload.child(only.value, JSONKey(only.name))
-            }
-        }
-        return payload
-    }
-}
-
-/// Tells what an optional may hold.
-private protocol OptionalPayload {
-    static var wrappedType: any Any.Type { get }
-}
-
-extension Optional: OptionalPayload {
-    fileprivate static var wrappedType: any Any.Type { Wrapped.self }
-}
 
 extension PayloadDecoder {
     fileprivate func descending(to name: String) throws -> PayloadDecoder {

@@ -61,17 +61,19 @@ extension ODataEntity where Entity: Encodable {
 }
 
 extension FetchRequest {
-    /// The same query, whose entities come with what the service says about them.
+    /// The same query, whose entities come with what the service says about them, and with what their type doesn't declare: all properties
+    /// are fetched, unless some are selected.
     public func withMetadata() -> FetchRequest<ODataEntity<Entity>> {
         var request = FetchRequest<ODataEntity<Entity>>(resource: resource)
-        request.options = options
+        request.options = options.keepingUndeclared
         return request
     }
 }
 
 extension EntityRequest {
-    /// The same query, whose entity comes with what the service says about it.
+    /// The same query, whose entity comes with what the service says about it, and with what its type doesn't declare: all properties are
+    /// fetched, unless some are selected.
     public func withMetadata() -> EntityRequest<ODataEntity<Entity>> {
-        EntityRequest<ODataEntity<Entity>>(resource: resource, options: options)
+        EntityRequest<ODataEntity<Entity>>(resource: resource, options: options.keepingUndeclared)
     }
 }

@@ -10,12 +10,16 @@ public struct ODataErrorBody: Error, Sendable, Hashable {
         public var message: String
         /// What it is about, such as a property.
         public var target: String?
+        /// Annotations, the detail's own inner error, and whatever else the service wrote into it.
+        public var others: DynamicEntity
     }
 
     /// The service's code; not the HTTP status, though some services write that. May be empty.
     public var code: String
     /// What happened, for people, in the language of the request.
     public var message: String
+    /// The message's language, where the service says it: versions 2 and 3 do.
+    public var language: String?
     /// What it is about, such as a property.
     public var target: String?
     /// Further errors.
@@ -64,31 +68,38 @@ extension ODataErrorBody {
     }
 
     private init?(_ error: DynamicEntity) {
-        func text(_ value: ODataValue?) -> String? {
-            // Versions 2 and 3 put the message's language beside it.
-            value?.string ?? value?.integer.map { String($0) } ?? value?["value"]?.string
-        }
         guard error["code"] != nil || error["message"] != nil else { return nil }
-        code = text(error["code"]) ?? ""
-        message = text(error["message"]) ?? ""
-        target = text(error["target"])
-        let listed = error["details"]?.array ?? []
-        details = listed.compactMap(\.object).map { detail in
-            Detail(code: text(detail["code"]) ?? "", message: text(detail["message"]) ?? "", target: text(detail["target"]))
-        }
+        code = Self.text(error["code"]) ?? ""
+        message = Self.text(error["message"]) ?? ""
+        language = error["message"]?["lang"]?.string
+        target = Self.text(error["target"])
+        let listed = error["details"]?.array
+        details = (listed ?? []).compactMap(\.object).map { Detail($0, target: "target") }
         // The name's case differs between services.
         let inner = error.properties.first { $0.name.lowercased() == "innererror" }
         innerError = inner?.value
         // SAP's V2 has further errors in there.
         if details.isEmpty {
             details = (inner?.value["errordetails"]?.array ?? []).compactMap(\.object).map { detail in
-                Detail(
-                    code: text(detail["code"]) ?? "", message: text(detail["message"]) ?? "",
-                    target: text(detail["target"] ?? detail["propertyref"]))
+                Detail(detail, target: detail["target"] == nil ? "propertyref" : "target")
             }
         }
-        let known = ["code", "message", "target", "details", inner?.name]
+        let known = ["code", "message", "target", listed == nil && error["details"]?.isNull == false ? nil : "details", inner?.name]
         others = DynamicEntity(error.properties.filter { !known.contains($0.name) })
+    }
+
+    fileprivate static func text(_ value: ODataValue?) -> String? {
+        // Versions 2 and 3 put the message's language beside it.
+        value?.string ?? value?.integer.map { String($0) } ?? value?["value"]?.string
+    }
+}
+
+extension ODataErrorBody.Detail {
+    fileprivate init(_ detail: DynamicEntity, target name: String) {
+        code = ODataErrorBody.text(detail["code"]) ?? ""
+        message = ODataErrorBody.text(detail["message"]) ?? ""
+        target = ODataErrorBody.text(detail[name])
+        others = DynamicEntity(detail.properties.filter { !["code", "message", name].contains($0.name) })
     }
 }
 

@@ -90,7 +90,7 @@ extension QueryBuilding {
         expanding(QueryPath(name + "/$count"), nested)
     }
 
-    /// With everything that is related, so many levels deep.
+    /// With everything that is related, so many levels deep. Not in version 2.
     public func expandAll(levels: ExpansionLevels? = nil) -> Self {
         expanding(QueryPath(segments: [.all])) { (query: NestedQuery<DynamicEntity>) in levels.map { query.levels($0) } ?? query }
     }

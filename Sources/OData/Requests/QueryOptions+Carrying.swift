@@ -23,6 +23,16 @@ extension QueryOptions {
         return given.filter(\.1).map(\.0)
     }
 
+    /// The same where what the type doesn't declare is kept, too: all properties, unless some were selected.
+    var keepingUndeclared: QueryOptions {
+        guard case .decoded = selection else { return self }
+        var options = self
+        // What is computed comes for sure only where it is selected (Protocol, section 11.2.5.3).
+        let computed = compute.map { SelectItem(QueryPath($0.name)) }
+        options.selection = computed.isEmpty ? .all : .items([SelectItem(QueryPath(segments: [.all]))] + computed)
+        return options
+    }
+
     /// The options of the same entities seen as ones of a derived type.
     func cast(to type: Any.Type) -> QueryOptions {
         var options = self

@@ -29,7 +29,7 @@ public struct SearchTerm: Sendable, Hashable {
     /// What the term is.
     public let kind: Kind
     /// How many levels there are, this one included.
-    private let height: Int
+    let height: Int
 
     /// A term of a kind.
     public init(_ kind: Kind) {

@@ -76,4 +76,9 @@ extension KeyedEncodingContainer {
     mutating func encodePlainly(_ value: some Encodable, forKey key: Key) throws {
         try encode(value, forKey: key)
     }
+
+    /// The same for a value that may be `nil`.
+    mutating func encodePlainlyIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+        try encodeIfPresent(value, forKey: key)
+    }
 }

@@ -6,6 +6,11 @@ struct ControlInformation {
     /// The property it is about; `nil` for the entity itself.
     var property: String?
 
+    /// What is looked for beside a property, in both spellings: ``subscript(_:)`` finds no other names there.
+    static let propertySuffixes = [
+        "type", "count", "nextLink", "navigationLink", "mediaReadLink", "mediaEditLink", "mediaContentType", "mediaEtag", "mediaETag",
+    ].flatMap { ["@odata." + $0, "@" + $0] }
+
     subscript(_ name: String) -> ODataValue? {
         let owner = property ?? ""
         if let value = entity[owner + "@odata." + name] ?? entity[owner + "@" + name] { return value }

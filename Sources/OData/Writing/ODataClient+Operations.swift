@@ -2,7 +2,8 @@ import WebServiceClient
 
 // Actions and functions (Protocol, section 11.5).
 extension ODataClient {
-    /// Calls an action and gives its result.
+    /// Calls an action and gives its result. In version 2 it is a service operation, whose parameters stand in the URL as literals; what
+    /// has no literal there is an error, and what is `nil` is left out.
     ///
     ///     let order: Order? = try await client.invoke(cart.action("Shop.Checkout"), ["express": true])
     ///
@@ -27,7 +28,8 @@ extension ODataClient {
         returning type: Result.Type = Result.self,
         if condition: WriteCondition = .none
     ) async throws -> Result {
-        try await response(try call(operation(action, parameters, condition)), ODataOperation(action.resource)).value
+        let operation = try operation(action, parameters, condition)
+        return try await response(try call(operation), ODataOperation(operation.query.resource)).value
     }
 
     /// Calls an action that gives nothing, or whose result doesn't matter.
@@ -73,13 +75,52 @@ extension ODataClient {
     ) throws -> WriteOperation {
         var operation = WriteOperation(.post, action)
         operation.condition = condition
-        // Version 2 has parameters in the URL, where a function's path has them.
-        if printer.version != .v2 || parameters.count > 0 {
-            let encoder = encoder
-            operation.body = try payload(action.resource) {
-                .object(DynamicEntity(try parameters.map { .init($0.key, try encoder.payload(of: $0.value)) }))
+        guard printer.version != .v2 else {
+            do throws(ODataQueryError) {
+                operation.query.resource = try action.resource.serviceOperation(parameters)
+            } catch {
+                throw self.error(ODataOperation(action.resource), .binding, .query, error.description, cause: error)
             }
+            return operation
+        }
+        let encoder = encoder
+        operation.body = try payload(action.resource) {
+            .object(DynamicEntity(try parameters.map { .init($0.key, try encoder.payload(of: $0.value)) }))
         }
         return operation
+    }
+}
+
+extension ResourcePath {
+    /// The service operation of version 2 with parameters, which are printed as a function's (OData 2.0, URI Conventions, section 3.3).
+    ///
+    /// - Throws: ``ODataQueryError`` where a parameter has no literal, or the path is none of a service operation.
+    fileprivate func serviceOperation(
+        _ parameters: KeyValuePairs<String, any Encodable & Sendable>
+    ) throws(ODataQueryError) -> ResourcePath {
+        guard !parameters.isEmpty else { return self }
+        var all: [QueryPath.Parameter] = []
+        let name: String
+        switch segments.first {
+        case .name(let text), .raw(let text): name = text
+        case .function(let text, let given): (name, all) = (text, given)
+        default: name = ""
+        }
+        guard segments.count == 1, ODataName.isIdentifier(name) else {
+            throw .invalidPath(
+                route, reason: "version 2 has operations with parameters only at the service's root: give the operation's name alone")
+        }
+        for (name, value) in parameters {
+            // An optional without a value, of whatever type.
+            let mirror = Mirror(reflecting: value)
+            if mirror.displayStyle == .optional, mirror.children.isEmpty { continue }
+            guard let literal = (value as? any EdmConvertible)?.edmValue else {
+                throw .invalidOption(
+                    "parameter '\(name)'",
+                    reason: "in version 2 it stands in the URL, and \(type(of: value)) has no literal; make it EdmConvertible")
+            }
+            if literal != .null { all.append(QueryPath.Parameter(name, .literal(literal))) }
+        }
+        return ResourcePath(segments: [.function(name, all)])
     }
 }

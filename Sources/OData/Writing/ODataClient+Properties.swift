@@ -3,7 +3,7 @@ import WebServiceClient
 
 // Single properties and raw values (Protocol, section 11.4.9).
 extension ODataClient {
-    /// Writes one property of an entity; `nil` makes it null.
+    /// Writes one property of an entity; `nil` makes it null. A complex property is replaced as a whole (Protocol, section 11.4.9.3).
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func set<Entity, Value: Encodable & Sendable>(
@@ -16,6 +16,9 @@ extension ODataClient {
             operation.method = .delete
         } else if printer.version == .v2, case .name(let name)? = resource.segments.last {
             operation.body = .object(DynamicEntity([.init(name, payload)]))
+        } else if case .object(let members) = payload, !members.isGeographic {
+            // Only primitives, which GeoJSON is, and collections stand under a name (JSON Format, section 11).
+            operation.body = payload
         } else {
             operation.body = .object(["value": payload])
         }

@@ -43,13 +43,11 @@ extension PayloadNode {
 
     /// Whether it is GeoJSON, which is no complex value.
     private var isGeographic: Bool {
-        let names: Set<String>
         switch content {
-        case .value(.object(let object)): names = Set(object.properties.map(\.name))
-        case .object(let members): names = Set(members.map(\.name))
-        default: return false
+        case .value(.object(let object)): object.isGeographic
+        case .object(let members): GeoJSONNames.are(Set(members.map(\.name)))
+        default: false
         }
-        return names.contains("type") && (names.contains("coordinates") || names.contains("geometries"))
     }
 
     private func typeMember(in members: [(name: String, node: PayloadNode)]) -> DynamicEntity.Property? {

@@ -14,6 +14,8 @@ struct WriteOperation: Sendable {
     /// An option that stands behind the others, percent-encoded.
     var lastOption: String?
 
+    var hasBody: Bool { body != nil || bytes != nil }
+
     init(_ method: ServiceRequest.Method, _ query: ODataQuery) {
         self.method = method
         self.query = query
@@ -75,10 +77,10 @@ extension ODataClient {
             call = call.body(data).header(.contentType, type)
         } else if let body = operation.body {
             call = call.body(body)
-            if payloadFormat.version != .v2 { call = call.header("OData-Version", payloadFormat.version.rawValue) }
         } else {
             call = call.describing { $0.withoutBody() }
         }
+        if operation.hasBody, printer.version != .v2 { call = call.header("OData-Version", printer.version.rawValue) }
         if let header = operation.condition.header(printer.version) { call = call.header(header.name, header.value) }
         guard let preference = operation.preference?.rawValue else { return call }
         // Before the preferences that the client may have for all its calls: of those that are given twice the first one counts (RFC 7240 §2).
@@ -118,7 +120,7 @@ extension ODataClient {
         return bound
     }
 
-    /// The URL that a reference is written as.
+    /// The URL that a reference is written as: without the query of the service's root, which is about this client's calls.
     func url(of reference: EntityReference) throws -> String {
         switch reference.target {
         case .id(let id): return id
@@ -126,7 +128,8 @@ extension ODataClient {
             let operation = ODataOperation(query.resource)
             let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
             // Never as a long query: it is the entity's own URL that is meant.
-            return try call(operation, to: target, method: .get).url().absoluteString
+            let url = try call(operation, to: target, method: .get).url().absoluteString
+            return String(url.prefix { $0 != "?" }) + target.drop { $0 != "?" }
         }
     }
 

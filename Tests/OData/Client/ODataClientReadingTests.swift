@@ -98,7 +98,25 @@ import WebServiceTesting
         #expect(try await client().entity(request).metadata.etag == #"W/"1""#)
         let entity = try await client().entity(request)
         #expect(entity.metadata.etag == "\"2\"" && entity.Id == 1)
-        try stub.requests[0].expectURL("https://h.example/svc/Orders(1)?$select=Id")
+        // What the type doesn't declare is wanted as well.
+        try stub.requests[0].expectURL("https://h.example/svc/Orders(1)")
+    }
+
+    @Test func `entities with their metadata are fetched with all properties, unless some are selected`() async throws {
+        stub.fallback(.json(#"{"value":[]}"#))
+        let orders = FetchRequest<Order>(from: "Orders")
+        for (request, url) in [(orders.withMetadata(), "Orders"), (orders.select("Id").withMetadata(), "Orders?$select=Id")] {
+            _ = try await client().page(request)
+            try #require(stub.requests.last).expectURL("https://h.example/svc/" + url)
+        }
+        #expect(try orders.key(1).withMetadata().relativeURL() == "Orders(1)")
+        #expect(try orders.key(1).select("Id").withMetadata().relativeURL() == "Orders(1)?$select=Id")
+        let computed = orders.key(1).compute("Total") { $0["Id"].multiplied(by: 2) }.withMetadata()
+        #expect(try computed.relativeURL(using: QueryPrinter(version: .v401)).hasSuffix("$select=*,Total"))
+        stub.fallback(.json(#"{"Id":1,"ZipCode":"53111"}"#))
+        #expect(try await client().entity(orders.key(1)).undeclared["ZipCode"]?.string == "53111")
+        _ = try await client().entity(orders.key(1).select("Id"))
+        try #require(stub.requests.last).expectURL("https://h.example/svc/Orders(1)?$select=Id")
     }
 
     @Test func `polymorphic entities use the client's types`() async throws {

@@ -94,6 +94,7 @@ import WebServiceTesting
         #expect(LongQueryPolicy.post(beyond: 10).posted(long, version: .v2) == nil)
         #expect(LongQueryPolicy.post(beyond: 10).posted("Items/$count?$filter=aaaaaaaaaaaa", version: .v401) == nil)
         #expect(LongQueryPolicy.post(beyond: 10).posted("Items(123456789)", version: .v401) == nil)
+        #expect(LongQueryPolicy.post(beyond: 10).posted("$crossjoin(A,B)?$top=1", version: .v401)?.path == "$crossjoin(A,B)/$query")
     }
 
     @Test func `the service root's own query comes first`() async throws {
@@ -158,6 +159,17 @@ import WebServiceTesting
         #expect(second.entities.map(\.id) == [2, 3])
         #expect(try await client.page(after: second, of: request)?.entities == nil)
         try stub.requests[1].expectURL("https://h.example/svc/Items?2")
+    }
+
+    @Test func `the page after one that was posted begins where it would have been fetched`() async throws {
+        stub.fallback(.inTurn(Self.page(1...1, next: "?$skiptoken=x", context: ""), Self.page(2...2)))
+        let client = client()
+        client.longQueries = .post(beyond: 5)
+        let request = FetchRequest<Item>().top(1)
+        let first = try await client.page(request)
+        try stub.requests[0].expectURL("https://h.example/svc/Items/$query")
+        #expect(try await client.page(after: first, of: request)?.entities.map(\.id) == [2])
+        try stub.requests[1].expectURL("https://h.example/svc/Items?$skiptoken=x")
     }
 
     @Test func `a failed page throws behind the entities before it`() async throws {

@@ -39,6 +39,7 @@ private struct Customer: Codable, Sendable, EntityType {
                 "State":"Closed","Orders":[{"ID":1}],"ZipCode":"53111"}
                 """#))
         let customer = try await client.entity(FetchRequest<Customer>().key(5))
+        try #require(stub.requests.last).expectURL("https://h.example/Customers(5)")
         #expect(customer.undeclared["ZipCode"]?.string == "53111" && customer.State == .unknown("Closed"))
         var orders: [Int] = []
         for try await order in client.entities(of: customer.Orders) { orders.append(order.ID) }

@@ -26,6 +26,21 @@ import Testing
         #expect(try counted.relativeURL(using: QueryPrinter(version: .v4)) == "People?$count=true")
     }
 
+    @Test func `what version 2 lacks in paths is an error that names it`() throws {
+        let people = FetchRequest<DynamicEntity>(from: "People")
+        func url(_ request: FetchRequest<DynamicEntity>, _ version: ODataVersion) throws -> String {
+            try request.relativeURL(using: QueryPrinter(version: version))
+        }
+        let all = people.expandAll()
+        #expect(try url(all, .v4) == "People?$expand=*")
+        #expect(throws: ODataQueryError.unsupported("$expand=*", version: .v2)) { try url(all, .v2) }
+        #expect(try url(people.select("*"), .v2) == "People?$select=*")
+        let aggregated = people.filter(
+            expression: try QueryParser().expression("sales/aggregate(amount with sum) gt 5"))
+        #expect(try url(aggregated, .v4) == "People?$filter=sales/aggregate(amount%20with%20sum)%20gt%205")
+        #expect(throws: ODataQueryError.unsupported("aggregates in expressions", version: .v2)) { try url(aggregated, .v2) }
+    }
+
     @Test func literalsHaveTheirPrefixesAndSuffixesInV2() throws {
         func literal(_ value: any EdmConvertible, dates: V2DateSpelling = .dateTime) throws -> String? {
             try QueryPrinter(version: .v2, v2Dates: dates).text(of: value.edmValue).removingPercentEncoding

@@ -70,7 +70,9 @@ struct PayloadTests {
     func `entity, metadata and the rest hold together what a payload has`(name: String) throws {
         struct Nothing: Decodable, Sendable {}
         let root = try ODataDecoder().decode(ODataValue.self, from: Payloads.data(name))
-        let object = root["d"]?.object ?? root.object
+        var object = root["d"]?.object ?? root.object
+        // A function's result is behind its name.
+        if root["d"] != nil, object?.properties.count == 1, let result = object?.properties.first?.value.object { object = result }
         guard let object, object["value"] == nil, object["results"] == nil else { return }
         let entity = try Payloads.entity(name, of: ODataEntity<Nothing>.self)
         let declared = object.properties.filter { !$0.name.contains("@") && !$0.name.hasPrefix("#") && $0.name != "__metadata" }
