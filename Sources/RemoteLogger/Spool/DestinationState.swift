@@ -18,8 +18,8 @@ struct DestinationState: Sendable {
     private(set) var held = 0
     /// The bytes of what wasn't handed out, as they take in memory, about.
     private(set) var unreadBytes = 0
-    /// When the oldest of these came, or an older one.
-    private(set) var since: UInt64 = 0
+    /// When these came.
+    private var arrivals = ArrivalMarks()
     /// How many of its records somebody else has put here.
     var found = 0
     /// What was lost and not told yet, by reason.
@@ -32,6 +32,8 @@ struct DestinationState: Sendable {
     var mark: ReadingMark?
 
     var minimumLevel: LogLevel { selection.minimumLevel }
+    /// When the oldest came of what wasn't handed out, or an older one.
+    var since: UInt64 { arrivals.oldest }
     /// When the oldest came of what was handed out, or an older one.
     var handedSince: UInt64? { handings.first?.since }
     var unread: Int { held - handed.count }
@@ -40,13 +42,14 @@ struct DestinationState: Sendable {
     /// How many these are.
     var lost: Int { losses.reduce(0) { $0 + $1.count } }
 
-    /// A record has come; `isFound` when somebody else has brought it.
-    mutating func take(_ level: LogLevel, size: Int, now: UInt64, isFound: Bool) {
+    /// A record has come to that place; `isFound` when somebody else has brought it.
+    mutating func take(_ level: LogLevel, at position: RecordPosition, size: Int, now: UInt64, isFound: Bool) {
         guard level >= minimumLevel else { return }
         if unread == 0 {
-            since = now
+            arrivals.passAll()
             unreadBytes = 0
         }
+        arrivals.take(position, at: now)
         held += 1
         unreadBytes += size
         if isFound { found += 1 }
@@ -61,11 +64,15 @@ struct DestinationState: Sendable {
         found = 0
         losses = ShortList()
         unreadBytes = 0
+        arrivals.passAll()
         mark = nil
     }
 
-    /// Records are there that were left by an earlier run.
-    mutating func find(_ count: Int) {
+    /// Records are there that an earlier run has left, or another shipper of this one.
+    ///
+    /// - Parameter since: when the oldest of them came; 0 where this run's clock doesn't know.
+    mutating func find(_ count: Int, since: UInt64) {
+        if count > 0 { arrivals.take(0, at: since) }
         held += count
         found += count
     }
@@ -108,6 +115,7 @@ struct DestinationState: Sendable {
         if let last = records.last, last.position > read { handings.append((last.position, since)) }
         unreadBytes = max(0, unreadBytes)
         read = max(read, position)
+        arrivals.pass(read)
     }
 
     mutating func acknowledge(through position: RecordPosition) {

@@ -131,6 +131,7 @@ extension SpoolState {
         _ destination: DestinationState, as name: String, straddled: [Segment.Found], _ judged: [SegmentName: Exclusions]
     ) {
         var destination = destination
+        let since = destination.handedSince ?? (destination.unread > 0 ? destination.since : 0)
         destination.forget()
         let level = destination.minimumLevel
         for index in segments.indices { segments[index].excluded[name] = judged[segments[index].name] }
@@ -141,7 +142,7 @@ extension SpoolState {
             let position = found.frame.position
             return position > destination.acknowledged && found.level >= level && !(excluded?.contains(position) ?? false)
         }
-        destination.find(whole + part + memoryCount(for: name, destination))
+        destination.find(whole + part + memoryCount(for: name, destination), since: since)
         destinations[name] = destination
         hasFilters = destinations.values.contains { $0.selection.includes != nil }
     }

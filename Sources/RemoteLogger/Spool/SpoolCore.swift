@@ -92,7 +92,7 @@ final class SpoolCore: Sendable {
     }
 
     func takeLosses(of destination: String) -> ShortList<RecordLoss> {
-        state.withLock { $0.destinations[destination]?.takeLosses() ?? ShortList() }
+        state.withLock { $0.destinations.change(destination) { $0.takeLosses() } ?? ShortList() }
     }
 
     func isAcknowledged(through position: RecordPosition, by destination: String) -> Bool {

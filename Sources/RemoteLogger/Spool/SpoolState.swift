@@ -58,7 +58,7 @@ struct SpoolState: Sendable {
             }
             destinations.changeEach { name, state in
                 guard excluded.isEmpty || !excluded.contains(name) else { return }
-                state.take(record.level, size: size, now: now, isFound: name != destination)
+                state.take(record.level, at: last, size: size, now: now, isFound: name != destination)
             }
             let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
             for loss in memory.append(item, limits: limits) {

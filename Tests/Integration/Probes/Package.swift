@@ -19,6 +19,7 @@ let package = Package(
             dependencies: [
                 .product(name: "WebServiceClient", package: "web-service-client"),
                 .product(name: "OData", package: "web-service-client"),
+                .product(name: "RemoteLogger", package: "web-service-client"),
                 .product(name: "WebServiceTesting", package: "web-service-client"),
             ],
             path: "Sources", swiftSettings: settings),

@@ -3,14 +3,6 @@ import RemoteLogger
 import TestSupport
 import Testing
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// Hostile text costs no more than its length tells, and nothing traps.
 @Suite struct RedactionBoundTests {
     static let hostile: [String] = [
@@ -25,23 +17,11 @@ import Musl
     @Test(arguments: hostile) func `the work grows with the length alone`(piece: String) {
         func time(_ count: Int) -> UInt64 {
             let text = String(repeating: piece, count: count / piece.utf8.count)
-            return (0..<3).map { _ in Self.work { _ = LogRedaction.standard.masked(text) } }.min() ?? 0
+            return (0..<3).map { _ in threadWork { _ = LogRedaction.standard.masked(text) } }.min() ?? 0
         }
         // Sixteen times as much text: quadratic work would take 256 times as long.
         let (short, long) = (time(1_000), time(16_000))
         #expect(long < short * 120 + 50_000_000, "\(short), \(long)")
-    }
-
-    /// The nanoseconds that the thread works on something, whatever else the machine has to do meanwhile.
-    private static func work(_ body: () -> Void) -> UInt64 {
-        func now() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        }
-        let start = now()
-        body()
-        return now() - start
     }
 
     @Test func `any text is masked without a trap, and stays masked`() {

@@ -5,16 +5,18 @@ import WebServiceClient
 
 /// How long the oldest record has waited, on its way or not.
 @Suite struct OldestAgeTests {
-    @Test(arguments: [false, true]) func `what is on its way still waits`(hasSpool: Bool) async throws {
-        let receiver = GatedReceiver()
-        let harness = try Harness(transport: receiver) { settings in
-            settings.batch = BatchLimits(records: 2, interval: .seconds(1))
+    private static func harness(_ receiver: GatedReceiver, interval: Duration, hasSpool: Bool) throws -> Harness {
+        try Harness(transport: receiver) { settings in
+            settings.batch = BatchLimits(records: 2, interval: interval)
             settings.timeout = .seconds(3_600)
             guard hasSpool, let clock = settings.clock as? ManualLogClock else { return }
-            var spool = SpoolSettings()
-            spool.clock = clock
-            settings.spool = Spool(root: "/spool", settings: spool, files: MemoryDisk().files)
+            settings.spool = .inMemory(MemoryDisk(), clock)
         }
+    }
+
+    @Test(arguments: [false, true]) func `what is on its way still waits`(hasSpool: Bool) async throws {
+        let receiver = GatedReceiver()
+        let harness = try Self.harness(receiver, interval: .seconds(1), hasSpool: hasSpool)
         #expect(harness.shipper.statistics.oldestAge == nil)
         harness.logger.info("a")
         harness.logger.info("b")
@@ -31,5 +33,45 @@ import WebServiceClient
         #expect(await eventually { harness.shipper.statistics.delivered == 3 })
         #expect(harness.shipper.statistics.oldestAge == nil)
         await harness.shipper.shutdown(within: .zero)
+    }
+
+    @Test(arguments: [false, true]) func `what is left behind a batch is as old as itself`(hasSpool: Bool) async throws {
+        let receiver = GatedReceiver()
+        let harness = try Self.harness(receiver, interval: .seconds(60), hasSpool: hasSpool)
+        harness.logger.info("a")
+        harness.logger.info("b")
+        #expect(await eventually { receiver.open == [0] })
+        for text in ["c", "d", "e"] {
+            harness.clock.advance(by: .seconds(10))
+            harness.logger.info("\(text)")
+        }
+        harness.clock.advance(by: .seconds(5))
+        receiver.answer(0, .status(200))
+        #expect(await eventually { harness.shipper.statistics.delivered == 2 && receiver.open == [1] })
+        #expect(harness.shipper.statistics.oldestAge == .seconds(25))
+        receiver.answer(1, .status(200))
+        #expect(await eventually { harness.shipper.statistics.delivered == 4 })
+        #expect(harness.shipper.statistics.oldestAge == .seconds(5))
+        #expect(receiver.open.isEmpty, "It waits for its time, or for another one")
+        await harness.shipper.shutdown(within: .zero)
+    }
+
+    @Test func `what a shipper of this run has left on the spool is as old as it is`() async throws {
+        var shared: Spool?
+        let first = try Harness(transport: GatedReceiver()) { settings in
+            guard let clock = settings.clock as? ManualLogClock else { return }
+            shared = .inMemory(MemoryDisk(), clock)
+            settings.spool = shared
+        }
+        first.clock.advance(by: .seconds(100))
+        first.logger.info("a")
+        await first.shipper.shutdown(within: .zero)
+        first.clock.advance(by: .seconds(10))
+        let second = try Harness(transport: GatedReceiver()) { settings in
+            settings.clock = first.clock
+            settings.spool = shared
+        }
+        #expect(second.shipper.statistics.oldestAge == .seconds(10))
+        await second.shipper.shutdown(within: .zero)
     }
 }

@@ -44,7 +44,7 @@ struct StreamProbe {
         print("down: \(count) bytes in \(number) pieces, the process grew by at most \(most / 1024) kB, server and client together")
 
         let file = FileManager.default.temporaryDirectory.appending(path: "probe-\(ProcessInfo.processInfo.processIdentifier)")
-        FileManager.default.createFile(atPath: file.path(percentEncoded: false), contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path(percentEncoded: false), contents: nil)
         defer { try? FileManager.default.removeItem(at: file) }
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: UInt64(Self.length))

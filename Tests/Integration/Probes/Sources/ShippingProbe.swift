@@ -1,0 +1,140 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+import WebServiceTesting
+
+/// What a log shipper promises about time and repeats, many times over against a server on the loopback interface: a record that is alone
+/// leaves in time, a flush ends in time whatever the server does, and what is stored when the connection breaks isn't stored twice.
+struct ShippingProbe {
+    let count: Int
+
+    func run() async throws {
+        try await liveness()
+        for hasSpool in [false, true] { try await flushes(count / 10, hasSpool: hasSpool) }
+        try await repeats()
+    }
+
+    /// One record after the other, each alone: how long after its time it has arrived. A wake-up that is lost shows as a time beyond all others.
+    private func liveness() async throws {
+        let arrivals = AsyncStream<Void>.makeStream()
+        let server = try LoopbackServer(options: .init(recordingLimit: 0)) { routes in
+            routes.on("POST", "/logs") { _ in
+                arrivals.continuation.yield()
+                return .status(204)
+            }
+        }
+        let interval = Duration.milliseconds(5)
+        let shipper = try LogShipper(to: try server.url("/logs"), format: NDJSONFormat()) { $0.batch.interval = interval }
+        let logger = RemoteLogger(label: "probe", sinks: [shipper])
+        var times: [Duration] = []
+        var arrived = arrivals.stream.makeAsyncIterator()
+        for number in 0..<count {
+            let start = ContinuousClock.now
+            logger.info("alone", ["number": number])
+            _ = await arrived.next()
+            times.append(ContinuousClock.now - start - interval)
+        }
+        await logger.shutdown(within: .seconds(5))
+        report("single records, after their \(interval)", times, goal: .milliseconds(50))
+        guard shipper.statistics.delivered == UInt64(count) else { throw Broken("delivered \(shipper.statistics.delivered) of \(count)") }
+    }
+
+    /// Flushes against a server that doesn't answer, while others log.
+    private func flushes(_ count: Int, hasSpool: Bool) async throws {
+        let server = try LoopbackServer(options: .init(recordingLimit: 0)) { $0.on("POST", "/logs") { _ in .hang } }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "shipping-probe-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let shipper = try LogShipper(to: try server.url("/logs"), format: NDJSONFormat()) { settings in
+            settings.batch.interval = .milliseconds(5)
+            if hasSpool { settings.spool = Spool(directory: folder) }
+        }
+        let logger = RemoteLogger(label: "probe", sinks: [shipper])
+        let limit = Duration.milliseconds(20)
+        let others = Task {
+            while !Task.isCancelled {
+                logger.info("more")
+                try? await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        var times: [Duration] = []
+        for number in 0..<count {
+            let start = ContinuousClock.now
+            async let second = number % 3 == 0 ? logger.flush(within: limit) : false
+            _ = await logger.flush(within: limit)
+            _ = await second
+            times.append(ContinuousClock.now - start - limit)
+        }
+        others.cancel()
+        await others.value
+        let start = ContinuousClock.now
+        await logger.shutdown(within: limit)
+        times.append(ContinuousClock.now - start - limit)
+        report("flushes\(hasSpool ? " with a spool" : ""), after their \(limit)", times, goal: .milliseconds(50))
+    }
+
+    /// Records that the server has stored before the connection breaks, each sent again.
+    private func repeats() async throws {
+        let stored = Store()
+        let server = try LoopbackServer(options: .init(recordingLimit: 0)) { routes in
+            routes.on("POST", "/_bulk") { request in await stored.take(request.body) }
+        }
+        let format = ElasticsearchFormat(index: "logs")
+        let shipper = try LogShipper(to: ElasticsearchFormat.bulkURL(of: server.url), format: format) { settings in
+            settings.compression = .none
+            settings.batch = BatchLimits(records: 1, interval: .milliseconds(1))
+            settings.backoff = Backoff(base: .milliseconds(1), cap: .milliseconds(2))
+            settings.buffer = BufferLimits(records: count + 1, bytes: 1 << 30)
+        }
+        let logger = RemoteLogger(label: "probe", sinks: [shipper])
+        for number in 0..<count { logger.info("once", ["number": number]) }
+        let isDone = await logger.shutdown(within: .seconds(600))
+        let (ids, numbers, requests) = await stored.counts
+        print("stored, then cut: \(count) records in \(requests) requests; stored under \(ids) ids with \(numbers) numbers")
+        guard isDone, ids == count, numbers == count else { throw Broken("a record is missing, or was stored twice") }
+    }
+
+    private func report(_ what: String, _ times: [Duration], goal: Duration) {
+        let sorted = times.sorted()
+        let late = sorted.count { $0 > goal }
+        print("\(what): \(sorted.count), median \(sorted[sorted.count / 2]), at most \(sorted[sorted.count - 1]); \(late) beyond \(goal)")
+    }
+
+    struct Broken: Error {
+        let what: String
+
+        init(_ what: String) { self.what = what }
+    }
+}
+
+/// Documents by their ids, as Elasticsearch keeps them. Whatever is new breaks the connection once it is stored.
+private actor Store {
+    private struct Create: Decodable {
+        struct Action: Decodable { let _id: String }
+        let create: Action
+    }
+
+    private struct Document: Decodable {
+        struct Metadata: Decodable { let number: Int }
+        let metadata: Metadata
+    }
+
+    private var numbers: [String: Int] = [:]
+    private var requests = 0
+
+    var counts: (ids: Int, numbers: Int, requests: Int) { (numbers.count, Set(numbers.values).count, requests) }
+
+    func take(_ body: Data) -> LoopbackResponse {
+        let lines = body.split(separator: UInt8(ascii: "\n"))
+        var isNew = false
+        var items: [String] = []
+        for index in stride(from: 0, to: lines.count - 1, by: 2) {
+            guard let create = try? JSONDecoder().decode(Create.self, from: lines[index]),
+                let document = try? JSONDecoder().decode(Document.self, from: lines[index + 1])
+            else { return .status(400) }
+            isNew = numbers.updateValue(document.metadata.number, forKey: create.create._id) == nil || isNew
+            items.append(#"{"create":{"status":409}}"#)
+        }
+        requests += 1
+        return isNew ? .drop : .json(#"{"errors":true,"items":[\#(items.joined(separator: ","))]}"#)
+    }
+}
