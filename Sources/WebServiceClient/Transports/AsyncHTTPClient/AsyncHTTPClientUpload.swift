@@ -23,6 +23,7 @@ final class AsyncHTTPClientUpload: Sendable {
 
     private let state = Locked(State())
     private let progress: (@Sendable (TransferProgress) -> Void)?
+    private let loops: any EventLoopGroup
 
     /// Whether the engine pulls the body piece by piece.
     var isStreamed: Bool { state.withLock { $0.isStreamed } }
@@ -33,8 +34,9 @@ final class AsyncHTTPClientUpload: Sendable {
     /// What the body's own stream or file has thrown: the engine may report it in other words.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// An upload that tells that closure of its progress.
-    init(progress: (@Sendable (TransferProgress) -> Void)?) {
+    /// An upload over one of those loops that tells that closure of its progress.
+    init(over loops: any EventLoopGroup, progress: (@Sendable (TransferProgress) -> Void)?) {
+        self.loops = loops
         self.progress = progress
     }
 
@@ -66,7 +68,7 @@ final class AsyncHTTPClientUpload: Sendable {
         try Task.checkCancellation()
     }
 
-    fileprivate static func wrongLength(_ count: String, length: Int64) -> RequestBodyError {
+    static func wrongLength(_ count: String, length: Int64) -> RequestBodyError {
         RequestBodyError(message: "The stream gave \(count) bytes where the body's length is \(length): give the right length, or none.")
     }
 
@@ -95,7 +97,7 @@ final class AsyncHTTPClientUpload: Sendable {
     }
 
     /// Reads a piece in a task that ``abort()`` cancels.
-    fileprivate func read(_ next: @escaping @Sendable () async throws -> Data?) async throws -> Data? {
+    func read(_ next: @escaping @Sendable () async throws -> Data?) async throws -> Data? {
         let task: Task<Data?, any Error>? = state.withLock { state in
             guard !state.isAborted else { return nil }
             let task = Task { try await next() }
@@ -113,15 +115,25 @@ final class AsyncHTTPClientUpload: Sendable {
     }
 
     /// Keeps the first error of the body, unless it comes from aborting it.
-    fileprivate func failed(_ error: any Error) -> any Error {
+    func failed(_ error: any Error) -> any Error {
         state.withLock { state in
             if !state.isAborted, state.failure == nil { state.failure = error }
         }
         return error
     }
 
+    /// Waits until the connection has taken note of the pieces that were handed to it, and has stopped the engine where it is full.
+    ///
+    /// The engine hands over what it pulls without waiting for the connection's loop: while that has no turn, on a busy machine, it would
+    /// take all of a large body into memory, and its last piece would count as sent while the first one still waits. Nobody tells which
+    /// loop is the connection's, so each is given a turn.
+    func waitForLoops() async {
+        let turns = loops.makeIterator().map { $0.submit {} }
+        for turn in turns { try? await turn.get() }
+    }
+
     /// The pieces so far have gone to the connection.
-    fileprivate func sent(_ completed: Int64, of total: Int64?) {
+    func sent(_ completed: Int64, of total: Int64?) {
         state.withLock { $0.lastSent = .now }
         report(completed, of: total)
     }
@@ -135,74 +147,6 @@ final class AsyncHTTPClientUpload: Sendable {
             return true
         }
         if isNews { progress(TransferProgress(completed: completed, total: total)) }
-    }
-}
-
-extension AsyncHTTPClientUpload {
-    /// The pieces of a body, in the engine's type.
-    fileprivate struct Pieces: AsyncSequence, Sendable {
-        let body: RequestBody
-        let upload: AsyncHTTPClientUpload
-
-        func makeAsyncIterator() -> Iterator {
-            Iterator(body: body, upload: upload)
-        }
-    }
-
-    /// Reads the pieces. When the next one is asked for, those before have gone to the connection.
-    fileprivate struct Iterator: AsyncIteratorProtocol {
-        /// The most bytes that go to the connection at once: progress is told between them.
-        private static let size = 64 * 1024
-
-        private let chunks: ChunkReader
-        private let upload: AsyncHTTPClientUpload
-        private let length: Int64?
-        private var rest: Data = Data()
-        private var passed: Int64 = 0
-
-        init(body: RequestBody, upload: AsyncHTTPClientUpload) {
-            chunks = ChunkReader(body.chunks(of: Self.size))
-            self.upload = upload
-            length = body.length
-        }
-
-        mutating func next() async throws -> ByteBuffer? {
-            if passed > 0 { upload.sent(passed, of: length) }
-            while rest.isEmpty {
-                let chunks = chunks
-                guard let chunk = try await upload.read({ try await chunks.next() }) else {
-                    try checkLength(isComplete: true)
-                    upload.sent(passed, of: length)
-                    return nil
-                }
-                rest = chunk
-            }
-            let piece = rest.prefix(Self.size)
-            rest = rest.dropFirst(piece.count)
-            passed += Int64(piece.count)
-            try checkLength(isComplete: false)
-            return ByteBuffer(bytes: piece)
-        }
-
-        private func checkLength(isComplete: Bool) throws {
-            guard let length, passed > length || isComplete && passed < length else { return }
-            throw upload.failed(AsyncHTTPClientUpload.wrongLength(isComplete ? "\(passed)" : "at least \(passed)", length: length))
-        }
-    }
-
-    /// Reads a body's chunks.
-    ///
-    /// `@unchecked Sendable`: the iterator is used by one task at a time, which the next one awaits.
-    private final class ChunkReader: @unchecked Sendable {
-        private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
-
-        init(_ chunks: AsyncThrowingStream<Data, any Error>) {
-            iterator = chunks.makeAsyncIterator()
-        }
-
-        func next() async throws -> Data? {
-            try await iterator.next()
-        }
     }
 }
 #endif

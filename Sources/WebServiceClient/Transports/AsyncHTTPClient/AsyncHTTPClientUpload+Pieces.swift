@@ -1,0 +1,82 @@
+#if AsyncHTTPClient
+import Foundation
+import NIOCore
+
+extension AsyncHTTPClientUpload {
+    /// The pieces of a body, in the engine's type.
+    struct Pieces: AsyncSequence, Sendable {
+        let body: RequestBody
+        let upload: AsyncHTTPClientUpload
+
+        func makeAsyncIterator() -> Iterator {
+            Iterator(body: body, upload: upload)
+        }
+    }
+
+    /// Reads the pieces. When the next one is asked for, those before have gone to the connection.
+    struct Iterator: AsyncIteratorProtocol {
+        /// The most bytes that go to the connection at once: progress is told between them.
+        private static let size = 64 * 1024
+        /// After so many bytes the loops are waited for.
+        private static let window = 1024 * 1024
+
+        private let chunks: ChunkReader
+        private let upload: AsyncHTTPClientUpload
+        private let length: Int64?
+        private var rest: Data = Data()
+        private var passed: Int64 = 0
+        private var ahead = 0
+
+        init(body: RequestBody, upload: AsyncHTTPClientUpload) {
+            chunks = ChunkReader(body.chunks(of: Self.size))
+            self.upload = upload
+            length = body.length
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            if passed > 0 { upload.sent(passed, of: length) }
+            if ahead >= Self.window {
+                ahead = 0
+                await upload.waitForLoops()
+                // It may have been a long wait, and the last piece goes out only now.
+                upload.sent(passed, of: length)
+            }
+            while rest.isEmpty {
+                let chunks = chunks
+                guard let chunk = try await upload.read({ try await chunks.next() }) else {
+                    try checkLength(isComplete: true)
+                    upload.sent(passed, of: length)
+                    return nil
+                }
+                rest = chunk
+            }
+            let piece = rest.prefix(Self.size)
+            rest = rest.dropFirst(piece.count)
+            passed += Int64(piece.count)
+            ahead += piece.count
+            try checkLength(isComplete: false)
+            return ByteBuffer(bytes: piece)
+        }
+
+        private func checkLength(isComplete: Bool) throws {
+            guard let length, passed > length || isComplete && passed < length else { return }
+            throw upload.failed(AsyncHTTPClientUpload.wrongLength(isComplete ? "\(passed)" : "at least \(passed)", length: length))
+        }
+    }
+
+    /// Reads a body's chunks.
+    ///
+    /// `@unchecked Sendable`: the iterator is used by one task at a time, which the next one awaits.
+    private final class ChunkReader: @unchecked Sendable {
+        private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
+
+        init(_ chunks: AsyncThrowingStream<Data, any Error>) {
+            iterator = chunks.makeAsyncIterator()
+        }
+
+        func next() async throws -> Data? {
+            try await iterator.next()
+        }
+    }
+}
+#endif

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+extension IntegrationTests {
+    /// What a transport owes its callers, with servers that nobody here wrote: each engine, plain and over TLS, in HTTP/1.1 and HTTP/2.
+    @Suite struct EngineTests {
+        @Test(arguments: Route.all) func `a request arrives as it was sent, and the version is told`(route: Route) async throws {
+            let way = try route.open()
+            for method in [ServiceRequest.Method.get, .post, .put, .patch, .delete] {
+                let body = method == .get ? nil : RequestBody(Data("{\"a\": \"ü\"}".utf8), contentType: "application/json")
+                var request = try way.request(method, "/anything/a%20b?q=%C3%BC%26&r=", body: body)
+                request.headers["X-Sent"] = "one, two"
+                let echo = try await way.echo(request)
+                #expect(echo.method == method.rawValue)
+                #expect(echo.args == ["q": "ü&", "r": ""])
+                #expect(echo.headers["X-Sent"] == "one, two")
+                #expect(echo.data == (body == nil ? "" : "{\"a\": \"ü\"}"))
+            }
+            let version = try await way.exchange(try way.request("/anything")).response.httpVersion
+            // URLSession doesn't tell it on Linux.
+            #expect(version == (way.speaksHTTP2 ? "HTTP/2" : "HTTP/1.1") || route.engine == .urlSession && version == nil)
+        }
+
+        @Test(arguments: Route.all) func `every status is a response, and no redirect is followed`(route: Route) async throws {
+            let way = try route.open()
+            for status in [200, 201, 204, 304, 400, 404, 418, 500, 503] {
+                #expect(try await way.exchange(try way.request("/status/\(status)")).response.status == status)
+            }
+            let challenged = try await way.exchange(try way.request("/status/401")).response
+            #expect(challenged.status == 401 && challenged.headers["WWW-Authenticate"]?.contains("Fake Realm") == true)
+            let redirect = try await way.exchange(try way.request("/redirect-to?url=/anything&status_code=307")).response
+            #expect(redirect.status == 307)
+            #expect(redirect.headers[.location]?.hasSuffix("/anything") == true)
+        }
+
+        @Test(arguments: Route.all) func `bodies go out from memory, files and streams`(route: Route) async throws {
+            let way = try route.open()
+            let text = String(repeating: "Crème brûlée – ", count: 20_000)
+            let data = Data(text.utf8)
+            let file = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
+            try data.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let pieces: @Sendable () -> AsyncThrowingStream<Data, any Error> = {
+                AsyncThrowingStream { feed in
+                    for start in stride(from: 0, to: data.count, by: 50_000) {
+                        feed.yield(data[start..<min(start + 50_000, data.count)])
+                    }
+                    feed.finish()
+                }
+            }
+            let sized = RequestBody(length: Int64(data.count), open: pieces)
+            // lighttpd 1.4.69 resets streams of HTTP/2 whose bodies don't tell their length: curl's own program sees that, too.
+            let isLengthNeeded = route.server == "tls-lighttpd" && way.speaksHTTP2
+            for body in [RequestBody(data), try RequestBody(file: file), sized] + (isLengthNeeded ? [] : [RequestBody(open: pieces)]) {
+                let progress = Locked(TransferProgress(completed: 0, total: nil))
+                var request = try way.request(.post, "/anything", body: body)
+                request.headers[.contentType] = "text/plain; charset=utf-8"
+                request.uploadProgress = { now in progress.withLock { $0 = now } }
+                #expect(isExactly(try await way.echo(request).data, text))
+                #expect(progress.withLock { $0.completed } == Int64(data.count))
+            }
+        }
+
+        @Test(arguments: Route.all) func `bodies arrive byte by byte as they are`(route: Route) async throws {
+            let way = try route.open()
+            let letters = Data((0..<100_000).map { UInt8(97 + $0 % 26) })
+            let (response, body) = try await way.exchange(try way.request("/range/100000"))
+            #expect(body == letters && response.body.expectedLength == 100_000)
+            let random = try await way.exchange(try way.request("/bytes/50000?seed=3")).body
+            let streamed = try await way.exchange(try way.request("/stream-bytes/50000?seed=3&chunk_size=999")).body
+            #expect(random.count == 50_000 && random == streamed)
+            let head = try await way.exchange(try way.request(.head, "/range/1000"))
+            #expect(head.response.headers[.contentLength] == "1000" && head.body.isEmpty)
+        }
+
+        @Test(arguments: Route.all, ["gzip", "deflate", "brotli"])
+        func `codings are undone, or left`(route: Route, coding: String) async throws {
+            let way = try route.open()
+            let (response, body) = try await way.exchange(try way.request("/\(coding)"))
+            let isDecoded = body.first == UInt8(ascii: "{")
+            #expect(isDecoded || response.headers[.contentEncoding] != nil)
+            if isDecoded { _ = try JSONSerialization.jsonObject(with: body) }
+        }
+
+        @Test(arguments: Route.all) func `fields keep their number, and cookies aren't kept`(route: Route) async throws {
+            let way = try route.open()
+            let response = try await way.exchange(try way.request("/response-headers?X-Twice=1&X-Twice=2")).response
+            #expect(response.headers[values: "X-Twice"].joined(separator: ", ") == "1, 2")
+            let set = try await way.exchange(try way.request("/cookies/set?a=b")).response
+            #expect(set.headers["Set-Cookie"]?.hasPrefix("a=b") == true)
+            let cookies = try await way.exchange(try way.request("/cookies")).body
+            #expect(String(decoding: cookies, as: UTF8.self).filter { !$0.isWhitespace } == #"{"cookies":{}}"#)
+        }
+
+        @Test(arguments: Route.all) func `times end what stands still, and so does the caller`(route: Route) async throws {
+            let way = try route.open()
+            var slow = try way.request("/delay/8")
+            slow.timeouts.firstByte = .milliseconds(300)
+            #expect(try await way.failure(slow)?.code == .timedOutWaiting)
+            var whole = try way.request("/delay/8")
+            whole.timeouts.total = .milliseconds(300)
+            #expect(try await way.failure(whole)?.code == .timedOutTotal)
+            let request = try way.request("/delay/8")
+            try await ending(within: .seconds(60)) {
+                let call = Task { try await way.exchange(request) }
+                call.cancel()
+                await #expect(throws: CancellationError.self) { try await call.value }
+            }
+        }
+
+        @Test(arguments: Route.all) func `many at once each get their own answer`(route: Route) async throws {
+            let way = try route.open()
+            let requests = try (0..<48).map { try way.request("/anything?n=\($0)") }
+            let wrong = try await ending(within: .seconds(120)) {
+                try await withThrowingTaskGroup(of: Bool.self) { group in
+                    for (number, request) in requests.enumerated() {
+                        group.addTask { try await way.echo(request).args != ["n": "\(number)"] }
+                    }
+                    return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+                }
+            }
+            #expect(wrong == 0)
+        }
+
+        /// Engines that are told of no authorities: on Linux URLSession knows no others.
+        @Test(
+            .enabled(if: Route.isRootTrusted, "run the tests under `Tests/Integration/trusting DIR`, which needs root"),
+            arguments: Engine.all.filter(\.readsSystemAuthorities))
+        func `the system's authorities count where none are named`(engine: Engine) async throws {
+            for (name, isRight) in [
+                ("tls-nginx", true), ("tls-unknown-issuer", false), ("tls-expired", false), ("tls-wrong-host", false),
+                ("tls-incomplete", false),
+            ] {
+                let server = try TestServer.named(name)
+                let transport = try #require(try engine.transport(to: server, http1Only: false))
+                let way = Way(transport: transport, server: server, trust: nil, speaksHTTP2: false)
+                #expect(try await (way.failure(try way.request(.get, "/hello.txt")) == nil) == isRight, "\(name)")
+            }
+        }
+    }
+}

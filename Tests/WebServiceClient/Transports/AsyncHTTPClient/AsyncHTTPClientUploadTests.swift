@@ -1,0 +1,50 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import Dispatch
+import Foundation
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+import WebServiceClient
+
+/// How far the engine runs ahead of its connection.
+@Suite struct AsyncHTTPClientUploadTests {
+    @Test func `a connection without a turn keeps a large body out of memory`() async throws {
+        let pieces = 64
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        }
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let client = HTTPClient(eventLoopGroup: loops, configuration: AsyncHTTPClientTransport.configuration)
+        let transport = AsyncHTTPClientTransport(client)
+        let pulled = Locked(0)
+        let seen = Locked(0)
+        let isOver = DispatchSemaphore(value: 0)
+        let body = RequestBody(length: Int64(pieces) << 20) {
+            AsyncThrowingStream {
+                let number = pulled.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }
+                if number == 0 {
+                    // The loop gets no turn until all have been pulled, or a while has passed without that.
+                    loops.next().execute {
+                        for _ in 0..<50 where pulled.withLock({ $0 }) <= pieces { _ = isOver.wait(timeout: .now() + .milliseconds(10)) }
+                        seen.withLock { $0 = pulled.withLock { $0 } }
+                    }
+                }
+                return number < pieces ? Data(count: 1 << 20) : nil
+            }
+        }
+        let request = try server.request(.post, body: body)
+        // The client has to be shut down, whatever happens.
+        let status = try? await watched { try await transport.send(request).status }
+        try await client.shutdown()
+        try await loops.shutdownGracefully()
+        #expect(status == 200)
+        #expect(seen.withLock { $0 } <= 3)
+    }
+}
+#endif
