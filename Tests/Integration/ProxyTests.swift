@@ -7,13 +7,15 @@ extension IntegrationTests {
     @Suite(.enabled(if: CurlTransport.shared != nil, "needs libcurl"))
     struct ProxyTests {
         private func client(
-            _ proxy: String, root: String, _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
+            _ proxy: String, root: String, authorities: CertificateAuthorities = .system, pins: [HostPattern: PinSet] = [:],
+            _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
         ) throws -> WebServiceClient {
             var transport = CurlTransport.Configuration()
             transport.proxy = .url(try #require(URL(string: try TestServer.named(proxy).url)))
+            transport.proxyAuthorities = authorities
             let engine = try CurlTransport(configuration: transport)
             let files = try #require(try TestServer.named("tls-nginx").tls)
-            let trust = TrustPolicy(authorities: try files.ownAuthorityOnly())
+            let trust = TrustPolicy(authorities: try files.ownAuthorityOnly(), pins: pins)
             return WebServiceClient(serviceRoot: root) {
                 $0.transport = engine
                 $0.trust = trust
@@ -50,6 +52,39 @@ extension IntegrationTests {
                 #expect(error?.response?.status == 407)
                 #expect(error?.message.contains("proxy's credentials") == true)
             }
+        }
+
+        /// Whom the proxy's certificate comes from is another question than whom the server's does.
+        @Test(arguments: ["httpbin", "tls-nginx"])
+        func `a proxy over TLS is trusted by authorities of its own`(target: String) async throws {
+            let root = try TestServer.named(target).url
+            let files = try #require(try TestServer.named("tls-proxy").tls)
+            let other = try TestCertificates.certificate(files.otherRoot)
+            for authorities in [CertificateAuthorities.only([other]), .system(adding: [other])] {
+                let client = try client("tls-proxy", root: root, authorities: authorities)
+                #expect(try await client.get("/status/204").send().status == 204)
+            }
+            for authorities in [CertificateAuthorities.system, try files.ownAuthorityOnly()] {
+                let client = try client("tls-proxy", root: root, authorities: authorities)
+                let error = await #expect(throws: ServiceError.self) { try await client.get("/status/204").send() }
+                let cause = error?.cause as? TransportError
+                #expect(cause?.code == .unknownIssuer)
+                #expect(cause?.message.contains("proxyAuthorities") == true)
+            }
+        }
+
+        @Test func `pins are the server's, not the proxy's`() async throws {
+            let root = try TestServer.named("tls-nginx").url
+            let files = try #require(try TestServer.named("tls-proxy").tls)
+            let authorities = CertificateAuthorities.only([try TestCertificates.certificate(files.otherRoot)])
+            let right = try client(
+                "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.serverPin)]])
+            #expect(try await right.get("/status/204").send().status == 204)
+            // The certificate that the proxy shows.
+            let wrong = try client(
+                "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.wrongPin)]])
+            let error = await #expect(throws: ServiceError.self) { try await wrong.get("/status/204").send() }
+            #expect((error?.cause as? TransportError)?.code == .pinMismatch)
         }
     }
 }

@@ -55,9 +55,7 @@ extension ClientState {
             configuration.diagnostics.report(
                 .init(.warning, "The service root of \(clientName) is http, where its trust policy protects nothing: use https."))
         }
-        if configuration.transport is URLSessionTransport, let reason = DefaultTransport.fallbackReason {
-            configuration.diagnostics.report(.init(.notice, "Calls of \(clientName) go over URLSession. \(reason)"))
-        }
+        if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }
         let text = TableFaults(client: clientName, faults: faults).description
         configuration.diagnostics.report(.init(.warning, text))

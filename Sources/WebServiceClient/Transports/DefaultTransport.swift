@@ -7,19 +7,23 @@ public enum DefaultTransport {
     /// Why ``shared`` isn't what it should be; `nil` when it is. Clients report it once through their diagnostics.
     public static let fallbackReason: String? = choice.reason
 
-    private static let choice: (transport: any Transport, reason: String?) = {
+    private static let choice = choice(from: CurlTransport.attempt)
+
+    /// What to take when that came of making libcurl's transport.
+    static func choice(from attempt: Result<CurlTransport, any Error>) -> (transport: any Transport, reason: String?) {
         #if canImport(FoundationNetworking)
-        do {
-            _ = try CurlLibrary.open()
-        } catch {
-            return (URLSessionTransport.shared, "\(error)")
+        switch attempt {
+        case .success(let transport): (transport, nil)
+        case .failure(let error): (URLSessionTransport.shared, "\(error)")
         }
-        guard let transport = CurlTransport.shared else {
-            return (URLSessionTransport.shared, "The transport on libcurl can't be made: there is no memory for it.")
-        }
-        return (transport, nil)
         #else
-        return (URLSessionTransport.shared, nil)
+        (URLSessionTransport.shared, nil)
         #endif
-    }()
+    }
+
+    /// What a client is told whose calls go over a transport that is second best; `nil` where it isn't.
+    static func note(to client: String, over transport: any Transport, reason: String? = fallbackReason) -> Diagnostics.Event? {
+        guard let reason, transport is URLSessionTransport else { return nil }
+        return .init(.notice, "Calls of \(client) go over URLSession. \(reason)")
+    }
 }

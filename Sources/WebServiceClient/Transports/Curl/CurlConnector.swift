@@ -40,7 +40,7 @@ package struct CurlConnector: Sendable {
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = .http1
         configuration.proxy = .none
-        settings = CurlSettings(library: library, configuration: configuration)
+        settings = try CurlSettings(library: library, configuration: configuration)
         trust = try CurlTrust(policy, library: library)
         self.origin = origin
         self.url = url.absoluteString

@@ -23,9 +23,13 @@ enum CurlFault {
     /// - Parameter text: what libcurl says of it; empty when nothing.
     static func error(_ code: Int32, text: String, host: String, hasHead: Bool = false, _ easy: OpaquePointer) -> TransportError {
         let text = text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text
-        let (kind, sentence) = meaning(
-            Int(code), text: text.lowercased(), host: host, hasHead: hasHead,
-            verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
+        let proxy = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
+        let (kind, sentence) =
+            proxy > 0
+            ? untrustedProxy(to: host, text: text, verified: proxy)
+            : meaning(
+                Int(code), text: text.lowercased(), host: host, hasHead: hasHead,
+                verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
         return TransportError(kind, sentence, underlying: CurlError(code: Int(code), text: text))
     }
 
@@ -141,6 +145,16 @@ enum CurlFault {
             }
             return (.tls, "The certificate of \(host) isn't trusted (\(text)).")
         }
+    }
+
+    /// The same of the proxy's own certificate.
+    private static func untrustedProxy(to host: String, text: String, verified: Int) -> (TransportError.Code, String) {
+        let (kind, _) = untrusted(host: host, text: text.lowercased(), verified: verified)
+        return (
+            kind,
+            "The certificate of the proxy on the way to \(host) isn't trusted (\(text)): if its authority is your own, name it in the "
+                + "transport's proxyAuthorities."
+        )
     }
 
     private static func otherHost(_ host: String, _ text: String) -> String {

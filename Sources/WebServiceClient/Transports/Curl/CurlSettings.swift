@@ -7,10 +7,21 @@ struct CurlSettings: Sendable {
     let library: CurlLibrary
     /// What the transport was given.
     let configuration: CurlTransport.Configuration
+    /// Who vouches for an https proxy, in PEM, where that isn't just the system.
+    private let proxyAuthorities: [UInt8]?
 
     /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
     /// allocator tidies up each time.
     private static let bufferSize = 60 * 1024
+
+    /// Settings that are the same for all handles.
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` where the library takes no authorities of one's own.
+    init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
+        self.library = library
+        self.configuration = configuration
+        proxyAuthorities = try CurlTrust.authorities(configuration.proxyAuthorities, library)
+    }
 
     /// How many exchanges may wait for their heads at one time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
@@ -46,6 +57,15 @@ struct CurlSettings: Sendable {
         if !library.tellsBeforeSending { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
         if let path = configuration.unixSocket {
             try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
+        }
+        try applyProxy(to: easy)
+    }
+
+    private func applyProxy(to easy: OpaquePointer) throws(TransportError) {
+        csl_easy_set_long(easy, CSL_OPTION_PROXY_TLS_VERSION, CSL_TLS_VERSION_1_2)
+        if let proxyAuthorities {
+            try library.check(CurlTrust.set(proxyAuthorities, CSL_OPTION_PROXY_AUTHORITIES_BLOB, of: easy), "authorities for a proxy")
+            if !configuration.proxyAuthorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_PROXY_AUTHORITIES_FOLDER, nil) }
         }
         switch configuration.proxy {
         case .fromEnvironment: break

@@ -25,7 +25,9 @@ import Foundation
 /// own thread. The connections aren't inherited by child processes.
 public final class CurlTransport: Transport {
     /// The transport for the whole process; `nil` where libcurl can't be used: ``CurlLibrary/open()`` says why.
-    public static let shared: CurlTransport? = try? CurlTransport()
+    public static var shared: CurlTransport? { try? attempt.get() }
+    /// How it went to make it.
+    static let attempt = Result { try CurlTransport() }
 
     /// Prepared policies that are kept, at most: a program has few, but it may make one for each request.
     private static let keptPolicies = 64
@@ -37,11 +39,11 @@ public final class CurlTransport: Transport {
 
     /// A transport with connections of its own.
     ///
-    /// - Throws: ``CurlUnavailable`` when libcurl isn't there or too old, ``TransportError`` when it can't do what the trust policy asks
-    ///   for.
+    /// - Throws: ``CurlUnavailable`` when libcurl isn't there or too old, ``TransportError`` when it can't do what the trust policy and
+    ///   the proxy's authorities ask for.
     public init(configuration: Configuration = Configuration()) throws {
         let library = try CurlLibrary.open()
-        settings = CurlSettings(library: library, configuration: configuration)
+        settings = try CurlSettings(library: library, configuration: configuration)
         standardTrust = try CurlTrust(configuration.trust, library: library)
         engine = try CurlEngine(settings)
     }

@@ -24,11 +24,8 @@ struct CurlTrust: Sendable {
                 .unsupported,
                 "Pins need libcurl 7.80 or later with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS").")
         }
-        guard (policy.authorities.isSystem && policy.identity == nil) || library.takesBlobs else {
-            throw TransportError(
-                .unsupported, "Own authorities and client identities need libcurl 7.77 or later, and this is \(library.version).")
-        }
-        authorities = policy.authorities.isSystem ? nil : try Self.authorities(policy.authorities, library)
+        guard policy.identity == nil || library.takesBlobs else { throw Self.blobsAreMissing(library) }
+        authorities = try Self.authorities(policy.authorities, library)
     }
 
     /// What the transport can do of it with a library.
@@ -95,9 +92,18 @@ struct CurlTrust: Sendable {
         return chain
     }
 
-    /// Own authorities beside the system's: libcurl goes on to look into the system's folder. Where it has none, all of the system's file
-    /// is taken along.
-    private static func authorities(_ authorities: CertificateAuthorities, _ library: CurlLibrary) throws(TransportError) -> [UInt8] {
+    private static func blobsAreMissing(_ library: CurlLibrary) -> TransportError {
+        TransportError(.unsupported, "Own authorities and client identities need libcurl 7.77 or later, and this is \(library.version).")
+    }
+
+    /// Authorities in PEM; `nil` where they are just the system's.
+    ///
+    /// Beside own ones libcurl goes on to look into the system's folder. Where it has none, all of the system's file is taken along.
+    ///
+    /// - Throws: ``TransportError`` with `unsupported` when this library can't take any, or the system's can't be found.
+    static func authorities(_ authorities: CertificateAuthorities, _ library: CurlLibrary) throws(TransportError) -> [UInt8]? {
+        guard !authorities.isSystem else { return nil }
+        guard library.takesBlobs else { throw blobsAreMissing(library) }
         let own = [UInt8](authorities.pem.utf8)
         guard authorities.includesSystem, library.authoritiesFolder == nil else { return own }
         guard let file = library.authoritiesFile, let system = FileManager.default.contents(atPath: file) else {
@@ -127,7 +133,8 @@ struct CurlTrust: Sendable {
         return results.first { $0 != 0 } ?? password
     }
 
-    private static func set(_ bytes: [UInt8], _ option: Int, of easy: OpaquePointer) -> Int32 {
+    /// Gives libcurl a copy of bytes.
+    static func set(_ bytes: [UInt8], _ option: Int, of easy: OpaquePointer) -> Int32 {
         bytes.withUnsafeBytes { csl_easy_set_blob(easy, option, $0.baseAddress, $0.count) }
     }
 }

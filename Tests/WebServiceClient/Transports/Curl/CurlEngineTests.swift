@@ -7,7 +7,7 @@ import Testing
 struct CurlEngineTests {
     @Test func `a mailbox that has ended keeps no command, which would keep the engine`() throws {
         let library = try CurlLibrary.open()
-        let settings = CurlSettings(library: library, configuration: CurlTransport.Configuration())
+        let settings = try CurlSettings(library: library, configuration: CurlTransport.Configuration())
         let request = ServiceRequest(method: .get, url: try #require(URL(string: "http://127.0.0.1:9/")))
         weak var gone: CurlEngine?
         do {

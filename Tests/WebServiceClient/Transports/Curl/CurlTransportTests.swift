@@ -192,7 +192,30 @@ struct CurlTransportTests {
         let sockets = Self.sockets(to: server.port)
         #expect(sockets.count == 1)
         #expect(sockets.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
+        let mine = try sockets.map { try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+        let inherited = try Self.descriptorsOfChild()
+        #expect(inherited.contains("pipe:"))
+        for socket in mine { #expect(!inherited.contains(socket)) }
         response.body.cancel()
+    }
+
+    /// What a program that is started now finds open, a line each. Not by Foundation's `Process`, which closes what it finds.
+    private static func descriptorsOfChild() throws -> String {
+        let pipe = Pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, 1)
+        let words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/sh"), strdup("-c"), strdup("ls -l /proc/$$/fd"), nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let result = posix_spawn(&child, "/bin/sh", &actions, nil, words, nil)
+        try #require(result == 0)
+        try pipe.fileHandleForWriting.close()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) == -1, errno == EINTR {}
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// The sockets of this process whose other end is that port.

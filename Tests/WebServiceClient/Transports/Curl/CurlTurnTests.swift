@@ -18,7 +18,7 @@ struct CurlTurnTests {
     @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
         let library = try CurlLibrary.open()
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let engine = try CurlEngine(CurlSettings(library: library, configuration: CurlTransport.Configuration()))
+        let engine = try CurlEngine(try CurlSettings(library: library, configuration: CurlTransport.Configuration()))
         defer { engine.close() }
         let trust = try CurlTrust(TrustPolicy(), library: library)
         func exchange(_ request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
