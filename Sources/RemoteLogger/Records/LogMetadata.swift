@@ -88,7 +88,7 @@ extension LogMetadata: ExpressibleByDictionaryLiteral {
     /// It is inlined so that the literal's array stays on the caller's stack.
     @inlinable public init(dictionaryLiteral elements: (String, any LogValueConvertible)...) {
         self.init(capacity: elements.count)
-        for (key, value) in elements { set(key, value.logValue) }
+        for (key, value) in elements { add(key, value.logValue) }
     }
 
     @usableFromInline init(capacity: Int) {
@@ -96,8 +96,13 @@ extension LogMetadata: ExpressibleByDictionaryLiteral {
         pairs.reserveCapacity(capacity)
     }
 
-    @usableFromInline mutating func set(_ key: String, _ value: LogValue) {
-        self[key] = value
+    @usableFromInline mutating func add(_ key: consuming String, _ value: consuming LogValue) {
+        if key.isEmpty { key = Self.name(key) }
+        for index in pairs.indices where pairs[index].key == key {
+            pairs[index].value = value
+            return
+        }
+        pairs.append(Pair(key: key, value: value))
     }
 }
 

@@ -20,10 +20,10 @@ public struct LogRecord: Sendable {
         let fields: Fields
         let footprint: Int
 
-        init(_ fields: Fields) {
-            self.fields = fields
+        init(_ fields: consuming Fields) {
             footprint =
                 MemoryLayout<Fields>.stride + fields.message.utf8.count + fields.metadata.footprint() + (fields.error?.utf8.count ?? 0)
+            self.fields = fields
         }
     }
 

@@ -1,22 +1,37 @@
 /// Numbers of payment cards (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 in all, the last of which checks the others.
 enum CardNumber {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// One digit more than a card has.
+    private static let most = 20
+
     /// Whether a text is a card's number and nothing else.
     static func isWhole(_ text: String) -> Bool {
         let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
-        return digits.allSatisfy { $0 < 10 } && isCard(digits[...])
+        return digits.allSatisfy { $0 < 10 } && digits.withUnsafeBufferPointer(isCard)
     }
 
     /// The end of a card's number that begins at a place, in one piece or in groups parted by single blanks or dashes; `nil` if none does.
-    static func end(from start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    static func end(from start: Int, in bytes: Bytes) -> Int? {
         guard hasDigits(from: start, in: bytes) else { return nil }
-        var digits: [UInt8] = []
-        var ends: [Int] = []
-        var index = start
-        while index < bytes.count, digits.count < 20 {
+        // Long numbers are ids more often than cards: nothing is allocated for them.
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { digits in
+            withUnsafeTemporaryAllocation(of: Int.self, capacity: most) { ends in
+                end(from: start, in: bytes, digits, ends)
+            }
+        }
+    }
+
+    private static func end(
+        from start: Int, in bytes: Bytes, _ digits: UnsafeMutableBufferPointer<UInt8>, _ ends: UnsafeMutableBufferPointer<Int>
+    ) -> Int? {
+        var (index, count) = (start, 0)
+        while index < bytes.count, count < most {
             let digit = bytes[index] &- UInt8(ascii: "0")
             if digit < 10 {
-                digits.append(digit)
-                ends.append(index + 1)
+                digits[count] = digit
+                ends[count] = index + 1
+                count += 1
                 index += 1
             } else if bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-"), index > start,
                 index + 1 < bytes.count, bytes[index + 1] &- UInt8(ascii: "0") < 10, bytes[index - 1] &- UInt8(ascii: "0") < 10
@@ -26,18 +41,18 @@ enum CardNumber {
                 break
             }
         }
-        guard digits.count >= 13 else { return nil }
+        guard count >= 13 else { return nil }
         // The longest that is one, and doesn't end within a group of digits.
-        for count in stride(from: min(19, digits.count), through: 13, by: -1) {
+        for count in stride(from: min(19, count), through: 13, by: -1) {
             let end = ends[count - 1]
             let endsGroup = end >= bytes.count || bytes[end] &- UInt8(ascii: "0") > 9
-            if endsGroup, isCard(digits[..<count]) { return end }
+            if endsGroup, isCard(Bytes(rebasing: digits[..<count])) { return end }
         }
         return nil
     }
 
     /// Whether there are enough digits, with single blanks or dashes between at most. Most numbers end here.
-    private static func hasDigits(from start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func hasDigits(from start: Int, in bytes: Bytes) -> Bool {
         var (index, count, wasDigit) = (start, 0, false)
         while index < bytes.count, count < 13 {
             let isDigit = bytes[index].isDigit
@@ -49,7 +64,7 @@ enum CardNumber {
         return count >= 13
     }
 
-    private static func isCard(_ digits: ArraySlice<UInt8>) -> Bool {
+    private static func isCard(_ digits: Bytes) -> Bool {
         guard (13...19).contains(digits.count), isIssued(digits) else { return false }
         var sum = 0
         for (place, digit) in digits.reversed().enumerated() {
@@ -60,7 +75,7 @@ enum CardNumber {
     }
 
     /// Whether an issuer gives numbers that begin so, and of that length.
-    private static func isIssued(_ digits: ArraySlice<UInt8>) -> Bool {
+    private static func isIssued(_ digits: Bytes) -> Bool {
         let first = digits.prefix(4).reduce(0) { $0 * 10 + Int($1) }
         return switch (first, digits.count) {
         case (4_000...4_999, 13), (4_000...4_999, 16), (4_000...4_999, 19): true

@@ -11,26 +11,36 @@ extension LogRedaction {
     }
 
     private func masked(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
-        let namesSecret = namesSecret(metadata)
         var result: LogMetadata?
-        for (index, pair) in metadata.enumerated() {
-            let isSecret = hides(pair.key) || namesSecret && Self.isValuing(pair.key)
-            guard let value = isSecret ? .string(Self.mask) : replacement(of: pair.value, depth: depth) else { continue }
+        // Each record comes here: once through its pairs, and again only where there is something.
+        var (namesSecret, mayNeedNames) = (false, false)
+        for index in metadata.indices {
+            let pair = metadata[index]
+            mayNeedNames = mayNeedNames || pair.key.utf8.count >= Self.shortestName
+            namesSecret = namesSecret || names(pair)
+            guard let value = hides(pair.key) ? .string(Self.mask) : replacement(of: pair.value, depth: depth) else { continue }
             if result == nil { result = metadata }
             result?.setValue(value, at: index)
         }
-        return maskedNames(of: result ?? metadata)
+        if namesSecret {
+            for index in metadata.indices where Self.isValuing(metadata[index].key) {
+                if result == nil { result = metadata }
+                result?.setValue(.string(Self.mask), at: index)
+            }
+        }
+        return mayNeedNames ? maskedNames(of: result ?? metadata) : result ?? metadata
     }
 
     /// Whether a value is the name of a secret, which then stands beside it.
     ///
-    /// - Parameter isMasked: whether the names may be masked themselves, as that of `key` is.
-    private func namesSecret(_ metadata: LogMetadata, isMasked: Bool = false) -> Bool {
-        names != nil
-            && metadata.contains { pair in
-                guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
-                return hides(name) || isMasked && name == Self.mask
-            }
+    /// - Parameter isMasked: whether the name may be masked itself, as that of `key` is.
+    private func names(_ pair: LogMetadata.Pair, isMasked: Bool = false) -> Bool {
+        guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
+        return hides(name) || isMasked && names != nil && name == Self.mask
+    }
+
+    private func namesSecret(_ metadata: LogMetadata) -> Bool {
+        metadata.contains { names($0, isMasked: true) }
     }
 
     /// Masks what a secret's name stands beside only now that both have come together; each side was masked by itself.
@@ -38,7 +48,7 @@ extension LogRedaction {
     /// - Parameters:
     ///   - metadata: `other` laid over `base`.
     func maskedPairs(_ metadata: LogMetadata, of base: LogMetadata, and other: LogMetadata) -> LogMetadata {
-        let (isNamedBefore, isNamedNow) = (namesSecret(base, isMasked: true), namesSecret(other, isMasked: true))
+        let (isNamedBefore, isNamedNow) = (namesSecret(base), namesSecret(other))
         guard isNamedBefore || isNamedNow else { return metadata }
         var result = metadata
         for (index, pair) in metadata.enumerated() where Self.isValuing(pair.key) {
@@ -47,9 +57,13 @@ extension LogRedaction {
         return result
     }
 
+    /// No name that is shorter is a secret itself.
+    private static let shortestName = 12
+
     /// Secrets may be names, too: of a table of sessions by token, for one.
     private func maskedNames(of metadata: LogMetadata) -> LogMetadata {
-        guard metadata.contains(where: { $0.key.utf8.count >= 12 && replacement(of: $0.key) != nil }) else { return metadata }
+        let isMasked = metadata.contains { $0.key.utf8.count >= Self.shortestName && replacement(of: $0.key) != nil }
+        guard isMasked else { return metadata }
         var result = LogMetadata()
         for (number, pair) in metadata.enumerated() {
             let key = masked(pair.key)
@@ -101,18 +115,14 @@ extension LogRedaction {
         return result.map { .array($0) }
     }
 
-    private static let naming = ["name", "key", "header", "field", "parameter"].map { Array($0.utf8) }
-    private static let valuing = ["value", "values", "val", "content"].map { Array($0.utf8) }
+    private static func isNaming(_ key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { $0.isNaming($0.indices) }
+    }
 
-    private static func isNaming(_ key: String) -> Bool { isOne(of: naming, key) }
-
-    private static func isValuing(_ key: String) -> Bool { isOne(of: valuing, key) }
-
-    /// Whether it is one of some names of small letters, in any case. Each name of each record is asked for: no text is made for it.
-    private static func isOne(of names: [[UInt8]], _ key: String) -> Bool {
-        names.contains { name in
-            name.count == key.utf8.count && zip(name, key.utf8).allSatisfy { $0 == $1.lowercased }
-        }
+    private static func isValuing(_ key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { $0.isValuing($0.indices) }
     }
 }
 

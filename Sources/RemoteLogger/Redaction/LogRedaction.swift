@@ -23,18 +23,21 @@ public struct LogRedaction: Sendable {
     public static let mask = SecretMask.mask
 
     /// What texts are searched for.
-    public let rules: [RedactionRule]
+    public var rules: [RedactionRule] { search.rules }
 
     /// What is looked for. In a box: each text that is looked through takes it along.
     private final class Search: Sendable {
+        let rules: [RedactionRule]
         let names: SecretNames?
         let forms: SecretForms
         let prefixes: TokenPrefixes
         let finders: [@Sendable (String) -> [Range<String.Index>]]
 
         init(
-            names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes, finders: [@Sendable (String) -> [Range<String.Index>]]
+            rules: [RedactionRule], names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes,
+            finders: [@Sendable (String) -> [Range<String.Index>]]
         ) {
+            self.rules = rules
             self.names = names
             self.forms = forms
             self.prefixes = prefixes
@@ -62,7 +65,6 @@ public struct LogRedaction: Sendable {
     }
 
     private init(names: SecretNames?, rules: [RedactionRule]) {
-        self.rules = rules
         var forms: SecretForms = []
         var prefixes: [TokenPrefix] = []
         var finders: [@Sendable (String) -> [Range<String.Index>]] = []
@@ -74,7 +76,7 @@ public struct LogRedaction: Sendable {
             }
         }
         if forms.contains(.serviceKeys) { prefixes += TokenPrefix.known }
-        search = Search(names: names, forms: forms, prefixes: TokenPrefixes(prefixes), finders: finders)
+        search = Search(rules: rules, names: names, forms: forms, prefixes: TokenPrefixes(prefixes), finders: finders)
     }
 
     /// Whether the value of a name is masked.

@@ -3,6 +3,8 @@ import WebServiceClient
 /// The names whose values are secrets. A name is compared in lower case and without `-`, `_`, `.` and blanks, hence `API-Key`, `api_key` and
 /// `apiKey` are one.
 struct SecretNames: Sendable {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
     /// Longer names aren't looked at beyond this many bytes, from their end.
     static let longest = 128
 
@@ -22,15 +24,19 @@ struct SecretNames: Sendable {
         return table
     }()
 
-    /// Whether a word begins with two letters, by five bits of each: most places of a name need no more than a look at it.
-    private static let beginnings: [Bool] = {
-        var beginnings = [Bool](repeating: false, count: 1_024)
-        for word in words.map({ Array($0.utf8) }) { beginnings[beginning(word[0], word[1])] = true }
+    /// A bit for each three letters that a word begins with: hardly a name that isn't secret has such three.
+    private static let beginnings: [UInt64] = {
+        var beginnings = [UInt64](repeating: 0, count: 512)
+        for word in words {
+            let beginning = word.utf8.prefix(3).reduce(0, beginning)
+            beginnings[beginning >> 6] |= 1 << UInt64(beginning & 63)
+        }
         return beginnings
     }()
 
-    private static func beginning(_ first: UInt8, _ second: UInt8) -> Int {
-        Int(first & 31) << 5 | Int(second & 31)
+    /// Three letters, by five bits of each, one on from those before.
+    private static func beginning(_ before: Int, _ letter: UInt8) -> Int {
+        (before << 5 | Int(letter & 31)) & 0x7FFF
     }
 
     private let hidden: Set<[UInt8]>
@@ -44,18 +50,54 @@ struct SecretNames: Sendable {
     /// Whether the value beside a name is secret.
     ///
     /// - Parameter isParameter: whether it stands in a query or is a name of metadata.
-    func hides(_ name: some Collection<UInt8>, isParameter: Bool) -> Bool {
+    func hides(_ name: Slice<Bytes>, isParameter: Bool) -> Bool {
+        hides(Bytes(rebasing: name), isParameter: isParameter)
+    }
+
+    /// Whether the value beside a name is secret.
+    func hides(_ name: Bytes, isParameter: Bool) -> Bool {
         if !hidden.isEmpty || !shown.isEmpty {
             let normal = Self.normal(String(decoding: name, as: UTF8.self).lowercased().utf8)
             if shown.contains(normal) { return false }
             if hidden.contains(normal) { return true }
         }
-        return Self.withNormal(name) { normal in
-            if normal.count <= 4 {
-                let packed = Self.packed(normal)
-                if Self.whole.contains(packed) || isParameter && Self.parameters.contains(packed) { return true }
+        switch Self.glance(name) {
+        case .short(let packed): return Self.whole.contains(packed) || isParameter && Self.parameters.contains(packed)
+        case .nothing: return false
+        case .beginning: return Self.withNormal(name) { Self.isWhole($0, isParameter: isParameter) || Self.containsWord($0) }
+        }
+    }
+
+    private static func isWhole(_ normal: UnsafeBufferPointer<UInt8>, isParameter: Bool) -> Bool {
+        guard normal.count <= 4 else { return false }
+        let packed = packed(normal)
+        return whole.contains(packed) || isParameter && parameters.contains(packed)
+    }
+
+    /// What a name may be.
+    private enum Glance {
+        /// It has no more than these bytes, and no word begins in it.
+        case short(UInt32)
+        /// A word may begin in it.
+        case beginning
+        case nothing
+    }
+
+    /// Goes through a name once: most need no more than that.
+    private static func glance(_ name: Bytes) -> Glance {
+        normalForms.withUnsafeBufferPointer { forms in
+            beginnings.withUnsafeBufferPointer { beginnings in
+                var (packed, count, letters) = (UInt32(0), 0, 0)
+                for index in max(0, name.count - longest)..<name.count {
+                    let form = forms[Int(name[index])]
+                    guard form != 0 else { continue }
+                    letters = beginning(letters, form)
+                    if beginnings[letters >> 6] &>> UInt64(letters & 63) & 1 != 0 { return .beginning }
+                    packed = packed << 8 | UInt32(form)
+                    count += 1
+                }
+                return count <= 4 ? .short(packed) : .nothing
             }
-            return Self.containsWord(normal)
         }
     }
 
@@ -66,14 +108,10 @@ struct SecretNames: Sendable {
 
     private static func containsWord(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard name.count > 2 else { return false }
-        return beginnings.withUnsafeBufferPointer { beginnings in
-            for start in 0..<name.count - 2 where beginnings[beginning(name[start], name[start + 1])] {
-                let isWord = table[Int(name[start])].contains { word in
-                    word.count <= name.count - start && word.indices.allSatisfy { name[start + $0] == word[$0] }
-                }
-                if isWord { return true }
+        return (0..<name.count - 2).contains { start in
+            table[Int(name[start])].contains { word in
+                word.count <= name.count - start && word.indices.allSatisfy { name[start + $0] == word[$0] }
             }
-            return false
         }
     }
 

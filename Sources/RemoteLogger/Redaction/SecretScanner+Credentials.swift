@@ -1,28 +1,11 @@
 extension SecretScanner {
-    /// Whether a range is the name of an authentication scheme.
-    func isScheme(_ range: Range<Int>) -> Bool {
-        guard (4...9).contains(range.count) else { return false }
-        return switch bytes[range.lowerBound].lowercased {
-        case UInt8(ascii: "b"): isText(range, "bearer") || isText(range, "basic")
-        case UInt8(ascii: "d"): isText(range, "digest") || isText(range, "dpop")
-        case UInt8(ascii: "t"): isText(range, "token")
-        case UInt8(ascii: "s"): isText(range, "splunk")
-        case UInt8(ascii: "a"): isText(range, "apikey")
-        case UInt8(ascii: "n"): isText(range, "negotiate") || isText(range, "ntlm")
-        default: false
-        }
-    }
-
-    func isText(_ range: Range<Int>, _ text: StaticString) -> Bool {
-        text.utf8CodeUnitCount == range.count
-            && text.withUTF8Buffer { text in text.indices.allSatisfy { bytes[range.lowerBound + $0].lowercased == text[$0] } }
-    }
+    func isText(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.isText(range, text) }
 
     /// A scheme with credentials behind it.
     ///
     /// - Returns: their end; `nil` if there is no such thing.
     mutating func scheme(_ word: Range<Int>) -> Int? {
-        guard forms.contains(.bearerTokens), word.upperBound < bytes.count, bytes[word.upperBound].isBlank, isScheme(word) else {
+        guard forms.contains(.bearerTokens), word.upperBound < bytes.count, bytes[word.upperBound].isBlank, bytes.isScheme(word) else {
             return nil
         }
         var start = word.upperBound

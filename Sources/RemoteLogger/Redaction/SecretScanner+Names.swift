@@ -63,25 +63,4 @@ extension SecretScanner {
         let rest = bytes[(start + 1)..<min(bytes.count, start + 1 + Self.reach)]
         return rest.firstIndex { $0.isQuote || $0 == UInt8(ascii: "\\") }.map { start + 1..<$0 }
     }
-
-    func isNaming(_ range: Range<Int>) -> Bool {
-        switch range.count {
-        case 3: isText(range, "key")
-        case 4: isText(range, "name")
-        case 5: isText(range, "field")
-        case 6: isText(range, "header")
-        case 9: isText(range, "parameter")
-        default: false
-        }
-    }
-
-    func isValuing(_ range: Range<Int>) -> Bool {
-        switch range.count {
-        case 3: isText(range, "val")
-        case 5: isText(range, "value")
-        case 6: isText(range, "values")
-        case 7: isText(range, "content")
-        default: false
-        }
-    }
 }

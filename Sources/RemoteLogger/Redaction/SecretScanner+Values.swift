@@ -9,8 +9,8 @@ extension SecretScanner {
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
         if !isHidden {
-            let isAwaited = awaitsValue && isValuing(name.range)
-            if isAwaited || !awaitsValue, isNaming(name.range) {
+            let isAwaited = awaitsValue && bytes.isValuing(name.range)
+            if isAwaited || !awaitsValue, bytes.isNaming(name.range) {
                 awaitsValue = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
             }
             guard isAwaited else { return separator + 1 }
@@ -63,7 +63,7 @@ extension SecretScanner {
             case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "&"):
                 if depth == 0, endsValue(at: index) { return start..<index }
             case _ where byte.isBlank || byte.isLineEnd:
-                if depth == 0, byte.isLineEnd || !isScheme(start..<index) { return start..<index }
+                if depth == 0, byte.isLineEnd || !bytes.isScheme(start..<index) { return start..<index }
             default: break
             }
             index += 1

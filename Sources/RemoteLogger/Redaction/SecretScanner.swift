@@ -20,7 +20,7 @@ struct SecretScanner {
     }
 
     /// What a byte means: 0 nothing, 1 part of a word, 2 something to look at.
-    private static let kinds: [UInt8] = {
+    static let kinds: [UInt8] = {
         var kinds = [UInt8](repeating: 0, count: 256)
         for byte in UInt8.min...UInt8.max where byte.isAlphanumeric { kinds[Int(byte)] = 1 }
         for byte in "-_./+~".utf8 { kinds[Int(byte)] = 1 }
@@ -28,9 +28,10 @@ struct SecretScanner {
         return kinds
     }()
 
-    mutating func scan() {
+    /// - Parameter start: where to begin, of what ``firstSuspect(in:)`` says.
+    mutating func scan(from start: Int) {
         Self.kinds.withUnsafeBufferPointer { kinds in
-            var index = 0
+            var index = start
             while index < bytes.count {
                 switch kinds[Int(bytes[index])] {
                 case 0:

@@ -29,8 +29,9 @@ struct SecretSearch {
 
     private mutating func secrets(in bytes: Bytes, escapes: Int, encodings: Int) -> [Range<Int>] {
         budget -= bytes.count
+        guard let start = SecretScanner.firstSuspect(in: bytes) else { return [] }
         var scanner = SecretScanner(bytes, redaction)
-        scanner.scan()
+        scanner.scan(from: start)
         var found = scanner.found
         if scanner.hasEscapes, escapes > 0 {
             let decoded = EscapedText.decoded(bytes)

@@ -1,15 +1,9 @@
-/// What an append did.
-package struct AppendOutcome: Sendable {
-    /// A record that was dropped.
-    package struct Loss: Sendable {
-        package var position: RecordPosition
-        package let reason: DropReason
-    }
-
+/// What an append did. It isn't copied on its way to who asked, which is once for each record.
+package struct AppendOutcome: ~Copyable, Sendable {
     /// The record's place.
     package var position: RecordPosition
-    /// What was dropped, with the reason.
-    package var dropped = ShortList<Loss>()
+    /// What was dropped for it, and with a spool all that the destination has lost since it was last told.
+    package var losses = ShortList<RecordLoss>()
     /// The records that were not read yet, afterwards.
     package var unread = 0
     /// The bytes of these.

@@ -53,7 +53,7 @@ extension MemoryStore {
             last += 1
             let dropped = buffer.append(RecordBuffer.Item(position: last, record: record, size: size, since: now), limits: limits)
             var outcome = AppendOutcome(position: last)
-            for loss in dropped { outcome.dropped.append(AppendOutcome.Loss(position: loss.item.position, reason: loss.reason)) }
+            for loss in dropped { outcome.losses.append(RecordLoss(count: 1, first: loss.item.position, reason: loss.reason)) }
             return outcome
         }
 

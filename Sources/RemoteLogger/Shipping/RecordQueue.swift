@@ -1,46 +1,60 @@
-/// A queue in a ring: what is taken from its front is let go at once, and nothing moves but when it grows or shrinks, or when something is taken
-/// out of its middle.
+/// A queue in pieces of one size: what is taken from its front is let go at once, piece by piece its memory is, too, and nothing moves but when something
+/// is taken out of its middle. To grow never copies more than a piece: it is done by who logs.
 struct RecordQueue<Element: Sendable>: Sendable {
-    /// A power of two of them, or none.
-    private var slots: [Element?] = []
+    /// All but the last are full, but for what is taken from the first.
+    private var pieces: [[Element?]] = []
+    /// The place of the first element in the first piece.
     private var head = 0
     private(set) var count = 0
+    /// An empty piece, so that a queue that is as long as it may be allocates nothing.
+    private var spare: [Element?] = []
 
-    /// A queue of more slots than this gives half of them back when most are empty.
-    private static var kept: Int { 1_024 }
+    /// The elements of a piece.
+    private static var size: Int { 256 }
 
     var isEmpty: Bool { count == 0 }
-    var first: Element? { count == 0 ? nil : slots[head] }
+    var first: Element? { self[0] }
 
     func count(where isCounted: (Element) -> Bool) -> Int {
-        (0..<count).count { slots[slot($0)].map(isCounted) ?? false }
+        (0..<count).count { self[$0].map(isCounted) ?? false }
     }
 
     mutating func changeEach(_ change: (inout Element) -> Void) {
         for place in 0..<count {
-            guard var element = slots[slot(place)] else { continue }
+            guard var element = self[place] else { continue }
             change(&element)
-            slots[slot(place)] = element
+            set(place, element)
         }
     }
 
     mutating func append(_ element: Element) {
-        if count == slots.count { resize(to: max(16, count * 2)) }
-        slots[slot(count)] = element
+        if pieces.isEmpty {
+            pieces.append([])
+        } else if pieces[pieces.count - 1].count == Self.size {
+            var piece: [Element?] = []
+            swap(&piece, &spare)
+            piece.reserveCapacity(Self.size)
+            pieces.append(piece)
+        }
+        pieces[pieces.count - 1].append(element)
         count += 1
     }
 
     /// The element at a place from the front; `nil` behind the end.
     subscript(place: Int) -> Element? {
-        place < count ? slots[slot(place)] : nil
+        place < count ? pieces[(head + place) / Self.size][(head + place) % Self.size] : nil
+    }
+
+    private mutating func set(_ place: Int, _ element: Element?) {
+        pieces[(head + place) / Self.size][(head + place) % Self.size] = element
     }
 
     /// Removes the first element that is meant. It costs what stands before it.
     ///
     /// - Returns: whether there is one.
     mutating func removeFirst(where isMeant: (Element) -> Bool) -> Bool {
-        guard let found = (0..<count).first(where: { slots[slot($0)].map(isMeant) ?? false }) else { return false }
-        for place in stride(from: found, to: 0, by: -1) { slots.swapAt(slot(place), slot(place - 1)) }
+        guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return false }
+        for place in stride(from: found, to: 0, by: -1) { set(place, self[place - 1]) }
         _ = popFirst()
         return true
     }
@@ -48,21 +62,17 @@ struct RecordQueue<Element: Sendable>: Sendable {
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         var element: Element?
-        swap(&element, &slots[head])
-        head = slot(1)
+        swap(&element, &pieces[0][head])
+        head += 1
         count -= 1
-        if slots.count > Self.kept, count < slots.count / 4 { resize(to: slots.count / 2) }
+        if count == 0 {
+            pieces[0].removeAll(keepingCapacity: true)
+            head = 0
+        } else if head == Self.size {
+            spare = pieces.removeFirst()
+            spare.removeAll(keepingCapacity: true)
+            head = 0
+        }
         return element
-    }
-
-    private func slot(_ place: Int) -> Int { (head &+ place) & (slots.count &- 1) }
-
-    private mutating func resize(to size: Int) {
-        var resized: [Element?] = []
-        resized.reserveCapacity(size)
-        for place in 0..<count { resized.append(slots[slot(place)]) }
-        resized += repeatElement(nil, count: size - count)
-        slots = resized
-        head = 0
     }
 }

@@ -6,7 +6,7 @@
 /// nothing but `read` and `persist` waits for a disk, and nothing calls back but the function given to ``onNews(_:)``.
 package protocol RecordStore: Sendable {
     /// Takes a record, or says what was dropped to stay within the bounds, which may be the record itself. It is called for each record: it
-    /// makes no allocation but those that keep the record.
+    /// makes no allocation but those that keep the record. What it tells as lost is told once, here or by ``takeLosses()``.
     ///
     /// - Parameter now: the monotonic time in nanoseconds, by which the age of what waits is told.
     func append(_ record: LogRecord, now: UInt64) -> AppendOutcome

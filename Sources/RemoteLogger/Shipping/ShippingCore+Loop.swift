@@ -32,7 +32,7 @@ extension ShippingCore {
 
     /// The losses so far, and how they come about.
     var losses: (total: UInt64, text: String) {
-        let dropped = ledger.withLock { $0.counts.dropped }
+        let dropped = ledger.withLock { $0.losses.byReason }
         let text = dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         return (dropped.values.reduce(0, +), text)
     }

@@ -47,8 +47,8 @@ final class ShippingCore: Sendable {
             guard !outcome.isExcluded else { return false }
             ledger.counts.emitted += 1
             ledger.last = outcome.position
-            for loss in outcome.dropped { ledger.drop(loss.position, loss.reason) }
-            let hasLosses = outcome.mayHaveLosses && takeLosses(&ledger) || !outcome.dropped.isEmpty
+            outcome.losses.forEach { ledger.drop($0.count, from: $0.first, $0.reason) }
+            let hasLosses = outcome.mayHaveLosses && takeLosses(&ledger) || !outcome.losses.isEmpty
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
             // The loop looks at the store before it waits; it has to be told only of what ends a wait, and that once.
             guard !ledger.isLoopWoken, outcome.unread == 1 || isDue(outcome.unread, outcome.unreadBytes) else { return false }
@@ -136,6 +136,7 @@ final class ShippingCore: Sendable {
         return ledger.withLock { ledger in
             takeLosses(&ledger)
             var counts = ledger.counts
+            counts.dropped = ledger.losses.byReason
             let load = store.load
             counts.emitted += UInt64(clamping: load.found)
             counts.found = UInt64(clamping: load.found)

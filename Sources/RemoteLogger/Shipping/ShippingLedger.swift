@@ -9,8 +9,9 @@ struct ShippingLedger: Sendable {
         var continuation: CheckedContinuation<Bool, Never>?
     }
 
-    /// The counts; what is buffered is filled in from the store.
+    /// The counts; what is lost is in ``losses``, and what is buffered is filled in from the store.
     var counts = LogStatistics()
+    private(set) var losses = LossCounts()
     /// No more records are taken.
     var isRefusing = false
     /// The loop was woken for a record, and hasn't looked what there is to do since.
@@ -33,18 +34,18 @@ struct ShippingLedger: Sendable {
 
     /// Counts a lost record.
     mutating func drop(_ position: RecordPosition, _ reason: DropReason) {
-        counts.dropped[reason, default: 0] += 1
-        noteLoss(from: position)
+        drop(1, from: position, reason)
     }
 
     /// Counts lost records, the first of which stands at a place.
     mutating func drop(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
         guard count > 0 else { return }
-        counts.dropped[reason, default: 0] += UInt64(count)
+        losses.add(UInt64(count), reason)
         noteLoss(from: position)
     }
 
     private mutating func noteLoss(from position: RecordPosition) {
+        guard hasWaiters else { return }
         for (ticket, waiter) in waiters where waiter.target >= position {
             waiters[ticket]?.hasLosses = true
         }
@@ -65,7 +66,7 @@ struct ShippingLedger: Sendable {
     mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
-            let count = counts.dropped[reason, default: 0]
+            let count = losses[reason]
             let untold = count - toldLosses[reason, default: 0]
             toldLosses[reason] = count
             return untold > 0 ? (reason, untold) : nil

@@ -11,6 +11,12 @@ package struct ShortList<Element: Sendable>: Sendable {
         first = element
     }
 
+    /// In place of the sequence's, which copies the list first.
+    package func forEach(_ body: (Element) -> Void) {
+        if let first { body(first) }
+        if !others.isEmpty { others.forEach(body) }
+    }
+
     package mutating func append(_ element: Element) {
         if first == nil { first = element } else { others.append(element) }
     }

@@ -37,8 +37,6 @@ struct DestinationState: Sendable {
     /// When the oldest came of what was handed out, or an older one.
     var handedSince: UInt64? { handings.first?.since }
     var unread: Int { held - handed.count }
-    /// Whether some are lost and not told yet.
-    var hasLosses: Bool { !losses.isEmpty }
     /// How many these are.
     var lost: Int { losses.reduce(0) { $0 + $1.count } }
 
@@ -83,6 +81,11 @@ struct DestinationState: Sendable {
         found -= count
     }
 
+    /// A record is lost. One that it doesn't get, or that was handed out, isn't lost for it.
+    mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
+        if level >= minimumLevel, position > read { lose(1, from: position, reason) }
+    }
+
     mutating func lose(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
         held -= count
         guard let index = losses.firstIndex(where: { $0.reason == reason }) else {
@@ -98,6 +101,13 @@ struct DestinationState: Sendable {
         handed.removeLast(min(handed.count, fromHanded))
         if handed.isEmpty { handings = [] }
         held -= count
+    }
+
+    /// Tells how it is after a record has come, and what is lost.
+    mutating func tell(_ outcome: inout AppendOutcome) {
+        outcome.unread = unread
+        outcome.unreadBytes = unreadBytes
+        if !losses.isEmpty { outcome.losses = takeLosses() }
     }
 
     mutating func takeLosses() -> ShortList<RecordLoss> {

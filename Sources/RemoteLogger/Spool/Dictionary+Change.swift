@@ -12,7 +12,8 @@ extension Dictionary {
     mutating func changeEach(_ change: (Key, inout Value) -> Void) {
         var index = startIndex
         while index != endIndex {
-            change(self[index].key, &values[index])
+            // Not `self[index].key`, which copies the value, too.
+            change(keys[index], &values[index])
             formIndex(after: &index)
         }
     }

@@ -60,12 +60,13 @@ final class SpoolCore: Sendable {
     func append(_ record: LogRecord, now: UInt64, for destination: String) -> AppendOutcome {
         let size = record.footprint
         let urgent = record.level >= .error
-        let (outcome, isFirst, isDue) = state.withLock { state in
-            let before = state.memory.count
+        var (isFirst, isDue) = (false, false)
+        let outcome = state.withLock { state in
+            isFirst = state.memory.count == 0
             let outcome = state.append(record, size: size, now: now, for: destination, limits: settings.memory)
-            let isDue = (urgent || state.memory.bytes >= settings.syncBytes) && state.retryAt == nil && !state.isScheduled
+            isDue = (urgent || state.memory.bytes >= settings.syncBytes) && state.retryAt == nil && !state.isScheduled
             if isDue { state.isScheduled = true }
-            return (outcome, before == 0, isDue)
+            return outcome
         }
         if isDue { writing.async { [self] in work() } } else if isFirst { alarm.ring() }
         return outcome

@@ -37,6 +37,7 @@ package struct SpoolDestination: RecordStore {
         var outcome = core.append(record, now: now, for: name)
         guard !leftovers.isEmpty else { return outcome }
         outcome.position += offset
+        for index in outcome.losses.indices { outcome.losses[index].first += offset }
         // Those may have lost something, too.
         outcome.mayHaveLosses = true
         return outcome

@@ -38,40 +38,45 @@ struct SpoolState: Sendable {
     ) -> AppendOutcome {
         var outcome = AppendOutcome(position: last)
         let claim = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
-        if let claim, claim.position != nil {
+        if let claim, let position = claim.position {
+            outcome.position = position
             outcome.isExcluded = claim.excluded.contains(destination)
-            if !outcome.isExcluded { destinations[destination]?.found -= 1 }
-        } else {
-            // Each filter is asked once: it may draw lots, or count.
-            let excluded = claim?.excluded ?? exclusions(of: record)
-            // The others bring it themselves.
-            guard !excluded.contains(destination) else {
-                if claim == nil, destinations.count > 1 { recent.add(record.id, at: nil, by: destination, excluded: excluded) }
-                outcome.isExcluded = true
-                return outcome
+            guard !outcome.isExcluded else { return outcome }
+            _ = destinations.change(destination) { state in
+                state.found -= 1
+                state.tell(&outcome)
             }
-            last += 1
-            if claim != nil {
-                recent.place(record.id, at: last)
-            } else if destinations.count > 1 {
-                recent.add(record.id, at: last, by: destination, excluded: excluded)
-            }
-            destinations.changeEach { name, state in
-                guard excluded.isEmpty || !excluded.contains(name) else { return }
+            return outcome
+        }
+        // Each filter is asked once: it may draw lots, or count.
+        let excluded = claim?.excluded ?? exclusions(of: record)
+        // The others bring it themselves.
+        guard !excluded.contains(destination) else {
+            if claim == nil, destinations.count > 1 { recent.add(record.id, at: nil, by: destination, excluded: excluded) }
+            outcome.isExcluded = true
+            return outcome
+        }
+        last += 1
+        outcome.position = last
+        if claim != nil {
+            recent.place(record.id, at: last)
+        } else if destinations.count > 1 {
+            recent.add(record.id, at: last, by: destination, excluded: excluded)
+        }
+        let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
+        let losses = memory.append(item, limits: limits)
+        destinations.changeEach { [last] name, state in
+            if excluded.isEmpty || !excluded.contains(name) {
                 state.take(record.level, at: last, size: size, now: now, isFound: name != destination)
             }
-            let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
-            for loss in memory.append(item, limits: limits) {
-                lose(loss.item, because: loss.reason)
-                if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
+            losses.forEach { loss in
+                guard loss.item.excluded.isEmpty || !loss.item.excluded.contains(name) else { return }
+                state.lose(loss.item.position, loss.item.record.level, loss.reason)
             }
+            if name == destination { state.tell(&outcome) }
         }
-        outcome.position = claim?.position ?? last
-        destinations.changeEach { name, state in
-            guard name == destination else { return }
-            outcome.unread = state.unread
-            outcome.unreadBytes = state.unreadBytes
-            outcome.mayHaveLosses = state.hasLosses
+        losses.forEach { loss in
+            if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
         }
         return outcome
     }
@@ -81,8 +86,7 @@ struct SpoolState: Sendable {
     /// - Parameter isExcluded: whether a destination's filter keeps it out.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
         destinations.changeEach { name, destination in
-            guard level >= destination.minimumLevel, position > destination.read, !isExcluded(name) else { return }
-            destination.lose(1, from: position, reason)
+            if !isExcluded(name) { destination.lose(position, level, reason) }
         }
     }
 

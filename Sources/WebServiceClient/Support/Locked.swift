@@ -38,7 +38,9 @@ public import Musl
     /// Runs the body with exclusive access to the value and gives what it returns.
     ///
     /// It is inlined so that other modules get it for their own types: as generic code it costs more than most bodies.
-    @inlinable package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure) -> Result {
+    @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value.pointee)

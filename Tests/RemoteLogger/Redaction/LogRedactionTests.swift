@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -66,6 +67,10 @@ import WebServiceClient
         #expect(redaction.masked(expected) == expected, "masking twice is masking once")
     }
 
+    @Test(arguments: texts) func `plain words before a secret make no difference`(text: String, expected: String) {
+        #expect(redaction.masked("The order was placed\n\n" + text) == "The order was placed\n\n" + expected)
+    }
+
     @Test(arguments: [
         "Order 17 placed in 12.5 ms", "GET /repos/ada/web-service-client/issues?state=open&page=2 200", "code: 404, key: name",
         "at 2026-03-01T09:30:00.123456789Z [main] Shop/Orders.swift:42 place(_:)",
@@ -130,6 +135,29 @@ import WebServiceClient
             logger.with(bound).info("m", ["key": "theme", "value": "dark"])
             #expect(sink.records.last?.metadata["value"] == "dark")
         }
+    }
+
+    @Test func `a name is secret when a word is in it, and no other`() {
+        var random = SeededGenerator(seed: 17)
+        let short = SecretMask.wholeNames + ["key", "sig", "code"]
+        let pieces = (SecretMask.words + short).flatMap { [$0, String($0.dropLast()), String($0.prefix(3))] }
+        var secret = 0
+        for _ in 0..<20_000 {
+            var name = ""
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let piece = pieces.randomElement(using: &random) ?? ""
+                for letter in Bool.random(using: &random) ? piece : piece.uppercased() {
+                    if Int.random(in: 0..<12, using: &random) == 0 { name += ["-", "_", ".", " "].randomElement(using: &random) ?? "" }
+                    name.append(letter)
+                }
+                if Bool.random(using: &random) { name += ["x", "_id", "é", "-"].randomElement(using: &random) ?? "" }
+            }
+            let plain = name.lowercased().filter { !"-_. ".contains($0) }
+            let isSecret = short.contains(plain) || SecretMask.words.contains { plain.contains($0) }
+            secret += isSecret ? 1 : 0
+            #expect(redaction.hides(name) == isSecret, "\(name)")
+        }
+        #expect((2_000...18_000).contains(secret))
     }
 
     @Test func `no name that the library masks elsewhere is shown`() {

@@ -30,7 +30,7 @@ import Testing
 
     @Test func `the lowest level goes first, then the oldest, the newcomer counts as one`() {
         let store = MemoryStore(limits: BufferLimits(records: 4))
-        func append(_ level: LogLevel) -> [RecordPosition] { store.append(.sample(0, level), now: 0).dropped.map(\.position) }
+        func append(_ level: LogLevel) -> [RecordPosition] { store.append(.sample(0, level), now: 0).losses.map(\.first) }
         #expect(append(.info) == [])  // 1
         #expect(append(.debug) == [])  // 2
         #expect(append(.error) == [])  // 3
@@ -55,12 +55,12 @@ import Testing
         func append(_ level: LogLevel, _ bytes: Int) -> AppendOutcome {
             store.append(.sample(0, level, String(repeating: "x", count: bytes)), now: 0)
         }
-        #expect(append(.trace, unit * 10).dropped.map(\.reason) == [.oversize])
-        #expect(append(.debug, 0).dropped.isEmpty)  // 2
-        #expect(append(.error, unit * 6).dropped.isEmpty)  // 3: eight units now
-        #expect(append(.info, unit * 5).dropped.map(\.position) == [4], "dropping the debug record would not make room enough")
-        #expect(append(.info, unit).dropped.isEmpty)  // 5: ten units
-        #expect(append(.critical, unit * 2).dropped.map(\.position) == [2, 5])
+        #expect(append(.trace, unit * 10).losses.map(\.reason) == [.oversize])
+        #expect(append(.debug, 0).losses.isEmpty)  // 2
+        #expect(append(.error, unit * 6).losses.isEmpty)  // 3: eight units now
+        #expect(append(.info, unit * 5).losses.map(\.first) == [4], "dropping the debug record would not make room enough")
+        #expect(append(.info, unit).losses.isEmpty)  // 5: ten units
+        #expect(append(.critical, unit * 2).losses.map(\.first) == [2, 5])
         #expect(store.load.bytes == unit * 10)
     }
 
@@ -68,9 +68,9 @@ import Testing
         let store = MemoryStore(limits: BufferLimits(records: 3))
         for _ in 0..<2 { _ = store.append(.sample(0, .trace), now: 0) }
         #expect(await store.read(after: 0, limits: BatchLimits()).count == 2)
-        #expect(store.append(.sample(0, .info), now: 0).dropped.isEmpty)
-        #expect(store.append(.sample(0, .info), now: 0).dropped.map(\.position) == [3])
-        #expect(store.append(.sample(0, .debug), now: 0).dropped.map(\.position) == [5])
+        #expect(store.append(.sample(0, .info), now: 0).losses.isEmpty)
+        #expect(store.append(.sample(0, .info), now: 0).losses.map(\.first) == [3])
+        #expect(store.append(.sample(0, .debug), now: 0).losses.map(\.first) == [5])
         store.acknowledge(through: 2)
         #expect(store.load.records == 1)
         #expect(store.close() == 1)
@@ -110,7 +110,7 @@ import Testing
                         expected.append(model.remove(at: victim).position)
                     }
                 }
-                #expect(outcome.dropped.map(\.position) == expected)
+                #expect(outcome.losses.map(\.first) == expected)
             case 7, 8:
                 let count = Int.random(in: 1...4, using: &generator)
                 let batch = await store.read(after: cursor, limits: BatchLimits(records: count, bytes: .max))

@@ -9,6 +9,9 @@ import Testing
         for number in 0..<5 {
             list.append(number)
             #expect(Array(list) == Array(0...number))
+            var seen: [Int] = []
+            list.forEach { seen.append($0) }
+            #expect(seen == Array(list))
         }
         list[0] = 9
         list[3] = -3

@@ -37,7 +37,7 @@ import WebServiceClient
         #expect(errors[.error]?.last == sequence)
         #expect(errors[.error] == errors[.error]?.sorted())
         #expect(harness.disk.peak <= bound, "\(harness.disk.peak)")
-        let lost = harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
         #expect(lost + (errors[.error]?.count ?? 0) == Int(sequence))
         #expect(harness.store.load.records == errors[.error]?.count)
     }
@@ -54,7 +54,7 @@ import WebServiceClient
         harness.append([.sample(4, .critical, String(repeating: "x", count: 5 << 20))])
         #expect(await harness.spool.sync())
         #expect(await harness.readAll().sequences == [1, 3])
-        let losses = harness.store.takeLosses()
+        let losses = harness.takeLosses()
         #expect(losses.map(\.count) == [2] && losses.map(\.first) == [2] && losses.map(\.reason) == [.oversize])
     }
 
@@ -71,7 +71,7 @@ import WebServiceClient
         #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 20)).sequences == Array(1...20))
         let rest = await harness.readAll(after: batch.last?.position ?? 0)
         #expect(rest.allSatisfy { $0.record.level == .critical })
-        let lost = harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
         #expect(20 + rest.count + lost == 40 + 900)
         #expect(harness.disk.peak <= 64 << 10)
     }
@@ -123,7 +123,7 @@ import WebServiceClient
                 disk.faults.withLock { $0 = { name, _ in name == call ? code : nil } }
             }
             harness.clock.advance(by: .milliseconds(Int.random(in: 0...300, using: &generator)))
-            lost += harness.store.takeLosses().reduce(0) { $0 + $1.count }
+            lost += harness.takeLosses().reduce(0) { $0 + $1.count }
             let load = harness.store.load
             // What was lost between these two lines is in the load still.
             #expect(Int(sequence) == delivered + lost + load.records, "seed \(seed)")
@@ -133,7 +133,7 @@ import WebServiceClient
         harness.clock.advance(by: .seconds(1))
         #expect(await harness.spool.sync())
         let rest = await harness.readAll(after: cursor)
-        lost += harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        lost += harness.takeLosses().reduce(0) { $0 + $1.count }
         #expect(Int(sequence) == delivered + lost + handed.count + rest.count, "seed \(seed)")
         #expect(disk.peak <= bound, "\(disk.peak) of \(bound)")
         let found = disk.paths.reduce(0) { $0 + (disk[$1]?.count ?? 0) }

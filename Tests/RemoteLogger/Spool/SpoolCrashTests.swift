@@ -49,7 +49,7 @@ import WebServiceClient
             }
             if disk.isDead { break }
         }
-        outcome.lost += harness.store.takeLosses().reduce(0) { $0 + $1.count }
+        outcome.lost += harness.takeLosses().reduce(0) { $0 + $1.count }
         await harness.end()
     }
 

@@ -175,7 +175,7 @@ import WebServiceClient
         }
         harness.disk[path] = number % 4 == 3 ? nil : bytes
         let rest = await harness.readAll(after: before.last?.position ?? 0)
-        let lost = harness.store.takeLosses()
+        let lost = harness.takeLosses()
         #expect(lost.allSatisfy { $0.reason == .damaged })
         #expect(before.count + rest.count + lost.reduce(0) { $0 + $1.count } == 61)
         #expect(harness.store.load.unread == 0 && harness.store.load.records == before.count + rest.count)
@@ -190,7 +190,7 @@ import WebServiceClient
         #expect(await harness.spool.sync())
         harness.disk[try #require(harness.disk.segments.first)] = nil
         #expect(await harness.readAll().isEmpty)
-        #expect(harness.store.takeLosses().map(\.count) == [20])
+        #expect(harness.takeLosses().map(\.count) == [20])
         #expect(harness.store.load.records == 0)
     }
 }

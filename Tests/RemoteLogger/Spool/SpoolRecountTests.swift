@@ -46,7 +46,7 @@ import WebServiceClient
         if read == 3, !isWritten.withLock({ $0 }) { harness.append([.sample(21, .critical)]) }
         found += await harness.readAll(after: RecordPosition(found.last ?? 0)).sequences
         #expect(found.count == 20 && Set(found).count == 20 && found.last == 21)
-        #expect(harness.store.takeLosses().map(\.count) == [1])
+        #expect(harness.takeLosses().map(\.count) == [1])
         #expect(harness.store.load.unread == 0 && harness.store.load.records == 20)
         #expect(await warnings.read(after: 0, limits: BatchLimits()).sequences == [21])
         #expect(warnings.load.unread == 0 && warnings.takeLosses().isEmpty)
@@ -62,7 +62,7 @@ import WebServiceClient
         #expect(await harness.spool.sync())
         #expect(harness.spool.statistics.mode == .disk && harness.spool.statistics.memoryRecords == 0)
         #expect(await harness.readAll().sequences == Array(21...30))
-        #expect(harness.store.takeLosses().map(\.count) == [20])
+        #expect(harness.takeLosses().map(\.count) == [20])
         #expect(harness.store.load.records == 10 && harness.store.load.unread == 0)
     }
 }

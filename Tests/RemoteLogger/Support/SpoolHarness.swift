@@ -10,6 +10,8 @@ struct SpoolHarness {
     let spool: Spool
     let store: SpoolDestination
     let events = Locked<[Diagnostics.Event]>([])
+    /// What appending has told as lost.
+    private let told = Locked<[RecordLoss]>([])
 
     init(_ disk: MemoryDisk = MemoryDisk(), configure: (inout SpoolSettings) -> Void = { _ in }) throws {
         self.disk = disk
@@ -23,7 +25,26 @@ struct SpoolHarness {
     }
 
     func append(_ records: [LogRecord]) {
-        for record in records { _ = store.append(record, now: clock.uptime) }
+        for record in records {
+            let losses = Array(store.append(record, now: clock.uptime).losses)
+            told.withLock { $0 += losses }
+        }
+    }
+
+    /// What was lost since the last time, whoever has told it: one for each reason, as the store has it.
+    func takeLosses() -> [RecordLoss] {
+        let losses = told.withLock { told in
+            defer { told = [] }
+            return told + Array(store.takeLosses())
+        }
+        var sums: [DropReason: RecordLoss] = [:]
+        for loss in losses {
+            var sum = sums[loss.reason] ?? loss
+            sum.count += sums[loss.reason] == nil ? 0 : loss.count
+            sum.first = min(sum.first, loss.first)
+            sums[loss.reason] = sum
+        }
+        return sums.values.sorted { $0.reason.rawValue < $1.reason.rawValue }
     }
 
     /// Everything that is held and wasn't read.

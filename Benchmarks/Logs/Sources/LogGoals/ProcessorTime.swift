@@ -11,9 +11,6 @@ enum ProcessorTime {
     /// For all threads of this process.
     static var process: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// For this thread.
-    static var thread: UInt64 { time(of: CLOCK_THREAD_CPUTIME_ID) }
-
     private static func time(of clock: clockid_t) -> UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)
