@@ -85,17 +85,25 @@ enum JSONEscapes {
     }
 
     /// The length of the escape at a backslash, or why it is none.
-    static func check(_ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>) -> Result<Int, JSONFault.Reason> {
+    @inline(__always) static func check(
+        _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
+    ) -> Result<Int, JSONFault.Reason> {
         guard end - bytes >= 2 else { return .failure(.truncated) }
         switch bytes[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             return .success(2)
         case UInt8(ascii: "u"):
-            break
+            return checkUnit(bytes, upTo: end)
         default:
             return .failure(.escape)
         }
+    }
+
+    /// The same for one by numbers.
+    @inline(never) private static func checkUnit(
+        _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
+    ) -> Result<Int, JSONFault.Reason> {
         if let reason = checkDigits(bytes + 2, upTo: end) { return .failure(reason) }
         let first = unit(bytes + 2)
         if first & 0xFC00 == 0xDC00 { return .failure(.surrogate) }
