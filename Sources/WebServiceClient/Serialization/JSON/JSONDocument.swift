@@ -62,7 +62,7 @@ struct JSONDocument {
 
     /// The first byte of a name.
     @inline(__always) func name(_ word: JSONWord) -> UnsafePointer<UInt8> {
-        word.kind == .unescapedName ? UnsafePointer(storage.pointee.names) + word.offset : bytes(word)
+        word.kind == .unescapedName ? UnsafePointer(storage.pointee.names.bytes) + word.offset : bytes(word)
     }
 
     /// The text of a string on the tape.

@@ -54,7 +54,7 @@ extension JSONScanner {
             return (p, text, JSONFault(reason: .length, offset: text.offset(of: p) &+ 1))
         }
         if name.kind == .escaped {
-            let stored = storage.pointee.storeName(p + 1, length)
+            let stored = storage.pointee.names.store(p + 1, length)
             tape[t] = JSONWord(.unescapedName, offset: stored.offset, length: stored.length).bits
             JSONFrame.diverge(frame)
             return (end, text, nil)
@@ -67,15 +67,5 @@ extension JSONScanner {
         }
         JSONFrame.diverge(frame)
         return (end, text, nil)
-    }
-
-    /// Goes on in the storage's own copy of the rest of a text, from the beginning of a name or a string.
-    @inline(never) static func moved(
-        _ storage: UnsafeMutablePointer<JSONStorage>, from p: UnsafePointer<UInt8>, in text: JSONStretch
-    ) -> (text: JSONStretch, place: UnsafePointer<UInt8>) {
-        let offset = text.offset(of: p)
-        storage.pointee.copyRest(from: offset)
-        let rest = JSONStretch(storage)
-        return (rest, rest.base + (offset &- rest.origin))
     }
 }

@@ -115,8 +115,18 @@ extension JSONScanner {
         return Token(kind: .number, end: p)
     }
 
-    /// Why there is no `true`, `false` or `null` though it begins like one.
-    @inline(never) static func literalFault(_ literal: StaticString, _ p: UnsafePointer<UInt8>, _ text: JSONStretch) -> JSONFault {
+    /// `true`, `false` or `null`, told by the first letter.
+    @inline(__always) static func literal(_ start: UnsafePointer<UInt8>) -> Token {
+        switch start.pointee {
+        case UInt8(ascii: "t"): Token(kind: .true, end: start + 4, reason: JSONBytes.load4(start) == 0x6575_7274 ? nil : .literal)
+        case UInt8(ascii: "f"): Token(kind: .false, end: start + 5, reason: JSONBytes.load4(start + 1) == 0x6573_6C61 ? nil : .literal)
+        default: Token(kind: .null, end: start + 4, reason: JSONBytes.load4(start) == 0x6C6C_756E ? nil : .literal)
+        }
+    }
+
+    /// Why there is none of these though it begins like one.
+    @inline(never) static func literalFault(_ p: UnsafePointer<UInt8>, _ text: JSONStretch) -> JSONFault {
+        let literal: StaticString = p.pointee == UInt8(ascii: "t") ? "true" : p.pointee == UInt8(ascii: "f") ? "false" : "null"
         var index = 0
         while index < literal.utf8CodeUnitCount, p + index < text.end, p[index] == literal.utf8Start[index] { index += 1 }
         let isCut = p + index >= text.end

@@ -134,21 +134,12 @@ struct JSONScanner {
                     p = number.end
                     // Its next digit may be in the next piece.
                     if frame == list, p >= text.end { return text.fault(.truncated, p) }
-                case UInt8(ascii: "t"):
-                    guard JSONBytes.load4(p) == 0x6575_7274 else { return Self.literalFault("true", p, text) }
-                    tape[t] = JSONWord(.true, offset: text.offset(of: p), length: 4).bits
+                case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
+                    let literal = Self.literal(p)
+                    if literal.reason != nil { return Self.literalFault(p, text) }
+                    tape[t] = JSONWord(literal.kind, offset: text.offset(of: p), length: literal.end - p).bits
                     t &+= 1
-                    p += 4
-                case UInt8(ascii: "f"):
-                    guard JSONBytes.load4(p + 1) == 0x6573_6C61 else { return Self.literalFault("false", p, text) }
-                    tape[t] = JSONWord(.false, offset: text.offset(of: p), length: 5).bits
-                    t &+= 1
-                    p += 5
-                case UInt8(ascii: "n"):
-                    guard JSONBytes.load4(p) == 0x6C6C_756E else { return Self.literalFault("null", p, text) }
-                    tape[t] = JSONWord(.null, offset: text.offset(of: p), length: 4).bits
-                    t &+= 1
-                    p += 4
+                    p = literal.end
                 default:
                     if p >= text.end, text.end == text.base || frame == outermost {
                         return JSONFault(reason: .empty, offset: text.offset(of: text.end))
@@ -201,16 +192,6 @@ struct JSONScanner {
         return p < text.end ? JSONFault(reason: .trailing, offset: position) : nil
     }
 
-    /// So many words are free before each value, and before each name with its value: no more are written without looking again.
-    private static let room = 16
-
-    @inline(never) private static func grownTape(
-        _ storage: UnsafeMutablePointer<JSONStorage>, keeping count: Int
-    ) -> (tape: UnsafeMutablePointer<UInt64>, capacity: Int) {
-        storage.pointee.growTape(keeping: count)
-        return (storage.pointee.tape, storage.pointee.tapeCapacity)
-    }
-
     /// Has read elements up to a place.
     @inline(__always) private mutating func pass(_ p: UnsafePointer<UInt8>, in text: JSONStretch, expecting next: Expectation) {
         position = text.offset(of: p)
@@ -222,25 +203,5 @@ struct JSONScanner {
         count = elements
         storage.pointee.tapeCount = tape
         pass(p, in: text, expecting: .commaOrEnd)
-    }
-
-    /// Writes the rest of a container's head.
-    ///
-    /// - Returns: where in the text a name stands that the object has had before.
-    @inline(__always) private static func close(
-        _ storage: UnsafeMutablePointer<JSONStorage>, _ frame: UnsafeMutablePointer<JSONFrame>, end: Int,
-        _ tape: UnsafeMutablePointer<UInt64>
-    ) -> Int? {
-        let head = frame.pointee.head
-        if frame.pointee.isObject {
-            tape[head &+ 3] = UInt64(truncatingIfNeeded: head &+ JSONWord.objectHead)
-            if frame.pointee.hasDiverged, frame.pointee.count > 1,
-                let duplicate = JSONNames(storage).duplicate(from: head &+ JSONWord.objectHead, count: frame.pointee.count, end: end)
-            {
-                return duplicate
-            }
-        }
-        tape[head &+ 1] = JSONWord(frame.pointee.count, end).bits
-        return nil
     }
 }

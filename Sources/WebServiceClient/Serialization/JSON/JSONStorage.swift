@@ -29,9 +29,8 @@ struct JSONStorage {
     var tapeCount = 0
     private(set) var tapeCapacity: Int
 
-    private(set) var names: UnsafeMutablePointer<UInt8>
-    private var namesCount = 0
-    private var namesCapacity = 0
+    /// The names that had escapes.
+    var names = JSONNameStore()
 
     /// The containers around the place where the scanner is.
     let frames: UnsafeMutablePointer<JSONFrame>
@@ -60,8 +59,6 @@ struct JSONStorage {
         bytes = JSONMemory.allocate(UInt8.self, count: capacity + JSONBytes.padding)
         bytes.initialize(repeating: 0, count: JSONBytes.padding)
         tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
-        names = .allocate(capacity: JSONBytes.padding)
-        names.initialize(repeating: 0, count: JSONBytes.padding)
         frames = .allocate(capacity: JSONReader.greatestDepth + 2)
     }
 
@@ -84,12 +81,6 @@ struct JSONStorage {
             tapeCapacity = Self.smallTape
             tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
         }
-        if namesCapacity > Self.smallText {
-            names.deallocate()
-            namesCapacity = 0
-            names = .allocate(capacity: JSONBytes.padding)
-            names.initialize(repeating: 0, count: JSONBytes.padding)
-        }
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
         if !conversions.isEmpty { conversions = [:] }
@@ -102,7 +93,7 @@ struct JSONStorage {
         nesting = 0
         count = 0
         tapeCount = 0
-        namesCount = 0
+        names.removeAll(keeping: Self.smallText)
         pad()
     }
 
@@ -172,7 +163,7 @@ struct JSONStorage {
     mutating func clearTape() {
         endDecoders()
         tapeCount = 0
-        namesCount = 0
+        names.removeAll(keeping: .max)
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
     }
@@ -186,26 +177,5 @@ struct JSONStorage {
         JSONMemory.deallocate(tape)
         tape = fresh
         tapeCapacity = larger
-    }
-
-    // MARK: Names
-
-    /// Stores a name unescaped.
-    ///
-    /// - Returns: where it lies, and its length.
-    mutating func storeName(_ escaped: UnsafePointer<UInt8>, _ length: Int) -> (offset: Int, length: Int) {
-        if namesCount + length > namesCapacity {
-            let larger = max(namesCapacity * 2, namesCount + length, 256)
-            let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + JSONBytes.padding)
-            fresh.initialize(repeating: 0, count: larger + JSONBytes.padding)
-            fresh.update(from: names, count: namesCount)
-            names.deallocate()
-            names = fresh
-            namesCapacity = larger
-        }
-        let offset = namesCount
-        let count = JSONEscapes.unescape(escaped, length, into: names + offset)
-        namesCount += count
-        return (offset, count)
     }
 }
