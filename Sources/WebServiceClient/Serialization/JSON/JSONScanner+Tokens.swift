@@ -53,16 +53,13 @@ extension JSONScanner {
         while p < text.limit {
             let byte = p.pointee
             if byte >= 0x80 {
-                // Up to the next byte of ASCII, all at once.
-                var q = p + 1
-                while q.pointee >= 0x80 { q += 1 }
-                let valid = JSONBytes.endOfUTF8(p, q - p)
-                if p + valid < q {
-                    // Cut within a sequence, by the end of the text, it isn't wrong yet.
-                    return Token(kind: kind, end: q >= end && end - (p + valid) < 4 ? end : p + valid, reason: .encoding)
+                while p.pointee >= 0x80 {
+                    let length = JSONBytes.sequenceLength(p, p.pointee)
+                    if length == 0 { return noSequence(p, kind, text) }
+                    p += length
                 }
                 if kind == .ascii { kind = .text }
-                p = plainEnd(q)
+                p = plainEnd(p)
             } else if byte == UInt8(ascii: "\"") {
                 return Token(kind: kind, end: p)
             } else if byte == UInt8(ascii: "\\") {
@@ -79,6 +76,15 @@ extension JSONScanner {
             }
         }
         return Token(kind: kind, end: p)
+    }
+
+    /// That no sequence of UTF-8 begins at a place.
+    @inline(never) private static func noSequence(_ place: UnsafePointer<UInt8>, _ kind: JSONKind, _ text: JSONStretch) -> Token {
+        var rest = place
+        while rest.pointee >= 0x80 { rest += 1 }
+        // Cut within a sequence, by the end of the text, it isn't wrong yet.
+        let isCut = rest >= text.end && text.end - place < 4
+        return Token(kind: kind, end: isCut ? text.end : place, reason: .encoding)
     }
 
     /// A number.
