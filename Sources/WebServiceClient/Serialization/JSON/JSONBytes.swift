@@ -70,28 +70,8 @@ enum JSONBytes {
 
     private static let seed = UInt64.random(in: 1 ... .max) | 1
 
-    /// The index of the first byte that belongs to no well-formed UTF-8 (Unicode 3.9, table 3-7); the count when there is none.
-    static func endOfUTF8(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-        var index = 0
-        while index < count {
-            if load8(bytes + index) & 0x8080_8080_8080_8080 == 0 {
-                index += 8
-                continue
-            }
-            let first = bytes[index]
-            if first < 0x80 {
-                index += 1
-                continue
-            }
-            let length = sequenceLength(bytes + index, first)
-            guard length > 0, index + length <= count else { return index }
-            index += length
-        }
-        return count
-    }
-
-    /// The length of a sequence of two to four bytes; zero when it isn't well-formed.
-    @inline(__always) private static func sequenceLength(_ bytes: UnsafePointer<UInt8>, _ first: UInt8) -> Int {
+    /// The length of a sequence of two to four bytes; zero when it isn't well-formed (Unicode 3.9, table 3-7). Reads four bytes.
+    @inline(__always) static func sequenceLength(_ bytes: UnsafePointer<UInt8>, _ first: UInt8) -> Int {
         let second = bytes[1]
         if first < 0xE0 { return first >= 0xC2 && second & 0xC0 == 0x80 ? 2 : 0 }
         guard bytes[2] & 0xC0 == 0x80 else { return 0 }

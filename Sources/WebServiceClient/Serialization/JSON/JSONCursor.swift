@@ -105,6 +105,9 @@ public struct JSONCursor: ~Copyable {
         JSONCursor(document, JSONPlace(node: index, container: place.index))
     }
 
+    /// For how many elements an array may take memory at once.
+    @usableFromInline func room(forElementsOf size: Int) -> Int { min(count, document.room(forElementsOf: size)) }
+
     @usableFromInline func firstElement() throws -> Int {
         guard document.word(place.index).kind == .array else { throw document.mismatch([Any].self, at: place) }
         return place.index + JSONWord.arrayHead

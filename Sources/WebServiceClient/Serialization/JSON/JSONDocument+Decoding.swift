@@ -14,6 +14,16 @@ extension JSONDocument {
         if convertsNames, type is any JSONStringDictionary.Type { return try dictionary(type, at: place) }
         try descend(at: place)
         defer { storage.pointee.nesting &-= 1 }
+        if hasManyElements(place) { return try longArray(type, at: place) }
+        return try Value(from: JSONValueDecoder(self, place))
+    }
+
+    @inline(__always) private func hasManyElements(_ place: JSONPlace) -> Bool {
+        word(place.index).kind == .array && word(place.index &+ 1).high >= Self.fewElements
+    }
+
+    @inline(never) private func longArray<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
+        if let array = type as? any JSONLongArray.Type, let value = try array.decode(from: self, at: place) as? Value { return value }
         return try Value(from: JSONValueDecoder(self, place))
     }
 

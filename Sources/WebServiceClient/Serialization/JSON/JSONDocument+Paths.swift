@@ -3,7 +3,7 @@ import Foundation
 // Coding paths are made when somebody asks for one, mostly for an error: the tape knows the way up.
 extension JSONDocument {
     func path(of place: JSONPlace) -> [any CodingKey] {
-        guard place.container >= 0 else { return storage.pointee.origin }
+        guard place.container >= 0 else { return storage.pointee.rootPath }
         return path(ofContainerAt: place.parent) + [key(ofNode: place.index, number: Int(place.number), in: place.parent)]
     }
 
@@ -22,7 +22,7 @@ extension JSONDocument {
             steps.append((node, up.low, up.high))
             node = up.high
         }
-        var path = storage.pointee.origin
+        var path = storage.pointee.rootPath
         for step in steps.reversed() {
             let name = rawKey(ofNode: step.node, number: step.number, in: step.parent)
             path.append(convertsNames && name.intValue == nil ? converted(name, under: path) : name)

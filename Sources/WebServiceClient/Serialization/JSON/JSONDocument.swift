@@ -10,24 +10,22 @@ struct JSONDocument {
     ///
     /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``, and what the closure throws.
     static func withDocument<Value>(_ text: Data, _ reader: JSONReader, _ body: (JSONDocument) throws -> Value) throws -> Value {
-        let document = JSONPool.take(reader)
-        defer { JSONPool.giveBack(document) }
-        try document.read(text)
-        return try body(document)
+        try text.withUnsafeBytes { bytes in
+            let document = JSONPool.take(reader)
+            defer { JSONPool.giveBack(document) }
+            try document.read(bytes)
+            return try body(document)
+        }
     }
 
-    private func read(_ text: Data) throws {
+    private func read(_ bytes: UnsafeRawBufferPointer) throws {
         let limit = reader.boundedSize
-        try text.withUnsafeBytes { bytes in
-            guard bytes.count <= limit else {
-                throw Self.corrupted(
-                    JSONSyntaxError(JSONFault(reason: .size, offset: limit), in: bytes.bindMemory(to: UInt8.self), limit: limit))
-            }
-            storage.pointee.append(bytes)
+        let text = bytes.bindMemory(to: UInt8.self)
+        guard text.count <= limit else {
+            throw Self.corrupted(JSONSyntaxError(JSONFault(reason: .size, offset: limit), in: text, limit: limit))
         }
-        if let fault = scan() {
-            throw Self.corrupted(JSONSyntaxError(fault, in: self.text, limit: reader.boundedDepth))
-        }
+        storage.pointee.lend(bytes)
+        if let fault = scan() { throw Self.corrupted(JSONSyntaxError(fault, in: text, limit: reader.boundedDepth)) }
     }
 
     /// Reads the text that is in memory.
@@ -36,7 +34,7 @@ struct JSONDocument {
         return scanner.run()
     }
 
-    /// The bytes of the text.
+    /// The bytes of a text that lies in the storage's own memory.
     var text: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count)
     }
@@ -56,11 +54,15 @@ struct JSONDocument {
     @inline(__always) func end(ofValueAt index: Int) -> Int { JSONWord.end(ofValueAt: index, storage.pointee.tape) }
 
     /// The first byte of a simple value.
-    @inline(__always) func bytes(_ word: JSONWord) -> UnsafePointer<UInt8> { UnsafePointer(storage.pointee.bytes) + word.offset }
+    @inline(__always) func bytes(_ word: JSONWord) -> UnsafePointer<UInt8> {
+        let origin = storage.pointee.origin
+        if word.offset < origin, let lent = storage.pointee.lent { return lent + word.offset }
+        return UnsafePointer(storage.pointee.bytes) + (word.offset &- origin)
+    }
 
     /// The first byte of a name.
     @inline(__always) func name(_ word: JSONWord) -> UnsafePointer<UInt8> {
-        UnsafePointer(word.kind == .unescapedName ? storage.pointee.names : storage.pointee.bytes) + word.offset
+        word.kind == .unescapedName ? UnsafePointer(storage.pointee.names.bytes) + word.offset : bytes(word)
     }
 
     /// The text of a string on the tape.

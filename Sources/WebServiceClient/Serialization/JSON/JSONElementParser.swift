@@ -90,7 +90,7 @@ package final class JSONElementParser {
             try surround(UnsafeRawBufferPointer(rebasing: piece[..<length]))
             begin = surroundings.count
             path = finder.trail
-            document.storage.pointee.origin = origin
+            document.storage.pointee.rootPath = origin
             dropped = begin
             stage = .elements
             try take(UnsafeRawBufferPointer(rebasing: piece[length...]))

@@ -7,31 +7,35 @@ enum JSONEscapes {
         var index = 0
         var end = 0
         while index < count {
-            let byte = bytes[index]
-            guard byte == UInt8(ascii: "\\") else {
-                // Sixteen bytes, and as many of them count as stand before the next escape.
-                UnsafeMutableRawPointer(target + end).copyMemory(from: bytes + index, byteCount: 16)
-                let plain = min(JSONBytes.indexOfBackslash(bytes + index), count - index)
-                end += plain
-                index += plain
+            // Sixteen bytes, and as many of them count as stand before the next escape. Where it is sixteen, that is no sum of what was found:
+            // so the next ones needn't wait for it.
+            UnsafeMutableRawPointer(target + end).copyMemory(from: bytes + index, byteCount: 16)
+            let plain = JSONBytes.indexOfBackslash(bytes + index)
+            if plain == 16 {
+                index &+= 16
+                end &+= 16
                 continue
             }
+            index &+= plain
+            end &+= plain
+            if index >= count { break }
             let escape = bytes[index + 1]
-            index += 2
+            index &+= 2
             guard escape == UInt8(ascii: "u") else {
                 target[end] = character(of: escape)
-                end += 1
+                end &+= 1
                 continue
             }
             var scalar = unit(bytes + index)
-            index += 4
+            index &+= 4
             if scalar & 0xFC00 == 0xD800 {
                 scalar = 0x10000 + (scalar & 0x3FF) << 10 + unit(bytes + index + 2) & 0x3FF
-                index += 6
+                index &+= 6
             }
-            end += write(scalar, to: target + end)
+            end &+= write(scalar, to: target + end)
         }
-        return end
+        // The last sixteen may have gone beyond the end.
+        return end &- (index &- count)
     }
 
     /// What a letter after a backslash stands for.
@@ -85,17 +89,25 @@ enum JSONEscapes {
     }
 
     /// The length of the escape at a backslash, or why it is none.
-    static func check(_ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>) -> Result<Int, JSONFault.Reason> {
+    @inline(__always) static func check(
+        _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
+    ) -> Result<Int, JSONFault.Reason> {
         guard end - bytes >= 2 else { return .failure(.truncated) }
         switch bytes[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
             UInt8(ascii: "r"), UInt8(ascii: "t"):
             return .success(2)
         case UInt8(ascii: "u"):
-            break
+            return checkUnit(bytes, upTo: end)
         default:
             return .failure(.escape)
         }
+    }
+
+    /// The same for one by numbers.
+    @inline(never) private static func checkUnit(
+        _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
+    ) -> Result<Int, JSONFault.Reason> {
         if let reason = checkDigits(bytes + 2, upTo: end) { return .failure(reason) }
         let first = unit(bytes + 2)
         if first & 0xFC00 == 0xDC00 { return .failure(.surrogate) }

@@ -9,9 +9,9 @@ enum JSONPool {
     private static let idle = Locked<[Entry]>([])
 
     /// Memory for one text, until it is given back.
-    static func take(_ reader: JSONReader, origin: [any CodingKey] = []) -> JSONDocument {
+    static func take(_ reader: JSONReader) -> JSONDocument {
         let entry = idle.withLock { $0.popLast() } ?? make()
-        entry.storage.pointee.begin(reader, origin: origin)
+        entry.storage.pointee.begin(reader)
         return JSONDocument(entry.storage)
     }
 

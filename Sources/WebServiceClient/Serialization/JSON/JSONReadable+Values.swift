@@ -118,7 +118,7 @@ extension Array: JSONReadable where Element: JSONReadable {
     /// The elements of an array.
     @inlinable public init(from json: borrowing JSONCursor) throws {
         self = []
-        reserveCapacity(json.count)
+        reserveCapacity(json.room(forElementsOf: MemoryLayout<Element>.stride))
         try json.forEachElement { append(try Element(from: $0)) }
     }
 }
@@ -127,7 +127,7 @@ extension Dictionary: JSONReadable where Key == String, Value: JSONReadable {
     /// The members of an object.
     public init(from json: borrowing JSONCursor) throws {
         self = [:]
-        reserveCapacity(json.count)
+        reserveCapacity(json.room(forElementsOf: MemoryLayout<(String, Value)>.stride))
         try json.forEachMember { self[$0] = try Value(from: $1) }
     }
 }

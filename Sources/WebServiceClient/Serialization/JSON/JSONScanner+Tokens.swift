@@ -1,19 +1,32 @@
 extension JSONScanner {
     /// Goes to the next byte that is no white space.
     @inline(__always) static func skipSpace(_ p: inout UnsafePointer<UInt8>) {
-        guard p.pointee <= 0x20 else { return }
-        skipSpaces(&p)
+        if p.pointee <= 0x20 { p = spaceEnd(p) }
     }
 
-    private static func skipSpaces(_ p: inout UnsafePointer<UInt8>) {
+    @inline(never) private static func spaceEnd(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
+        var p = start
         while true {
             // Indentation comes in runs.
             while JSONBytes.load8(p) == 0x2020_2020_2020_2020 { p += 8 }
             switch p.pointee {
             case 0x20, 0x0A, 0x0D, 0x09: p += 1
-            default: return
+            default: return p
             }
         }
+    }
+
+    /// What has been read of a string or a number: up to where, or why and where it is none.
+    struct Token {
+        var kind: JSONKind
+        var end: UnsafePointer<UInt8>
+        var reason: JSONFault.Reason?
+    }
+
+    /// A string, from the byte after its quotation mark. One that ends at the stretch's limit or later must be read again elsewhere.
+    @inline(__always) static func string(_ start: UnsafePointer<UInt8>, in text: JSONStretch) -> Token {
+        let end = plainEnd(start)
+        return end.pointee == UInt8(ascii: "\"") ? Token(kind: .ascii, end: end) : restOfString(from: end, in: text)
     }
 
     /// The first byte that isn't plain in a string: a quotation mark, a backslash, a control character, or one beyond ASCII.
@@ -33,150 +46,96 @@ extension JSONScanner {
     }
 
     /// The rest of a string that has escapes or isn't ASCII, from its first such byte.
-    @inline(never) static func slowString(
-        _ start: UnsafePointer<UInt8>, from first: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
-    ) -> (kind: JSONKind, end: UnsafePointer<UInt8>, reason: JSONFault.Reason?) {
+    @inline(never) private static func restOfString(from first: UnsafePointer<UInt8>, in text: JSONStretch) -> Token {
+        let end = text.end
         var p = first
         var kind = JSONKind.ascii
-        while true {
+        while p < text.limit {
             let byte = p.pointee
             if byte >= 0x80 {
-                // Up to the next byte of ASCII, all at once.
-                var q = p + 1
-                while q.pointee >= 0x80 { q += 1 }
-                let valid = JSONBytes.endOfUTF8(p, q - p)
-                if p + valid < q {
-                    // Cut within a sequence, by the end of the text, it isn't wrong yet.
-                    return (kind, q >= end && end - (p + valid) < 4 ? end : p + valid, .encoding)
+                while p.pointee >= 0x80 {
+                    let length = JSONBytes.sequenceLength(p, p.pointee)
+                    if length == 0 { return noSequence(p, kind, text) }
+                    p += length
                 }
                 if kind == .ascii { kind = .text }
-                p = plainEnd(q)
+                p = plainEnd(p)
             } else if byte == UInt8(ascii: "\"") {
-                return (kind, p, nil)
+                return Token(kind: kind, end: p)
             } else if byte == UInt8(ascii: "\\") {
                 switch JSONEscapes.check(p, upTo: end) {
-                case .success(let length): p = plainEnd(p + length)
-                case .failure(let reason): return (kind, reason == .truncated ? end : p, reason)
+                case .success(let length): p += length
+                case .failure(let reason): return Token(kind: kind, end: reason == .truncated ? end : p, reason: reason)
                 }
                 kind = .escaped
+                if p < text.limit { p = plainEnd(p) }
             } else if p < end, byte >= 0x20 {
                 p = plainEnd(p)
             } else {
-                return (kind, p, .controlCharacter)
+                return Token(kind: kind, end: p, reason: .controlCharacter)
             }
         }
+        return Token(kind: kind, end: p)
+    }
+
+    /// That no sequence of UTF-8 begins at a place.
+    @inline(never) private static func noSequence(_ place: UnsafePointer<UInt8>, _ kind: JSONKind, _ text: JSONStretch) -> Token {
+        var rest = place
+        while rest.pointee >= 0x80 { rest += 1 }
+        // Cut within a sequence, by the end of the text, it isn't wrong yet.
+        let isCut = rest >= text.end && text.end - place < 4
+        return Token(kind: kind, end: isCut ? text.end : place, reason: .encoding)
+    }
+
+    /// A number.
+    @inline(__always) static func number(_ start: UnsafePointer<UInt8>) -> Token {
+        var p = start
+        if p.pointee == UInt8(ascii: "-") { p += 1 }
+        if p.pointee == UInt8(ascii: "0") {
+            p += 1
+        } else {
+            let digits = p
+            while p.pointee &- 48 < 10 { p += 1 }
+            if p == digits { return Token(kind: .integer, end: p, reason: .number) }
+        }
+        guard p.pointee == UInt8(ascii: ".") || p.pointee | 0x20 == UInt8(ascii: "e") else { return Token(kind: .integer, end: p) }
+        return fractionAndExponent(p)
     }
 
     /// What follows the integer part of a number.
-    @inline(never) static func fractionAndExponent(_ q: inout UnsafePointer<UInt8>) -> JSONFault.Reason? {
-        if q.pointee == UInt8(ascii: ".") {
-            q += 1
-            let digits = q
-            while q.pointee &- 48 < 10 { q += 1 }
-            if q == digits { return .fraction }
+    @inline(never) private static func fractionAndExponent(_ start: UnsafePointer<UInt8>) -> Token {
+        var p = start
+        if p.pointee == UInt8(ascii: ".") {
+            p += 1
+            let digits = p
+            while p.pointee &- 48 < 10 { p += 1 }
+            if p == digits { return Token(kind: .number, end: p, reason: .fraction) }
         }
-        if q.pointee | 0x20 == UInt8(ascii: "e") {
-            q += 1
-            if q.pointee == UInt8(ascii: "+") || q.pointee == UInt8(ascii: "-") { q += 1 }
-            let digits = q
-            while q.pointee &- 48 < 10 { q += 1 }
-            if q == digits { return .exponent }
+        if p.pointee | 0x20 == UInt8(ascii: "e") {
+            p += 1
+            if p.pointee == UInt8(ascii: "+") || p.pointee == UInt8(ascii: "-") { p += 1 }
+            let digits = p
+            while p.pointee &- 48 < 10 { p += 1 }
+            if p == digits { return Token(kind: .number, end: p, reason: .exponent) }
         }
-        return nil
+        return Token(kind: .number, end: p)
     }
 
-    /// Why there is no `true`, `false` or `null` though it begins like one.
-    @inline(never) static func literalFault(
-        _ literal: StaticString, _ p: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ base: UnsafePointer<UInt8>
-    ) -> JSONFault {
+    /// `true`, `false` or `null`, told by the first letter.
+    @inline(__always) static func literal(_ start: UnsafePointer<UInt8>) -> Token {
+        switch start.pointee {
+        case UInt8(ascii: "t"): Token(kind: .true, end: start + 4, reason: JSONBytes.load4(start) == 0x6575_7274 ? nil : .literal)
+        case UInt8(ascii: "f"): Token(kind: .false, end: start + 5, reason: JSONBytes.load4(start + 1) == 0x6573_6C61 ? nil : .literal)
+        default: Token(kind: .null, end: start + 4, reason: JSONBytes.load4(start) == 0x6C6C_756E ? nil : .literal)
+        }
+    }
+
+    /// Why there is none of these though it begins like one.
+    @inline(never) static func literalFault(_ p: UnsafePointer<UInt8>, _ text: JSONStretch) -> JSONFault {
+        let literal: StaticString = p.pointee == UInt8(ascii: "t") ? "true" : p.pointee == UInt8(ascii: "f") ? "false" : "null"
         var index = 0
-        while index < literal.utf8CodeUnitCount, p + index < end, p[index] == literal.utf8Start[index] { index += 1 }
-        return p + index >= end
-            ? JSONFault(reason: .truncated, offset: end - base) : JSONFault(reason: .literal, offset: p - base)
-    }
-
-    /// The name of a member, and the colon after it.
-    @inline(__always) func readName(
-        _ p: inout UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ base: UnsafePointer<UInt8>,
-        _ tape: UnsafeMutablePointer<UInt64>, _ t: inout Int, _ frame: inout JSONFrame, _ atBracket: JSONFault.Reason
-    ) -> JSONFault? {
-        guard p.pointee == UInt8(ascii: "\"") else {
-            let reason = p.pointee == UInt8(ascii: "}") ? atBracket : .name
-            return JSONFault(reason: p >= end ? .truncated : reason, offset: min(p, end) - base)
-        }
-        let start = p + 1
-        // The name which an earlier object has at this place, and its closing quotation mark.
-        var isPredicted = false
-        if frame.predicted < frame.predictedEnd {
-            let word = JSONWord(bits: tape[frame.predicted])
-            if word.kind != .unescapedName, word.length < end - start, JSONBytes.areEqual(start, base + word.offset, word.length &+ 1) {
-                tape[t] = JSONWord(word.kind, offset: start - base, length: word.length).bits
-                p = start + (word.length &+ 1)
-                frame.follow(tape)
-                isPredicted = true
-            }
-        }
-        if !isPredicted, let fault = readOtherName(&p, start, end, base, tape, t, &frame) { return fault }
-        t &+= 1
-        Self.skipSpace(&p)
-        guard p.pointee == UInt8(ascii: ":") else { return JSONFault(reason: p >= end ? .truncated : .colon, offset: min(p, end) - base) }
-        p += 1
-        return nil
-    }
-
-    /// A name that isn't the one foretold. Where it stands later in the earlier object, that one is followed from there.
-    @inline(never) private func readOtherName(
-        _ p: inout UnsafePointer<UInt8>, _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ base: UnsafePointer<UInt8>,
-        _ tape: UnsafeMutablePointer<UInt64>, _ t: Int, _ frame: inout JSONFrame
-    ) -> JSONFault? {
-        var kind = JSONKind.ascii
-        var q = Self.plainEnd(start)
-        if q.pointee != UInt8(ascii: "\"") {
-            let slow = Self.slowString(start, from: q, upTo: end)
-            if let reason = slow.reason {
-                return JSONFault(reason: slow.end >= end ? .truncated : reason, offset: min(slow.end, end) - base)
-            }
-            kind = slow.kind
-            q = slow.end
-        }
-        let length = q - start
-        guard length <= JSONWord.longestLength else { return JSONFault(reason: .length, offset: start - base) }
-        p = q + 1
-        if kind == .escaped {
-            let stored = storage.pointee.storeName(start, length)
-            tape[t] = JSONWord(.unescapedName, offset: stored.offset, length: stored.length).bits
-            frame.diverge()
-            return nil
-        }
-        tape[t] = JSONWord(kind, offset: start - base, length: length).bits
-        while frame.predicted < frame.predictedEnd {
-            let word = JSONWord(bits: tape[frame.predicted])
-            let isSame = word.length == length && word.kind != .unescapedName && JSONBytes.areEqual(start, base + word.offset, length)
-            frame.follow(tape)
-            if isSame { return nil }
-        }
-        frame.diverge()
-        return nil
-    }
-}
-
-extension JSONFrame {
-    /// Goes on to the next name of the earlier object; the value of this one is the counterpart of the value to come.
-    @inline(__always) fileprivate mutating func follow(_ tape: UnsafeMutablePointer<UInt64>) {
-        counterpart = predicted &+ 1
-        predicted = JSONWord.end(ofValueAt: counterpart, tape)
-    }
-
-    fileprivate mutating func diverge() {
-        predicted = predictedEnd
-        counterpart = -1
-        hasDiverged = true
-    }
-}
-
-extension JSONWord {
-    /// The index of the word after a value.
-    @inline(__always) static func end(ofValueAt index: Int, _ tape: UnsafeMutablePointer<UInt64>) -> Int {
-        JSONWord(bits: tape[index]).isContainer ? JSONWord(bits: tape[index &+ 1]).low : index &+ 1
+        while index < literal.utf8CodeUnitCount, p + index < text.end, p[index] == literal.utf8Start[index] { index += 1 }
+        let isCut = p + index >= text.end
+        return JSONFault(reason: isCut ? .truncated : .literal, offset: text.offset(of: isCut ? text.end : p))
     }
 }

@@ -49,44 +49,41 @@ struct JSONScanner {
     ///
     /// - Returns: what stopped it before the end: for elements, at the first byte that isn't part of a whole one.
     mutating func run() -> JSONFault? {
-        let base = UnsafePointer(storage.pointee.bytes)
-        let end = base + storage.pointee.count
-        var p = base + position
+        // What a call that isn't inlined could change would lie in memory, and be fetched anew at each byte; a method would be given a copy of
+        // all of this. So such calls are static, take values and return values.
+        let storage = storage
+        var text = JSONStretch(storage)
+        var p = text.base + position
         var tape = storage.pointee.tape
         var capacity = storage.pointee.tapeCapacity
         var t = 0
-        let frames = storage.pointee.frames
-        var depth = 0
-        var frame = JSONFrame(head: -1)
+        let outermost = storage.pointee.frames
+        let deepest = outermost + depthLimit
+        // The container around the place. It stays where it is: to copy it at each bracket would take a good part of the time.
+        var frame = outermost
+        frame.initialize(to: JSONFrame(head: -1, isObject: false))
         var isObject = false
-        let streams = extent == .elements
+        // For elements, the array that they are in.
+        let list = extent == .elements ? outermost + 1 : nil
 
-        if streams {
+        if list != nil {
             tape[0] = JSONWord(.array, offset: 0, length: 0).bits
             tape[2] = JSONWord(-1, 0).bits
             t = JSONWord.arrayHead
-            frame.head = 0
-            frames[0] = JSONFrame(head: -1)
-            depth = 1
+            frame += 1
+            frame.initialize(to: JSONFrame(head: 0, isObject: false))
+            storage.pointee.tapeCount = t
         }
         defer {
-            if streams {
-                // What was begun and isn't whole is left out.
-                tape[1] = JSONWord(count, storage.pointee.tapeCount).bits
-            }
-        }
-        if streams { storage.pointee.tapeCount = t }
-
-        func fault(_ reason: JSONFault.Reason, _ place: UnsafePointer<UInt8>) -> JSONFault {
-            JSONFault(reason: place >= end ? .truncated : reason, offset: min(place, end) - base)
+            // What was begun and isn't whole is left out.
+            if list != nil { tape[1] = JSONWord(count, storage.pointee.tapeCount).bits }
         }
 
-        var goesOn = !streams || expectation == .element || expectation == .elementOrEnd
-        if streams, expectation == .elementOrEnd {
+        var goesOn = list == nil || expectation == .element || expectation == .elementOrEnd
+        if list != nil, expectation == .elementOrEnd {
             Self.skipSpace(&p)
-            if p.pointee == UInt8(ascii: "]"), p < end {
-                position = p + 1 - base
-                expectation = .nothing
+            if p.pointee == UInt8(ascii: "]"), p < text.end {
+                pass(p + 1, in: text, expecting: .nothing)
                 return nil
             }
         }
@@ -95,47 +92,27 @@ struct JSONScanner {
             if goesOn {
                 // A value.
                 Self.skipSpace(&p)
-                if t &+ 16 > capacity {
-                    storage.pointee.growTape(keeping: t)
-                    tape = storage.pointee.tape
-                    capacity = storage.pointee.tapeCapacity
-                }
+                if t &+ Self.room > capacity { (tape, capacity) = Self.grownTape(storage, keeping: t) }
                 let byte = p.pointee
                 switch byte {
                 case UInt8(ascii: "\""):
-                    let start = p + 1
-                    var kind = JSONKind.ascii
-                    var q = Self.plainEnd(start)
-                    if q.pointee != UInt8(ascii: "\"") {
-                        let slow = Self.slowString(start, from: q, upTo: end)
-                        if let reason = slow.reason { return fault(reason, slow.end) }
-                        kind = slow.kind
-                        q = slow.end
+                    let string = Self.string(p + 1, in: text)
+                    if let reason = string.reason { return text.fault(reason, string.end) }
+                    if string.end >= text.limit {
+                        (text, p) = Self.moved(storage, from: p, in: text)
+                        continue
                     }
-                    let length = q - start
-                    if length > JSONWord.longestLength { return fault(.length, p) }
-                    tape[t] = JSONWord(kind, offset: start - base, length: length).bits
+                    let length = string.end - p &- 1
+                    if length > JSONWord.longestLength { return text.fault(.length, p) }
+                    tape[t] = JSONWord(string.kind, offset: text.offset(of: p) &+ 1, length: length).bits
                     t &+= 1
-                    p = q + 1
+                    p = string.end + 1
                 case UInt8(ascii: "{"), UInt8(ascii: "["):
-                    if depth >= depthLimit { return fault(.depth, p) }
+                    if frame >= deepest { return text.fault(.depth, p) }
                     let opensObject = byte == UInt8(ascii: "{")
-                    let kind: JSONKind = opensObject ? .object : .array
-                    frames[depth] = frame
-                    depth &+= 1
-                    tape[t] = JSONWord(kind, offset: p - base, length: 0).bits
-                    tape[t &+ 2] = JSONWord(frame.head, isObject ? 0 : frame.count).bits
-                    let counterpart = frame.counterpart
-                    frame = JSONFrame(head: t)
-                    if counterpart >= 0, JSONWord(bits: tape[counterpart]).kind == kind {
-                        let inside = JSONWord(bits: tape[counterpart &+ 1])
-                        if opensObject {
-                            frame.predicted = counterpart &+ JSONWord.objectHead
-                            frame.predictedEnd = inside.low
-                        } else if inside.high > 0 {
-                            frame.counterpart = counterpart &+ JSONWord.arrayHead
-                        }
-                    }
+                    tape[t] = JSONWord(opensObject ? .object : .array, offset: text.offset(of: p), length: 0).bits
+                    tape[t &+ 2] = JSONWord(frame.pointee.head, isObject ? 0 : frame.pointee.count).bits
+                    frame = JSONFrame.open(in: frame, head: t, isObject: opensObject, tape)
                     isObject = opensObject
                     t &+= opensObject ? JSONWord.objectHead : JSONWord.arrayHead
                     p += 1
@@ -143,63 +120,38 @@ struct JSONScanner {
                     if p.pointee == byte &+ 2 {
                         // Closed below, as one that has members.
                         goesOn = false
-                        continue
+                    } else if opensObject, let fault = Self.readName(storage, &p, &text, tape, &t, frame, atBracket: .name) {
+                        return fault
                     }
-                    if !opensObject { continue }
-                    if let problem = readName(&p, end, base, tape, &t, &frame, .name) { return problem }
                     continue
                 case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    var q = p
-                    if byte == UInt8(ascii: "-") { q += 1 }
-                    if q.pointee == UInt8(ascii: "0") {
-                        q += 1
-                    } else {
-                        let digits = q
-                        while q.pointee &- 48 < 10 { q += 1 }
-                        if q == digits { return fault(.number, q) }
-                    }
-                    var kind = JSONKind.integer
-                    if q.pointee == UInt8(ascii: ".") || q.pointee | 0x20 == UInt8(ascii: "e") {
-                        kind = .number
-                        if let reason = Self.fractionAndExponent(&q) { return fault(reason, q) }
-                    }
-                    let length = q - p
-                    if length > JSONWord.longestLength { return fault(.length, p) }
-                    tape[t] = JSONWord(kind, offset: p - base, length: length).bits
+                    let number = Self.number(p)
+                    if let reason = number.reason { return text.fault(reason, number.end) }
+                    let length = number.end - p
+                    if length > JSONWord.longestLength { return text.fault(.length, p) }
+                    tape[t] = JSONWord(number.kind, offset: text.offset(of: p), length: length).bits
                     t &+= 1
-                    p = q
+                    p = number.end
                     // Its next digit may be in the next piece.
-                    if streams, depth == 1, p >= end { return fault(.truncated, p) }
-                case UInt8(ascii: "t"):
-                    guard JSONBytes.load4(p) == 0x6575_7274 else { return Self.literalFault("true", p, end, base) }
-                    tape[t] = JSONWord(.true, offset: p - base, length: 4).bits
+                    if frame == list, p >= text.end { return text.fault(.truncated, p) }
+                case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
+                    let literal = Self.literal(p)
+                    if literal.reason != nil { return Self.literalFault(p, text) }
+                    tape[t] = JSONWord(literal.kind, offset: text.offset(of: p), length: literal.end - p).bits
                     t &+= 1
-                    p += 4
-                case UInt8(ascii: "f"):
-                    guard JSONBytes.load4(p + 1) == 0x6573_6C61 else { return Self.literalFault("false", p, end, base) }
-                    tape[t] = JSONWord(.false, offset: p - base, length: 5).bits
-                    t &+= 1
-                    p += 5
-                case UInt8(ascii: "n"):
-                    guard JSONBytes.load4(p) == 0x6C6C_756E else { return Self.literalFault("null", p, end, base) }
-                    tape[t] = JSONWord(.null, offset: p - base, length: 4).bits
-                    t &+= 1
-                    p += 4
+                    p = literal.end
                 default:
-                    if p >= end, end == base || depth == 0 { return JSONFault(reason: .empty, offset: end - base) }
-                    return fault(byte == UInt8(ascii: "]") && !isObject && frame.count > 0 ? .trailingComma : .value, p)
+                    if p >= text.end, text.end == text.base || frame == outermost {
+                        return JSONFault(reason: .empty, offset: text.offset(of: text.end))
+                    }
+                    return text.fault(byte == UInt8(ascii: "]") && !isObject && frame.pointee.count > 0 ? .trailingComma : .value, p)
                 }
-                if depth == 0 { break }
-                frame.count &+= 1
+                if frame == outermost { break }
+                frame.pointee.count &+= 1
+                if frame == list { pass(p, in: text, elements: frame.pointee.count, tape: t) }
             }
 
             // After a value, or at the end of an empty container, or among elements after one of an earlier text.
-            if streams, depth == 1, goesOn {
-                count = frame.count
-                storage.pointee.tapeCount = t
-                position = p - base
-                expectation = .commaOrEnd
-            }
             goesOn = true
             Self.skipSpace(&p)
             let mark = p.pointee
@@ -207,56 +159,49 @@ struct JSONScanner {
                 p += 1
                 if isObject {
                     Self.skipSpace(&p)
-                    if t &+ 16 > capacity {
-                        storage.pointee.growTape(keeping: t)
-                        tape = storage.pointee.tape
-                        capacity = storage.pointee.tapeCapacity
-                    }
-                    if let problem = readName(&p, end, base, tape, &t, &frame, .trailingComma) { return problem }
-                } else if streams, depth == 1 {
-                    position = p - base
-                    expectation = .element
+                    if t &+ Self.room > capacity { (tape, capacity) = Self.grownTape(storage, keeping: t) }
+                    if let fault = Self.readName(storage, &p, &text, tape, &t, frame, atBracket: .trailingComma) { return fault }
+                } else if frame == list {
+                    pass(p, in: text, expecting: .element)
                 }
                 continue
             }
             guard mark == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-                return fault(isObject ? .afterMember : .afterElement, p)
+                return text.fault(isObject ? .afterMember : .afterElement, p)
             }
             p += 1
-            if streams, depth == 1 {
-                position = p - base
-                expectation = .nothing
+            if frame == list {
+                pass(p, in: text, expecting: .nothing)
                 return nil
             }
             // Closes the container, which is a value of the one around it.
-            if isObject {
-                tape[frame.head &+ 3] = UInt64(truncatingIfNeeded: frame.head &+ JSONWord.objectHead)
-                if frame.hasDiverged, frame.count > 1,
-                    let duplicate = JSONNames(storage).duplicate(from: frame.head &+ JSONWord.objectHead, count: frame.count, end: t)
-                {
-                    return JSONFault(reason: .duplicate, offset: duplicate)
-                }
-            }
-            tape[frame.head &+ 1] = JSONWord(frame.count, t).bits
-            let closed = frame.head
-            depth &-= 1
-            frame = frames[depth]
-            if depth == 0 { break }
-            isObject = JSONWord(bits: tape[frame.head]).kind == .object
-            frame.count &+= 1
-            if !isObject { frame.counterpart = closed }
-            if streams, depth == 1 {
-                count = frame.count
-                storage.pointee.tapeCount = t
-                position = p - base
-                expectation = .commaOrEnd
-            }
+            if let duplicate = Self.close(storage, frame, end: t, tape) { return JSONFault(reason: .duplicate, offset: duplicate) }
+            let closed = frame.pointee.head
+            frame -= 1
+            if frame == outermost { break }
+            isObject = frame.pointee.isObject
+            frame.pointee.count &+= 1
+            if !isObject { frame.pointee.counterpart = closed }
+            if frame == list { pass(p, in: text, elements: frame.pointee.count, tape: t) }
             goesOn = false
         }
 
         storage.pointee.tapeCount = t
         Self.skipSpace(&p)
-        position = p - base
-        return p < end ? JSONFault(reason: .trailing, offset: p - base) : nil
+        position = text.offset(of: p)
+        return p < text.end ? JSONFault(reason: .trailing, offset: position) : nil
+    }
+
+    /// Has read elements up to a place.
+    @inline(__always) private mutating func pass(_ p: UnsafePointer<UInt8>, in text: JSONStretch, expecting next: Expectation) {
+        position = text.offset(of: p)
+        expectation = next
+    }
+
+    /// Has read so many elements, and written so many words.
+    @inline(__always) private mutating func pass(_ p: UnsafePointer<UInt8>, in text: JSONStretch, elements: Int, tape: Int) {
+        count = elements
+        storage.pointee.tapeCount = tape
+        pass(p, in: text, expecting: .commaOrEnd)
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The memory in which a text is read: the text itself, padded with zeros, the tape, and the names that had escapes.
+/// The memory in which a text is read: the text itself or its end, padded with zeros, the tape, and the names that had escapes.
 ///
 /// Raw memory and no arrays: nothing in the inner loops counts references or checks bounds. What keeps it safe is the padding, that the
 /// scanner alone writes the tape, and the ``generation``: decoders hold a pointer to here, which is never freed, and look at nothing else
@@ -16,6 +16,11 @@ struct JSONStorage {
     /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
     let generation = JSONGeneration()
 
+    /// The text where its owner has it, for as long as that lends it, and up to where it may be read there; see ``JSONStretch``.
+    private(set) var lent: UnsafePointer<UInt8>?
+    private(set) var lentLimit = 0
+    /// How much of the text lies there, and so before what lies in the storage's own memory.
+    private(set) var origin = 0
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
     private var capacity: Int
@@ -24,9 +29,8 @@ struct JSONStorage {
     var tapeCount = 0
     private(set) var tapeCapacity: Int
 
-    private(set) var names: UnsafeMutablePointer<UInt8>
-    private var namesCount = 0
-    private var namesCapacity = 0
+    /// The names that had escapes.
+    var names = JSONNameStore()
 
     /// The containers around the place where the scanner is.
     let frames: UnsafeMutablePointer<JSONFrame>
@@ -34,7 +38,7 @@ struct JSONStorage {
     /// How many values are being decoded inside each other.
     var nesting = 0
     /// Where the tape's root lies in the payload, and the number of its first element, where it was read in pieces.
-    var origin: [any CodingKey] = []
+    var rootPath: [any CodingKey] = []
     var firstIndex = 0
     /// The keyed containers that have been made.
     var containers = JSONContainerCache()
@@ -55,14 +59,11 @@ struct JSONStorage {
         bytes = JSONMemory.allocate(UInt8.self, count: capacity + JSONBytes.padding)
         bytes.initialize(repeating: 0, count: JSONBytes.padding)
         tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
-        names = .allocate(capacity: JSONBytes.padding)
-        names.initialize(repeating: 0, count: JSONBytes.padding)
         frames = .allocate(capacity: JSONReader.greatestDepth + 2)
     }
 
-    mutating func begin(_ reader: JSONReader, origin: [any CodingKey]) {
+    mutating func begin(_ reader: JSONReader) {
         self.reader = reader
-        self.origin = origin
         hasDialect = reader.dialect != nil
         if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
@@ -80,23 +81,19 @@ struct JSONStorage {
             tapeCapacity = Self.smallTape
             tape = JSONMemory.allocate(UInt64.self, count: tapeCapacity)
         }
-        if namesCapacity > Self.smallText {
-            names.deallocate()
-            namesCapacity = 0
-            names = .allocate(capacity: JSONBytes.padding)
-            names.initialize(repeating: 0, count: JSONBytes.padding)
-        }
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
         if !conversions.isEmpty { conversions = [:] }
         if !dialectTypes.isEmpty { dialectTypes = [] }
         reader = JSONReader()
-        origin = []
+        rootPath = []
+        lent = nil
+        origin = 0
         firstIndex = 0
         nesting = 0
         count = 0
         tapeCount = 0
-        namesCount = 0
+        names.removeAll(keeping: Self.smallText)
         pad()
     }
 
@@ -111,6 +108,23 @@ struct JSONStorage {
     /// What comes after the text reads as zeros, which end whatever the scanner is in.
     private func pad() {
         (bytes + count).update(repeating: 0, count: JSONBytes.padding)
+    }
+
+    /// Takes a whole text. Most of it isn't copied, but must stay as it is until ``end()``.
+    mutating func lend(_ text: UnsafeRawBufferPointer) {
+        let text = text.bindMemory(to: UInt8.self)
+        guard let limit = JSONStretch.limit(of: text) else { return append(UnsafeRawBufferPointer(text)) }
+        lent = text.baseAddress
+        lentLimit = limit
+        origin = text.count
+    }
+
+    /// Copies a lent text from some byte on: from there it is read in the storage's own memory.
+    mutating func copyRest(from offset: Int) {
+        guard let lent, count == 0, offset <= origin else { return }
+        let rest = UnsafeRawBufferPointer(start: lent + offset, count: origin - offset)
+        origin = offset
+        append(rest)
     }
 
     mutating func append(_ piece: UnsafeRawBufferPointer) {
@@ -149,39 +163,19 @@ struct JSONStorage {
     mutating func clearTape() {
         endDecoders()
         tapeCount = 0
-        namesCount = 0
+        names.removeAll(keeping: .max)
         if !tables.isEmpty { tables = [:] }
         if !convertedNames.isEmpty { convertedNames = [:] }
     }
 
     /// Makes room for more words.
     @inline(never) mutating func growTape(keeping count: Int) {
-        let larger = max(tapeCapacity * 2, self.count / 12)
+        // A word for eight bytes is enough for most texts; what isn't used of a large block costs nothing.
+        let larger = max(tapeCapacity * 2, (origin + self.count) / 8)
         let fresh = JSONMemory.allocate(UInt64.self, count: larger)
         fresh.update(from: tape, count: count)
         JSONMemory.deallocate(tape)
         tape = fresh
         tapeCapacity = larger
-    }
-
-    // MARK: Names
-
-    /// Stores a name unescaped.
-    ///
-    /// - Returns: where it lies, and its length.
-    mutating func storeName(_ escaped: UnsafePointer<UInt8>, _ length: Int) -> (offset: Int, length: Int) {
-        if namesCount + length > namesCapacity {
-            let larger = max(namesCapacity * 2, namesCount + length, 256)
-            let fresh = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + JSONBytes.padding)
-            fresh.initialize(repeating: 0, count: larger + JSONBytes.padding)
-            fresh.update(from: names, count: namesCount)
-            names.deallocate()
-            names = fresh
-            namesCapacity = larger
-        }
-        let offset = namesCount
-        let count = JSONEscapes.unescape(escaped, length, into: names + offset)
-        namesCount += count
-        return (offset, count)
     }
 }

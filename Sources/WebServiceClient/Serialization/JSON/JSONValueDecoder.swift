@@ -71,9 +71,14 @@ extension JSONDocument {
     }
 
     func unkeyedContainer(at place: JSONPlace) throws -> any UnkeyedDecodingContainer {
+        try JSONUnkeyedContainer(self, array(at: place).index)
+    }
+
+    /// The array that is meant by a value.
+    func array(at place: JSONPlace) throws -> JSONPlace {
         let array = hasDialect ? try reader.dialect?.array(in: JSONNode(self, place))?.place : place
         guard let array, word(array.index).kind == .array else { throw mismatch([Any].self, at: place) }
-        return JSONUnkeyedContainer(self, array.index)
+        return array
     }
 
     /// A decoder or container was kept beyond the call that it was made for.

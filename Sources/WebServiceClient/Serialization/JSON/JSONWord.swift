@@ -36,4 +36,9 @@ struct JSONWord {
 
     @inline(__always) var high: Int { Int(Int32(truncatingIfNeeded: bits &>> 32)) }
     @inline(__always) var low: Int { Int(Int32(truncatingIfNeeded: bits)) }
+
+    /// The index of the word after a value.
+    @inline(__always) static func end(ofValueAt index: Int, _ tape: UnsafeMutablePointer<UInt64>) -> Int {
+        JSONWord(bits: tape[index]).isContainer ? JSONWord(bits: tape[index &+ 1]).low : index &+ 1
+    }
 }

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+/// Texts that are read where they lie, with the end in a copy.
+@Suite struct JSONStretchTests {
+    private struct Entity: Codable, Equatable {
+        var id: Int
+        var name: String
+        var note: String?
+        var ratio: Double
+        var parts: [[String]]
+    }
+
+    /// What became of reading: a value, or the place and kind of the error.
+    private enum Outcome: Equatable {
+        case value(JSONAnything)
+        case failure(JSONSyntaxError.Kind?, Int)
+    }
+
+    /// Memory behind which nothing can be read.
+    private final class Fence {
+        private let memory: UnsafeMutableRawPointer
+        private let size: Int
+
+        init?(size: Int = 1 << 16) {
+            self.size = size
+            guard let memory = mmap(nil, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0), memory != MAP_FAILED,
+                mprotect(memory + size, size, PROT_NONE) == 0
+            else { return nil }
+            self.memory = memory
+        }
+
+        deinit { munmap(memory, 2 * size) }
+
+        /// Reads a text that ends where the memory ends.
+        func read<Value>(_ text: [UInt8], _ body: (Data) throws -> Value) rethrows -> Value {
+            let start = memory + (size - text.count)
+            UnsafeMutableRawBufferPointer(start: start, count: text.count).copyBytes(from: text)
+            return try body(Data(bytesNoCopy: start, count: text.count, deallocator: .none))
+        }
+    }
+
+    private func outcome(_ data: Data) throws -> Outcome {
+        do {
+            return .value(try JSONReader().decode(JSONAnything.self, from: data))
+        } catch DecodingError.dataCorrupted(let context) {
+            let error = context.underlyingError as? JSONSyntaxError
+            return .failure(error?.kind, error?.offset ?? -1)
+        }
+    }
+
+    @Test func `Each sample has the same outcome wherever a long text's end begins`() throws {
+        let fence = try #require(Fence())
+        let (short, lead) = (Array("[0,".utf8), Array("[\"\(String(repeating: "x", count: 300))\",".utf8))
+        let samples = (JSONSamples.accepted + JSONSamples.rejected).map { Array($0.utf8) } + JSONSamples.rejectedBytes
+        for sample in samples where sample.count < 100 {
+            for length in stride(from: 0, to: 96, by: 5) {
+                let rest = length % 2 == 0 ? ",\"\(String(repeating: "y", count: length))\"]" : ",\"\\\"\"   ,7]"
+                let tail = sample + Array(rest.utf8) + [UInt8](repeating: 0x20, count: length % 2 == 0 ? 0 : length)
+                // Too short for more than a copy.
+                let expected = try outcome(Data(short + tail))
+                let found = try fence.read(lead + tail, outcome)
+                switch (expected, found) {
+                case (.value(.array(let few)), .value(.array(let many))):
+                    #expect(few.dropFirst() == many.dropFirst(), "\(String(decoding: sample, as: UTF8.self)) \(length)")
+                case (.failure(let kind, let place), .failure(let sameKind, let samePlace)):
+                    #expect(kind == sameKind, "\(String(decoding: sample, as: UTF8.self)) \(length)")
+                    #expect(place + lead.count - short.count == samePlace, "\(String(decoding: sample, as: UTF8.self)) \(length)")
+                default:
+                    Issue.record("\(String(decoding: sample, as: UTF8.self)) \(length): \(expected) and \(found)")
+                }
+            }
+        }
+    }
+
+    @Test func `A page is the same wherever its end begins`() throws {
+        let fence = try #require(Fence())
+        let entities = (0..<9).map { index in
+            Entity(
+                id: index, name: "Nº \(index) “\(index % 2 == 0 ? "\"\\" : "")”", note: index % 3 == 0 ? nil : "\n",
+                ratio: Double(index) / 4, parts: [["", "ä\u{1F600}", String(repeating: "z", count: 20 * index)], []])
+        }
+        let text = Array(try JSONEncoder().encode(entities))
+        // With a name twice in the first entity, and in the last one.
+        let early = Array("[{\"id\":1,\"id\":2},".utf8) + text.dropFirst()
+        let late = text.dropLast() + Array(",{\"id\":1,\"name\":\"\",\"id\":2}]".utf8)
+        for length in 0..<text.count {
+            let space = [UInt8](repeating: 0x20, count: length)
+            #expect(try fence.read(text + space) { try JSONReader().decode([Entity].self, from: $0) } == entities, "\(length)")
+            for wrong in [early, late] {
+                guard case .failure(.duplicateName, _) = try fence.read(wrong + space, outcome) else {
+                    Issue.record("\(length): no name was found twice")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test func `Each truncation of a long text is told as one`() throws {
+        let fence = try #require(Fence())
+        let item = "{\"ID\":-1.5e+3,\"Name\":\"Chäi \\\"\\u00e9\\uD83D\\uDE00\\n\",\"On\":true,\"No\":null,\"Tags\":[\"a\",\"😀\"]}"
+        let text = Array("[\(Array(repeating: item, count: 5).joined(separator: " , "))]".utf8)
+        for count in text.indices {
+            let found = try fence.read(Array(text[..<count]), outcome)
+            #expect(found == .failure(.truncated, count), "\(count)")
+        }
+    }
+
+    /// Values that take much memory each, though the text has but little for each.
+    struct Twice<Value: Codable>: Codable {
+        var first: Value
+        var second: Value
+    }
+
+    private typealias Large<Value: Codable> = Twice<Twice<Twice<Twice<Twice<Twice<Value>>>>>>
+
+    @Test func `No memory is taken for elements that are something else`() {
+        // Each would take 32 KiB.
+        let text = Data("[\(String(repeating: "1,", count: 1 << 20))1]".utf8)
+        #expect(throws: DecodingError.self) { try JSONReader().decode([Large<Large<Int64>>].self, from: text) }
+        #expect(throws: DecodingError.self) { try JSONReader().read([Large<Large<Int64>>].self, from: text) }
+    }
+
+    @Test func `Elements of large arrays have their places in errors`() throws {
+        let reader = JSONReader()
+        let values = (0..<100).map(String.init)
+        let text = Data("{\"list\":[\(values.joined(separator: ","))]}".utf8)
+        #expect(try reader.decode([String: [Int]].self, from: text) == ["list": Array(0..<100)])
+        let wrong = Data("{\"list\":[\(values.joined(separator: ",")),\"x\"]}".utf8)
+        do {
+            _ = try reader.decode([String: [Int]].self, from: wrong)
+            Issue.record("A text was read as a number.")
+        } catch DecodingError.typeMismatch(_, let context) {
+            #expect(context.codingPath.map(\.stringValue) == ["list", "Index 100"])
+        }
+    }
+}
+
+extension JSONStretchTests.Twice: JSONReadable where Value: JSONReadable {
+    init(from json: borrowing JSONCursor) throws {
+        first = try json.read("first")
+        second = try json.read("second")
+    }
+}
