@@ -17,12 +17,17 @@ public struct LogRecord: Sendable {
 
     /// A record goes to every sink and through queues and batches: each of its copies is one reference.
     private final class Box: Sendable {
+        /// What a record takes beside its fields: the header of this object and its own count (24 bytes), what the allocator adds to this
+        /// object and to the metadata's (24 on average), and a place in a queue (40). Bounds of memory that left it out would be passed.
+        private static let overhead = 88
+
         let fields: Fields
         let footprint: Int
 
         init(_ fields: consuming Fields) {
             footprint =
-                MemoryLayout<Fields>.stride + fields.message.utf8.count + fields.metadata.footprint() + (fields.error?.utf8.count ?? 0)
+                Self.overhead + MemoryLayout<Fields>.stride + fields.message.utf8.count + fields.metadata.footprint()
+                + (fields.error?.utf8.count ?? 0)
             self.fields = fields
         }
     }
