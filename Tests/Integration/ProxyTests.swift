@@ -73,6 +73,36 @@ extension IntegrationTests {
             }
         }
 
+        @Test func `a proxy's fault is told of its own exchanges only, and by what it is`() async throws {
+            let target = try #require(URL(string: try TestServer.httpbin + "/status/204"))
+            // Reached directly, by a handle that may have been at the proxy before: the system doesn't trust its certificate, either.
+            let direct = try #require(URL(string: try TestServer.named("tls-nginx").url.replacing("127.0.0.1", with: "localhost")))
+            func codes(_ proxy: String) async throws -> [TransportError] {
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .url(try #require(URL(string: proxy)), exceptions: ["localhost"])
+                let transport = try CurlTransport(configuration: configuration)
+                var errors: [TransportError] = []
+                for url in [target, direct] {
+                    let error = await #expect(throws: TransportError.self) { _ = try await transport.send(ServiceRequest(url: url)) }
+                    errors.append(try #require(error))
+                }
+                return errors
+            }
+            let untrusted = try await codes(try TestServer.named("tls-proxy").url)
+            #expect(untrusted.map(\.code) == [.unknownIssuer, .unknownIssuer])
+            #expect(untrusted.map { $0.message.contains("proxyAuthorities") } == [true, false])
+            let insecure = try await codes(try TestServer.named("proxy").url.replacing("http://", with: "https://"))
+            #expect(insecure.map(\.code) == [.tls, .unknownIssuer])
+            #expect(insecure.map { $0.message.contains("the proxy on the way to") } == [true, false])
+        }
+
+        @Test func `a proxy that nobody can vouch for is refused when the transport is made`() {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxyAuthorities = .only([])
+            let error = #expect(throws: TransportError.self) { try CurlTransport(configuration: configuration) }
+            #expect(error?.code == .badRequest && error?.message.contains("proxyAuthorities") == true)
+        }
+
         @Test func `pins are the server's, not the proxy's`() async throws {
             let root = try TestServer.named("tls-nginx").url
             let files = try #require(try TestServer.named("tls-proxy").tls)

@@ -9,10 +9,10 @@ public enum DefaultTransport {
 
     private static let choice = choice(from: CurlTransport.attempt)
 
-    /// What to take when that came of making libcurl's transport.
-    static func choice(from attempt: Result<CurlTransport, any Error>) -> (transport: any Transport, reason: String?) {
+    /// What to take when that came of making libcurl's transport, which isn't made where the platform's own engine is better.
+    static func choice(from attempt: @autoclosure () -> Result<CurlTransport, any Error>) -> (transport: any Transport, reason: String?) {
         #if canImport(FoundationNetworking)
-        switch attempt {
+        switch attempt() {
         case .success(let transport): (transport, nil)
         case .failure(let error): (URLSessionTransport.shared, "\(error)")
         }

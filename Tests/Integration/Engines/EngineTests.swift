@@ -36,7 +36,8 @@ extension IntegrationTests {
 
         @Test(arguments: Route.all) func `bodies go out from memory, files and streams`(route: Route) async throws {
             let way = try route.open()
-            let text = String(repeating: "Crème brûlée – ", count: 20_000)
+            // More than engines take at once.
+            let text = String(repeating: "Crème brûlée – ", count: 80_000)
             let data = Data(text.utf8)
             let file = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
             try data.write(to: file)
@@ -52,7 +53,8 @@ extension IntegrationTests {
             let sized = RequestBody(length: Int64(data.count), open: pieces)
             // lighttpd 1.4.69 resets streams of HTTP/2 whose bodies don't tell their length: curl's own program sees that, too.
             let isLengthNeeded = route.server == "tls-lighttpd" && way.speaksHTTP2
-            for body in [RequestBody(data), try RequestBody(file: file), sized] + (isLengthNeeded ? [] : [RequestBody(open: pieces)]) {
+            let unsized = isLengthNeeded ? [] : [RequestBody(open: pieces)]
+            for body in [RequestBody(data), try RequestBody(file: file), sized] + unsized {
                 let progress = Locked(TransferProgress(completed: 0, total: nil))
                 var request = try way.request(.post, "/anything", body: body)
                 request.headers[.contentType] = "text/plain; charset=utf-8"
@@ -75,18 +77,26 @@ extension IntegrationTests {
         }
 
         @Test(arguments: Route.all, ["gzip", "deflate", "brotli"])
-        func `codings are undone, or left`(route: Route, coding: String) async throws {
+        func `codings are undone where the engine knows them, and else left`(route: Route, coding: String) async throws {
             let way = try route.open()
             let (response, body) = try await way.exchange(try way.request("/\(coding)"))
             let isDecoded = body.first == UInt8(ascii: "{")
-            #expect(isDecoded || response.headers[.contentEncoding] != nil)
+            switch (route.engine, coding) {
+            case (.curl, "gzip"), (.curl, "deflate"), (.urlSession, "gzip"), (.urlSession, "deflate"): #expect(isDecoded)
+            #if AsyncHTTPClient
+            case (.asyncHTTPClient, "gzip"), (.asyncHTTPClient, "deflate"): #expect(isDecoded)
+            #endif
+            default: #expect(isDecoded || response.headers[.contentEncoding] == "br")
+            }
             if isDecoded { _ = try JSONSerialization.jsonObject(with: body) }
         }
 
         @Test(arguments: Route.all) func `fields keep their number, and cookies aren't kept`(route: Route) async throws {
             let way = try route.open()
             let response = try await way.exchange(try way.request("/response-headers?X-Twice=1&X-Twice=2")).response
-            #expect(response.headers[values: "X-Twice"].joined(separator: ", ") == "1, 2")
+            // URLSession makes one field of them.
+            let values = response.headers[values: "X-Twice"]
+            #expect(values == ["1", "2"] || route.engine == .urlSession && values.count == 1 && values[0].filter { $0 != " " } == "1,2")
             let set = try await way.exchange(try way.request("/cookies/set?a=b")).response
             #expect(set.headers["Set-Cookie"]?.hasPrefix("a=b") == true)
             let cookies = try await way.exchange(try way.request("/cookies")).body
@@ -101,15 +111,34 @@ extension IntegrationTests {
             var whole = try way.request("/delay/8")
             whole.timeouts.total = .milliseconds(300)
             #expect(try await way.failure(whole)?.code == .timedOutTotal)
-            let request = try way.request("/delay/8")
-            try await ending(within: .seconds(60)) {
-                let call = Task { try await way.exchange(request) }
-                call.cancel()
-                await #expect(throws: CancellationError.self) { try await call.value }
+            // Cancelled while its body is on its way, and the server would let it wait.
+            let (sent, feed) = AsyncStream<Void>.makeStream()
+            let left = Locked(2)
+            let body = RequestBody(length: 2) {
+                AsyncThrowingStream {
+                    let number = left.withLock { left in
+                        left -= 1
+                        return left
+                    }
+                    if number == 0 { feed.finish() }
+                    return number < 0 ? nil : Data("x".utf8)
+                }
             }
+            let uploading = try way.request(.post, "/delay/8", body: body)
+            let time = try await ending(within: .seconds(60)) {
+                let call = Task { try await way.exchange(uploading) }
+                for await _ in sent {}
+                let start = ContinuousClock.now
+                call.cancel()
+                await #expect(throws: CancellationError.self) { _ = try await call.value }
+                return start.duration(to: .now)
+            }
+            #expect(time < .seconds(6), "It ended with the server's answer.")
         }
 
-        @Test(arguments: Route.all) func `many at once each get their own answer`(route: Route) async throws {
+        // lighttpd 1.4.69 now and then resets streams of HTTP/2 on a connection that calls were cancelled on: HTTPClient keeps using it.
+        @Test(arguments: Route.all.filter { !($0.server == "tls-lighttpd" && $0.engine.isHTTPClient && !$0.http1Only) })
+        func `many at once each get their own answer`(route: Route) async throws {
             let way = try route.open()
             let requests = try (0..<48).map { try way.request("/anything?n=\($0)") }
             let wrong = try await ending(within: .seconds(120)) {
@@ -128,14 +157,17 @@ extension IntegrationTests {
             .enabled(if: Route.isRootTrusted, "run the tests under `Tests/Integration/trusting DIR`, which needs root"),
             arguments: Engine.all.filter(\.readsSystemAuthorities))
         func `the system's authorities count where none are named`(engine: Engine) async throws {
-            for (name, isRight) in [
-                ("tls-nginx", true), ("tls-unknown-issuer", false), ("tls-expired", false), ("tls-wrong-host", false),
-                ("tls-incomplete", false),
-            ] {
+            let faults: [(String, TransportError.Code)] = [
+                ("tls-unknown-issuer", .unknownIssuer), ("tls-expired", .certificateExpired), ("tls-wrong-host", .certificateForOtherHost),
+                ("tls-incomplete", .unknownIssuer),
+            ]
+            for (name, code) in [("tls-nginx", nil)] + faults.map({ ($0, Optional($1)) }) {
                 let server = try TestServer.named(name)
                 let transport = try #require(try engine.transport(to: server, http1Only: false))
                 let way = Way(transport: transport, server: server, trust: nil, speaksHTTP2: false)
-                #expect(try await (way.failure(try way.request(.get, "/hello.txt")) == nil) == isRight, "\(name)")
+                let found = try await way.failure(try way.request("/hello.txt"))?.code
+                // URLSession has one error for all of them on Linux.
+                #expect(found == code || engine == .urlSession && code != nil && found == .tls, "\(name): \(String(describing: found))")
             }
         }
     }

@@ -22,9 +22,10 @@ import NIOHTTPCompression
 /// * The time to connect is the client's: `timeout.connect`, for all its requests. ``ServiceTimeouts/connect`` is refused (`unsupported`).
 ///   A client with `retryConnectionEstablishment`, which is its default, tries for all of that time when nobody listens.
 /// * Certificate authorities, client certificates and the minimum version of TLS are the client's `tlsConfiguration`, the same for all its
-///   requests; a ``TrustPolicy`` that asks for more than the system's authorities is refused (`unsupported`). The engine doesn't say why it refuses a certificate, other than one for another host: expired ones and those of unknown
-///   issuers fail with `tls`. A server that wants a client certificate in TLS 1.3 may end the connection after the handshake: that is
-///   `clientCertificate` or, where the engine saw no more than the end, `connectionLost`.
+///   requests; a ``TrustPolicy`` that asks for more than the system's authorities is refused (`unsupported`). The engine doesn't say why it
+///   refuses a certificate, other than one for another host: expired ones and those of unknown issuers fail with `tls`. A server that wants
+///   a client certificate in TLS 1.3 may end the connection after the handshake: that is `clientCertificate` or, where the engine saw no
+///   more than the end, `connectionLost`.
 /// * Informational responses are passed over. Trailer fields and a proxy's 407 aren't delivered, and there are no metrics.
 /// * Header values that are no UTF-8 have U+FFFD where a byte can't be read.
 /// * A control character in a header value, other than a tab, fails the exchange (`badRequest`).

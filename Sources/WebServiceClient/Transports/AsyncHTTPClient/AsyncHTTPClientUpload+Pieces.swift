@@ -13,7 +13,7 @@ extension AsyncHTTPClientUpload {
         }
     }
 
-    /// Reads the pieces. When the next one is asked for, those before have gone to the connection.
+    /// Reads the pieces. When the next one is asked for, those before have been handed to the connection.
     struct Iterator: AsyncIteratorProtocol {
         /// The most bytes that go to the connection at once: progress is told between them.
         private static let size = 64 * 1024

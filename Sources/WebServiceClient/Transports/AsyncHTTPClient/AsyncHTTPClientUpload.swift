@@ -10,6 +10,7 @@ import NIOCore
 final class AsyncHTTPClientUpload: Sendable {
     private struct State {
         var reading: Task<Data?, any Error>?
+        var turns: EventLoopTurns?
         var isAborted = false
         var failure: (any Error)?
         var reported: Int64 = -1
@@ -88,12 +89,13 @@ final class AsyncHTTPClientUpload: Sendable {
 
     /// The exchange has ended: what is being read is let go.
     func abort() {
-        let reading = state.withLock { state in
+        let (reading, turns) = state.withLock { state in
             state.isAborted = true
-            defer { state.reading = nil }
-            return state.reading
+            defer { (state.reading, state.turns) = (nil, nil) }
+            return (state.reading, state.turns)
         }
         reading?.cancel()
+        turns?.end()
     }
 
     /// Reads a piece in a task that ``abort()`` cancels.
@@ -126,13 +128,17 @@ final class AsyncHTTPClientUpload: Sendable {
     ///
     /// The engine hands over what it pulls without waiting for the connection's loop: while that has no turn, on a busy machine, it would
     /// take all of a large body into memory, and its last piece would count as sent while the first one still waits. Nobody tells which
-    /// loop is the connection's, so each is given a turn.
+    /// loop is the connection's, so each is given a turn; ``abort()`` ends the wait.
     func waitForLoops() async {
-        let turns = loops.makeIterator().map { $0.submit {} }
-        for turn in turns { try? await turn.get() }
+        let turns = EventLoopTurns()
+        let isAborted = state.withLock { state in
+            if !state.isAborted { state.turns = turns }
+            return state.isAborted
+        }
+        if !isAborted { await turns.wait(for: loops) }
     }
 
-    /// The pieces so far have gone to the connection.
+    /// The pieces so far have been handed to the connection.
     func sent(_ completed: Int64, of total: Int64?) {
         state.withLock { $0.lastSent = .now }
         report(completed, of: total)

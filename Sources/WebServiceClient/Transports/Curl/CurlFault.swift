@@ -23,10 +23,12 @@ enum CurlFault {
     /// - Parameter text: what libcurl says of it; empty when nothing.
     static func error(_ code: Int32, text: String, host: String, hasHead: Bool = false, _ easy: OpaquePointer) -> TransportError {
         let text = text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text
+        // Set from the start of a proxy's handshake until its certificate has been found good.
         let proxy = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
+        let isProxy = proxy > 0 && [CSL_RESULT_PEER_NOT_VERIFIED, CSL_RESULT_TLS_CONNECT].contains(Int(code))
         let (kind, sentence) =
-            proxy > 0
-            ? untrustedProxy(to: host, text: text, verified: proxy)
+            isProxy
+            ? insecureProxy(to: host, text: text.lowercased(), isCertificate: Int(code) == CSL_RESULT_PEER_NOT_VERIFIED, verified: proxy)
             : meaning(
                 Int(code), text: text.lowercased(), host: host, hasHead: hasHead,
                 verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
@@ -147,14 +149,27 @@ enum CurlFault {
         }
     }
 
-    /// The same of the proxy's own certificate.
-    private static func untrustedProxy(to host: String, text: String, verified: Int) -> (TransportError.Code, String) {
-        let (kind, _) = untrusted(host: host, text: text.lowercased(), verified: verified)
-        return (
-            kind,
-            "The certificate of the proxy on the way to \(host) isn't trusted (\(text)): if its authority is your own, name it in the "
-                + "transport's proxyAuthorities."
-        )
+    /// What is wrong with the connection to a proxy of scheme `https`.
+    private static func insecureProxy(
+        to host: String, text: String, isCertificate: Bool, verified: Int
+    ) -> (TransportError.Code, String) {
+        let proxy = "the proxy on the way to \(host)"
+        guard isCertificate else { return (.tls, "No secure connection to \(proxy) (\(text)): check that it speaks TLS there.") }
+        let (kind, _) = untrusted(host: host, text: text, verified: verified)
+        switch kind {
+        case .unknownIssuer:
+            return (
+                kind,
+                "Nobody who is trusted here vouches for the certificate of \(proxy) (\(text)): if it is an authority of your own, name it in "
+                    + "the transport's proxyAuthorities."
+            )
+        case .certificateForOtherHost:
+            return (kind, "The certificate of \(proxy) is for other hosts (\(text)): check the proxy's name.")
+        case .certificateExpired, .certificateNotYetValid:
+            return (kind, "The certificate of \(proxy) isn't valid now (\(text)): it must be renewed there, or the clock here is wrong.")
+        default:
+            return (kind, "The certificate of \(proxy) isn't trusted (\(text)).")
+        }
     }
 
     private static func otherHost(_ host: String, _ text: String) -> String {

@@ -86,6 +86,9 @@ final class CurlHandle {
         }
     }
 
+    /// Lets nothing of this exchange be known to the next one.
+    func forget() { isSpecial = true }
+
     /// Closes the connection after the exchange.
     func forbidReuse() {
         isSpecial = true

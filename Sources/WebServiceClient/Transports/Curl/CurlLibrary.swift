@@ -77,6 +77,9 @@ public struct CurlLibrary: Sendable, Hashable {
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
     /// Whether a connection is used again only by transfers with the same options of TLS.
     var keepsOptionsApart: Bool { versionNumber >= 0x07_53_01 }
+    /// What to set for "no folder with authorities": `nil` says that to older libraries only, from 8.17 on they put the system's back, and
+    /// would trust it beside the authorities that are to be the only ones. OpenSSL passes over a folder that isn't there; others fail with it.
+    var noFolder: String? { readsCertificateChains ? "/dev/null/none" : nil }
     /// Whether certificates and keys can be given as bytes. Some of its ways to TLS can't take them, whatever its version.
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 && Self.takesBlobs }
 

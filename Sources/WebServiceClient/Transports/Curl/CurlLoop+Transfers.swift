@@ -135,6 +135,8 @@ extension CurlLoop {
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
             error = error ?? CurlFault.error(result, of: exchange, handle)
+            // What a handle tells of a proxy's certificate would be told of its next exchange, too.
+            if result != 0 { handle.forget() }
             if error == nil, lastOrigin != exchange.request.origin { lastOrigin = exchange.request.origin }
         }
         exchange.finish(error, metrics: metrics(of: exchange, handle, isComplete: true))

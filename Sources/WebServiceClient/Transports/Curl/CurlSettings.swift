@@ -16,10 +16,14 @@ struct CurlSettings: Sendable {
 
     /// Settings that are the same for all handles.
     ///
-    /// - Throws: ``TransportError`` with `unsupported` where the library takes no authorities of one's own.
+    /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, `unsupported` where the library takes no authorities of
+    ///   one's own.
     init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
         self.library = library
         self.configuration = configuration
+        if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
+            throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
+        }
         proxyAuthorities = try CurlTrust.authorities(configuration.proxyAuthorities, library)
     }
 
@@ -65,7 +69,9 @@ struct CurlSettings: Sendable {
         csl_easy_set_long(easy, CSL_OPTION_PROXY_TLS_VERSION, CSL_TLS_VERSION_1_2)
         if let proxyAuthorities {
             try library.check(CurlTrust.set(proxyAuthorities, CSL_OPTION_PROXY_AUTHORITIES_BLOB, of: easy), "authorities for a proxy")
-            if !configuration.proxyAuthorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_PROXY_AUTHORITIES_FOLDER, nil) }
+            if !configuration.proxyAuthorities.includesSystem {
+                csl_easy_set_text(easy, CSL_OPTION_PROXY_AUTHORITIES_FOLDER, library.noFolder)
+            }
         }
         switch configuration.proxy {
         case .fromEnvironment: break

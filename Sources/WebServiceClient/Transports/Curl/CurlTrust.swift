@@ -51,7 +51,7 @@ struct CurlTrust: Sendable {
         }
         if let authorities {
             try library.check(Self.set(authorities, CSL_OPTION_AUTHORITIES_BLOB, of: easy), "own authorities")
-            if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, nil) }
+            if !policy.authorities.includesSystem { csl_easy_set_text(easy, CSL_OPTION_AUTHORITIES_FOLDER, library.noFolder) }
         }
         if let identity = policy.identity { try library.check(Self.set(identity, of: easy), "client identities") }
         guard !policy.pins.isEmpty else { return }

@@ -1,0 +1,51 @@
+#if AsyncHTTPClient
+import Dispatch
+import NIOCore
+
+/// A wait until each event loop of a group has done what was handed to it before.
+final class EventLoopTurns: Sendable {
+    private struct State {
+        var left = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var isOver = false
+    }
+
+    /// The longest wait: a loop that somebody else keeps busy holds up no other connection's upload for longer.
+    private static let limit = DispatchTimeInterval.seconds(1)
+
+    private let state = Locked(State())
+
+    /// Waits for the turns, for the limit or for ``end()``, whichever comes first.
+    func wait(for loops: any EventLoopGroup) async {
+        let loops = Array(loops.makeIterator())
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                state.left = loops.count
+                if !state.isOver { state.waiter = continuation }
+                return state.isOver
+            }
+            guard !isOver, !loops.isEmpty else { return isOver ? continuation.resume() : end() }
+            for loop in loops { loop.execute { self.tookTurn() } }
+            DispatchQueue.global().asyncAfter(deadline: .now() + Self.limit) { [weak self] in self?.end() }
+        }
+    }
+
+    private func tookTurn() {
+        let isLast = state.withLock { state in
+            state.left -= 1
+            return state.left == 0
+        }
+        if isLast { end() }
+    }
+
+    /// Ends the wait.
+    func end() {
+        let waiter = state.withLock { state in
+            state.isOver = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}
+#endif

@@ -1,0 +1,41 @@
+#if AsyncHTTPClient
+import AsyncHTTPClient
+import NIOSSL
+import WebServiceClient
+
+/// The clients that the tests share. They live as long as the process: one that is let go must have been shut down before.
+enum HTTPClients {
+    private struct Kind: Hashable {
+        let isTLS: Bool
+        let http1Only: Bool
+    }
+
+    private static let made = Locked<[Kind: HTTPClient]>([:])
+
+    /// A client as the transport wants it, which trusts the authority of our servers.
+    static func client(to server: TestServer, http1Only: Bool) throws -> HTTPClient {
+        let kind = Kind(isTLS: server.tls != nil, http1Only: http1Only)
+        return try made.withLock { made in
+            if let client = made[kind] { return client }
+            let client = HTTPClient(configuration: try configuration(for: server.tls, http1Only: http1Only))
+            made[kind] = client
+            return client
+        }
+    }
+
+    /// The configuration of such a client, whose TLS can be changed.
+    static func configuration(
+        for certificates: TestCertificates?, http1Only: Bool = false, change: (inout TLSConfiguration) throws -> Void = { _ in }
+    ) throws -> HTTPClient.Configuration {
+        var configuration = AsyncHTTPClientTransport.configuration
+        if http1Only { configuration.httpVersion = .http1Only }
+        if let certificates {
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(certificates.root)
+            try change(&tls)
+            configuration.tlsConfiguration = tls
+        }
+        return configuration
+    }
+}
+#endif

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+/// A transport with a server at its end.
+struct Way: Sendable {
+    let transport: any Transport
+    let server: TestServer
+    let trust: TrustPolicy?
+    let speaksHTTP2: Bool
+
+    /// A request of a path with its query.
+    func request(_ method: ServiceRequest.Method, _ path: String, body: RequestBody? = nil) throws -> ServiceRequest {
+        var request = ServiceRequest(method: method, url: try #require(URL(string: server.url + path)), body: body)
+        request.trust = trust
+        if server.tls == nil, !server.user.isEmpty {
+            let credentials = Data("\(server.user):\(server.password)".utf8).base64EncodedString()
+            request.headers[.authorization] = "Basic \(credentials)"
+        }
+        return request
+    }
+
+    /// A request to get a path.
+    func request(_ path: String) throws -> ServiceRequest { try request(.get, path) }
+
+    /// The response to a request, and all of its body.
+    func exchange(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
+        let response = try await transport.send(request)
+        return (response, try await response.body.collect(upTo: 16 << 20))
+    }
+
+    /// What httpbin says it received.
+    func echo(_ request: ServiceRequest) async throws -> Echo {
+        try JSONDecoder().decode(Echo.self, from: try await exchange(request).body)
+    }
+
+    /// What a request fails with.
+    func failure(_ request: ServiceRequest) async throws -> TransportError? {
+        do {
+            _ = try await exchange(request)
+            return nil
+        } catch let error as TransportError {
+            return error
+        }
+    }
+}
