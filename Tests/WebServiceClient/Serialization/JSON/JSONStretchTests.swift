@@ -18,29 +18,6 @@ import WebServiceClient
         case failure(JSONSyntaxError.Kind?, Int)
     }
 
-    /// Memory behind which nothing can be read.
-    private final class Fence {
-        private let memory: UnsafeMutableRawPointer
-        private let size: Int
-
-        init?(size: Int = 1 << 16) {
-            self.size = size
-            guard let memory = mmap(nil, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0), memory != MAP_FAILED,
-                mprotect(memory + size, size, PROT_NONE) == 0
-            else { return nil }
-            self.memory = memory
-        }
-
-        deinit { munmap(memory, 2 * size) }
-
-        /// Reads a text that ends where the memory ends.
-        func read<Value>(_ text: [UInt8], _ body: (Data) throws -> Value) rethrows -> Value {
-            let start = memory + (size - text.count)
-            UnsafeMutableRawBufferPointer(start: start, count: text.count).copyBytes(from: text)
-            return try body(Data(bytesNoCopy: start, count: text.count, deallocator: .none))
-        }
-    }
-
     private func outcome(_ data: Data) throws -> Outcome {
         do {
             return .value(try JSONReader().decode(JSONAnything.self, from: data))
