@@ -84,6 +84,21 @@ import WebServiceClient
         }
     }
 
+    @Test func `Runs of escapes are read as JSONDecoder reads them, wherever they begin and end`() throws {
+        let fence = try #require(Fence())
+        let escapes = ["\\n", "\\\\", "\\u4e2d", "\\ud83d\\ude00", "\\\"", "\\u0041"]
+        for count in 1...40 {
+            for (number, escape) in escapes.enumerated() {
+                let other = escapes[(number + 1) % escapes.count]
+                let run = String(repeating: escape + (count % 3 == 0 ? other : ""), count: count)
+                let strings = ["", "x", "é", String(repeating: "y", count: 15)].flatMap { [$0 + run, $0 + run + $0, run + $0 + run] }
+                let text = "[" + strings.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+                let expected = try JSONDecoder().decode([String].self, from: Data(text.utf8))
+                #expect(try fence.read(Array(text.utf8)) { try JSONReader().decode([String].self, from: $0) } == expected, "\(text)")
+            }
+        }
+    }
+
     /// Values that take much memory each, though the text has but little for each.
     struct Twice<Value: Codable>: Codable {
         var first: Value
