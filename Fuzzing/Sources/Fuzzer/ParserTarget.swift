@@ -76,6 +76,7 @@ enum ParserTarget: String, CaseIterable {
             let split = decoded(bytes, codings, inPiecesOf: 1 + Int(first) / Self.codings.count)
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
         case .json:
+            checkWhereItLies(data) { try JSONReader().decode(JSONTree.self, from: $0) }
             // Foundation tells UTF-16 and UTF-32 in ways of its own.
             guard !isWide(data), let value = try? JSONReader().decode(JSONTree.self, from: data) else { return }
             check((try? JSONDecoder().decode(JSONTree.self, from: data)) == value, "JSONDecoder reads \(text.debugDescription) otherwise")
@@ -86,6 +87,7 @@ enum ParserTarget: String, CaseIterable {
             // In pieces it has to be UTF-8.
             check(isWide(data) || whole == pieces, "pieces of \(size) make a difference to \(text.debugDescription)")
         case .jsonDirect:
+            checkWhereItLies(data) { try JSONReader().read(JSONDirectTree.self, from: $0).tree }
             let direct = try? JSONReader().read(JSONDirectTree.self, from: data).tree
             check(direct == (try? JSONReader().decode(JSONTree.self, from: data)), "\(text.debugDescription) is read directly otherwise")
         case .responseHead:

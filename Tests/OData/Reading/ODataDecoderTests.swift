@@ -77,6 +77,30 @@ import Testing
         #expect(try decode(#"{"Tasks":{"results":["a"]}}"#, as: Account.self).Tasks == ["a"])
     }
 
+    @Test(arguments: [15, 16, 17, 60]) func `nor is a long array read short, or otherwise than a short one`(count: Int) throws {
+        struct Account: Decodable, Equatable { let Tasks: [Int] }
+        let tasks = Array(0..<count)
+        let list = "[" + tasks.map { $0 % 2 == 0 ? "\($0)" : "\"\($0)\"" }.joined(separator: ",") + "]"
+        for json in [
+            #"{"Tasks":\#(list),"Tasks@odata.nextLink":"x"}"#, #"{"Tasks@nextLink":"x","Tasks":\#(list)}"#,
+            #"{"Tasks":{"results":\#(list),"__next":"x"}}"#, #"{"Tasks":{"__next":"x","results":\#(list)}}"#,
+        ] {
+            #expect(throws: DecodingError.self) { try decode(json, as: Account.self) }
+            let several = "[" + Array(repeating: json, count: count).joined(separator: ",") + "]"
+            #expect(throws: DecodingError.self) { try decode(several, as: [Account].self) }
+        }
+        #expect(throws: DecodingError.self) { try decode(#"{"value":\#(list),"@odata.nextLink":"x"}"#, as: [Int].self) }
+        #expect(throws: DecodingError.self) { try decode(#"{"d":{"results":\#(list),"__next":"x"}}"#, as: [Int].self) }
+        for json in [
+            list, #"{"value":\#(list)}"#, #"{"value":\#(list),"@odata.nextLink":null}"#, #"{"d":{"results":\#(list)}}"#, #"{"d":\#(list)}"#,
+            #"{"results":\#(list)}"#,
+        ] { #expect(try decode(json, as: [Int].self) == tasks, "\(json)") }
+        for json in [#"{"Tasks":\#(list)}"#, #"{"Tasks@odata.count":9,"Tasks":\#(list)}"#, #"{"Tasks":{"results":\#(list)}}"#] {
+            let several = "[" + Array(repeating: json, count: count).joined(separator: ",") + "]"
+            #expect(try decode(several, as: [Account].self) == Array(repeating: Account(Tasks: tasks), count: count), "\(json)")
+        }
+    }
+
     @Test func `a property that V2 deferred is nil for an optional, and an error that says so for others`() throws {
         struct Open: Decodable { let Tasks: [String]? }
         struct Closed: Decodable { let Tasks: [String] }

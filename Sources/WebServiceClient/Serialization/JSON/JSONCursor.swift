@@ -105,8 +105,16 @@ public struct JSONCursor: ~Copyable {
         JSONCursor(document, JSONPlace(node: index, container: place.index))
     }
 
-    /// For how many elements an array may take memory at once.
-    @usableFromInline func room(forElementsOf size: Int) -> Int { min(count, document.room(forElementsOf: size)) }
+    /// For how many elements an array may take memory at once. That is given back when they have been read.
+    @usableFromInline func takeRoom(forElementsOf size: Int) -> Int {
+        let room = min(count, document.room(forElementsOf: size))
+        document.storage.pointee.reserved &+= room &* size
+        return room
+    }
+
+    @usableFromInline func giveBackRoom(for number: Int, elementsOf size: Int) {
+        document.storage.pointee.reserved &-= number &* size
+    }
 
     @usableFromInline func firstElement() throws -> Int {
         guard document.word(place.index).kind == .array else { throw document.mismatch([Any].self, at: place) }

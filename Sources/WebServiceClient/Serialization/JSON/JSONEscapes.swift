@@ -19,20 +19,23 @@ enum JSONEscapes {
             index &+= plain
             end &+= plain
             if index >= count { break }
-            let escape = bytes[index + 1]
-            index &+= 2
-            guard escape == UInt8(ascii: "u") else {
-                target[end] = character(of: escape)
-                end &+= 1
-                continue
-            }
-            var scalar = unit(bytes + index)
-            index &+= 4
-            if scalar & 0xFC00 == 0xD800 {
-                scalar = 0x10000 + (scalar & 0x3FF) << 10 + unit(bytes + index + 2) & 0x3FF
-                index &+= 6
-            }
-            end &+= write(scalar, to: target + end)
+            // Escapes come in runs: what is no Latin script may have nothing else.
+            repeat {
+                let escape = bytes[index + 1]
+                index &+= 2
+                guard escape == UInt8(ascii: "u") else {
+                    target[end] = character(of: escape)
+                    end &+= 1
+                    continue
+                }
+                var scalar = unit(bytes + index)
+                index &+= 4
+                if scalar & 0xFC00 == 0xD800 {
+                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + unit(bytes + index + 2) & 0x3FF
+                    index &+= 6
+                }
+                end &+= write(scalar, to: target + end)
+            } while index < count && bytes[index] == UInt8(ascii: "\\")
         }
         // The last sixteen may have gone beyond the end.
         return end &- (index &- count)

@@ -9,9 +9,11 @@ extension JSONDocument {
     static let fewElements = 16
 
     /// For how many values memory may be taken before they have been read: no more than four times that of the text, since its elements may be
-    /// something else than what is wanted.
+    /// something else than what is wanted. What the arrays around have taken counts, too, until they are complete.
     func room(forElementsOf size: Int) -> Int {
-        max(1 << 16, 4 * (storage.pointee.origin + storage.pointee.count)) / max(size, 1)
+        let text = storage.pointee.origin + storage.pointee.count
+        let bound = text > .max / 4 ? .max : max(1 << 16, 4 * text)
+        return max(bound &- storage.pointee.reserved, 0) / max(size, 1)
     }
 }
 
@@ -21,6 +23,10 @@ extension Array: JSONLongArray where Element: Decodable {
         let array = try document.array(at: place)
         let count = document.word(array.index + 1).high
         guard count <= document.room(forElementsOf: MemoryLayout<Element>.stride) else { return nil }
+        // No more than the room, and so no overflow.
+        let memory = count * MemoryLayout<Element>.stride
+        document.storage.pointee.reserved &+= memory
+        defer { document.storage.pointee.reserved &-= memory }
         return try [Element](unsafeUninitializedCapacity: count) { elements, done in
             var index = array.index + JSONWord.arrayHead
             for number in 0..<count {

@@ -118,7 +118,9 @@ extension Array: JSONReadable where Element: JSONReadable {
     /// The elements of an array.
     @inlinable public init(from json: borrowing JSONCursor) throws {
         self = []
-        reserveCapacity(json.room(forElementsOf: MemoryLayout<Element>.stride))
+        let room = json.takeRoom(forElementsOf: MemoryLayout<Element>.stride)
+        defer { json.giveBackRoom(for: room, elementsOf: MemoryLayout<Element>.stride) }
+        reserveCapacity(room)
         try json.forEachElement { append(try Element(from: $0)) }
     }
 }
@@ -127,7 +129,9 @@ extension Dictionary: JSONReadable where Key == String, Value: JSONReadable {
     /// The members of an object.
     public init(from json: borrowing JSONCursor) throws {
         self = [:]
-        reserveCapacity(json.room(forElementsOf: MemoryLayout<(String, Value)>.stride))
+        let room = json.takeRoom(forElementsOf: MemoryLayout<(String, Value)>.stride)
+        defer { json.giveBackRoom(for: room, elementsOf: MemoryLayout<(String, Value)>.stride) }
+        reserveCapacity(room)
         try json.forEachMember { self[$0] = try Value(from: $1) }
     }
 }

@@ -4,7 +4,8 @@ extension JSONReader {
     /// A value that reads itself, from a text or from the root inside it.
     ///
     /// - Parameters:
-    ///   - data: the text in UTF-8, UTF-16 or UTF-32.
+    ///   - data: the text in UTF-8, UTF-16 or UTF-32. Its bytes are read where they lie and mustn't change before the call returns: no file
+    ///     that is mapped while others write it.
     ///   - path: the names, as they stand in the text, and indices that lead to the root; empty for the text's own value.
     /// - Throws: `DecodingError`, or what the type throws; ``SerializationError`` when the root isn't there or the bytes are of no charset.
     public func read<Value: JSONReadable>(_ type: Value.Type, from data: Data, at path: [String] = []) throws -> Value {

@@ -68,7 +68,8 @@ extension JSONScanner {
                 case .failure(let reason): return Token(kind: kind, end: reason == .truncated ? end : p, reason: reason)
                 }
                 kind = .escaped
-                if p < text.limit { p = plainEnd(p) }
+                // Escapes come in runs.
+                if p < text.limit, p.pointee != UInt8(ascii: "\\") { p = plainEnd(p) }
             } else if p < end, byte >= 0x20 {
                 p = plainEnd(p)
             } else {

@@ -37,6 +37,8 @@ struct JSONStorage {
 
     /// How many values are being decoded inside each other.
     var nesting = 0
+    /// How many bytes the arrays that are being decoded have taken for elements that haven't been read.
+    var reserved = 0
     /// Where the tape's root lies in the payload, and the number of its first element, where it was read in pieces.
     var rootPath: [any CodingKey] = []
     var firstIndex = 0
@@ -91,6 +93,7 @@ struct JSONStorage {
         origin = 0
         firstIndex = 0
         nesting = 0
+        reserved = 0
         count = 0
         tapeCount = 0
         names.removeAll(keeping: Self.smallText)

@@ -31,6 +31,12 @@ import WebServiceClient
         }
     }
 
+    /// How many elements an array has: few, and now and then so many that it is decoded in another way.
+    static func count(_ seed: inout SerializationSeed, upTo few: Int) -> Int {
+        let number = seed.next()
+        return number % 16 == 0 ? 15 + Int(number / 16 % 8) : Int(number / 16 % UInt64(few + 1))
+    }
+
     private func entity(_ seed: inout SerializationSeed) -> Entity {
         func child(_ seed: inout SerializationSeed) -> Entity.Child {
             Entity.Child(
@@ -42,11 +48,11 @@ import WebServiceClient
         return Entity(
             id: Int(truncatingIfNeeded: seed.next()), name: seed.text(upTo: 40), price: price.isFinite ? price : nil,
             rating: Float(seed.next() % 1000) / 7, isOn: Bool.random(using: &seed) ? .random(using: &seed) : nil,
-            tags: (0..<Int(seed.next() % 4)).map { _ in seed.text(upTo: 20) },
+            tags: (0..<Self.count(&seed, upTo: 3)).map { _ in seed.text(upTo: 20) },
             counts: Dictionary((0..<Int(seed.next() % 5)).map { _ in (seed.text(upTo: 6), UInt16(truncatingIfNeeded: seed.next())) }) {
                 $1
             },
-            child: isSpecial ? child(&seed) : nil, children: (0..<Int(seed.next() % 3)).map { _ in child(&seed) },
+            child: isSpecial ? child(&seed) : nil, children: (0..<Self.count(&seed, upTo: 2)).map { _ in child(&seed) },
             date: Date(timeIntervalSinceReferenceDate: Double(seed.next() % 1_000_000_000) / 8), data: Data(seed.bytes(upTo: 30)),
             link: isSpecial ? URL(string: "https://example.com/\(seed.next())") : nil,
             kind: isSpecial ? .special(level: Int(seed.next() % 9), note: nil) : .plain, small: Int8(truncatingIfNeeded: seed.next()),
@@ -59,7 +65,7 @@ import WebServiceClient
         let encoder = JSONEncoder()
         for round in 0..<400 {
             encoder.outputFormatting = round % 3 == 0 ? .prettyPrinted : round % 3 == 1 ? .sortedKeys : []
-            let entities = (0..<Int(seed.next() % 4)).map { _ in entity(&seed) }
+            let entities = (0..<Self.count(&seed, upTo: 3)).map { _ in entity(&seed) }
             let text = try encoder.encode(entities)
             let expected = try JSONDecoder().decode([Entity].self, from: text)
             #expect(try reader.decode([Entity].self, from: text) == expected)
@@ -85,7 +91,7 @@ import WebServiceClient
         case 3, 4, 5: return string()
         case 6:
             return "[" + space()
-                + (0..<Int(seed.next() % 5)).map { _ in text(&seed, depth: depth + 1) + space() }.joined(separator: "," + space()) + "]"
+                + (0..<count(&seed, upTo: 4)).map { _ in text(&seed, depth: depth + 1) + space() }.joined(separator: "," + space()) + "]"
         default:
             var names = Set<String>()
             let members = (0..<Int(seed.next() % 6)).compactMap { _ -> String? in

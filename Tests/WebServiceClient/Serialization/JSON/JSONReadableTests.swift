@@ -59,9 +59,11 @@ import WebServiceClient
             price = seed.next() % 2 == 0 ? Decimal(seed.next() % 100_000) / 100 : nil
             ratio = Double(seed.next() % 10_000) / 7
             isOn = seed.next() % 2 == 0
-            tags = (0..<Int(seed.next() % 4)).map { _ in seed.text(upTo: 8) }
+            tags = (0..<JSONPropertyTests.count(&seed, upTo: 3)).map { _ in seed.text(upTo: 8) }
             counts = Dictionary((0..<Int(seed.next() % 4)).map { _ in (seed.text(upTo: 8), UInt8(truncatingIfNeeded: seed.next())) }) { $1 }
-            parts = (0..<Int(seed.next() % 3)).map { _ in Part(size: 1.5, next: [Part(size: nil, next: nil), Part(size: 2, next: [])]) }
+            parts = (0..<JSONPropertyTests.count(&seed, upTo: 2)).map { _ in
+                Part(size: 1.5, next: [Part(size: nil, next: nil), Part(size: 2, next: [])])
+            }
             kind = seed.next() % 2 == 0 ? .plain : .special
             at = Date(timeIntervalSince1970: Double(seed.next() % 2_000_000_000))
             blob = Data(seed.bytes(upTo: 20))

@@ -18,29 +18,6 @@ import WebServiceClient
         case failure(JSONSyntaxError.Kind?, Int)
     }
 
-    /// Memory behind which nothing can be read.
-    private final class Fence {
-        private let memory: UnsafeMutableRawPointer
-        private let size: Int
-
-        init?(size: Int = 1 << 16) {
-            self.size = size
-            guard let memory = mmap(nil, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0), memory != MAP_FAILED,
-                mprotect(memory + size, size, PROT_NONE) == 0
-            else { return nil }
-            self.memory = memory
-        }
-
-        deinit { munmap(memory, 2 * size) }
-
-        /// Reads a text that ends where the memory ends.
-        func read<Value>(_ text: [UInt8], _ body: (Data) throws -> Value) rethrows -> Value {
-            let start = memory + (size - text.count)
-            UnsafeMutableRawBufferPointer(start: start, count: text.count).copyBytes(from: text)
-            return try body(Data(bytesNoCopy: start, count: text.count, deallocator: .none))
-        }
-    }
-
     private func outcome(_ data: Data) throws -> Outcome {
         do {
             return .value(try JSONReader().decode(JSONAnything.self, from: data))
@@ -104,6 +81,21 @@ import WebServiceClient
         for count in text.indices {
             let found = try fence.read(Array(text[..<count]), outcome)
             #expect(found == .failure(.truncated, count), "\(count)")
+        }
+    }
+
+    @Test func `Runs of escapes are read as JSONDecoder reads them, wherever they begin and end`() throws {
+        let fence = try #require(Fence())
+        let escapes = ["\\n", "\\\\", "\\u4e2d", "\\ud83d\\ude00", "\\\"", "\\u0041"]
+        for count in 1...40 {
+            for (number, escape) in escapes.enumerated() {
+                let other = escapes[(number + 1) % escapes.count]
+                let run = String(repeating: escape + (count % 3 == 0 ? other : ""), count: count)
+                let strings = ["", "x", "é", String(repeating: "y", count: 15)].flatMap { [$0 + run, $0 + run + $0, run + $0 + run] }
+                let text = "[" + strings.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+                let expected = try JSONDecoder().decode([String].self, from: Data(text.utf8))
+                #expect(try fence.read(Array(text.utf8)) { try JSONReader().decode([String].self, from: $0) } == expected, "\(text)")
+            }
         }
     }
 
