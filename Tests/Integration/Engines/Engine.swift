@@ -14,10 +14,7 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
     /// Those that can be had here.
     static let all = allCases.filter { $0 != .curl || CurlTransport.shared != nil }
 
-    /// Whether a request that names no authorities goes by the system's, however its engine was made here.
-    var readsSystemAuthorities: Bool { self == .curl || self == .urlSession }
-
-    /// Whether it is swift-server's `HTTPClient`.
+    /// Whether it is swift-server's `HTTPClient`, which is made here with our authority; the others go by the system's where none is named.
     var isHTTPClient: Bool { self != .curl && self != .urlSession }
 
     /// The transport that speaks to a server, in HTTP/1.1 only if so wished; `nil` where it can't be told that.
