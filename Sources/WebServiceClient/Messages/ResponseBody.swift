@@ -14,10 +14,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// Owns the transfer: the last reference cancels it.
     fileprivate final class Source: Sendable {
-        let next: @Sendable () async throws -> Data?
+        /// Gives a piece: the number is how many bytes the reader would rather wait for than be woken for fewer.
+        let next: @Sendable (Int) async throws -> Data?
         let cancel: @Sendable () -> Void
 
-        init(next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
+        init(next: @escaping @Sendable (Int) async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
             self.next = next
             self.cancel = cancel
         }
@@ -44,6 +45,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public init(
         expectedLength: Int64?, next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) {
+        self.init(expectedLength: expectedLength, next: { _ in try await next() }, cancel: cancel)
+    }
+
+    /// The same, for a transfer that can let its reader sleep until more than a few bytes have come.
+    ///
+    /// - Parameter next: gives the next piece, of fewer bytes than it is asked for only where no more come or it has no room for them.
+    init(expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
         storage = .source(Source(next: next, cancel: cancel))
         self.expectedLength = expectedLength
     }
@@ -76,7 +84,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             whole = data.prefix(limit)
             guard data.count <= limit else { throw ResponseBodyTooLarge(limit: limit) }
         case .source(let source):
-            while let chunk = try await source.next() {
+            while let chunk = try await source.next(Swift.max(1, limit - whole.count)) {
                 guard chunk.count <= limit - whole.count else {
                     whole.append(chunk.prefix(limit - whole.count))
                     source.cancel()
@@ -110,8 +118,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         guard case .source(let source) = storage else { return self }
         return ResponseBody(
             expectedLength: expectedLength,
-            next: {
-                do { return try await source.next() } catch let cause { throw error(cause) }
+            next: { wanted in
+                do { return try await source.next(wanted) } catch let cause { throw error(cause) }
             },
             cancel: { source.cancel() })
     }
@@ -136,7 +144,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 storage = nil
                 return data.isEmpty ? nil : data
             case .source(let source):
-                return try await source.next()
+                return try await source.next(1)
             case nil:
                 return nil
             }

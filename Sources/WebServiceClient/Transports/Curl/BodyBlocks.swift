@@ -6,10 +6,12 @@ final class BodyBlocks: Sendable {
     struct Block: @unchecked Sendable, Equatable {
         // @unchecked: whoever holds the block is the only one who writes to its memory.
         fileprivate let memory: UnsafeMutableRawPointer
+        /// The bytes that there is room for.
+        let capacity: Int
         fileprivate(set) var count = 0
 
         /// The room that is left.
-        var room: Int { BodyBlocks.size - count }
+        var room: Int { capacity - count }
 
         /// Adds bytes; as many as there is room for, at most.
         mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -19,31 +21,42 @@ final class BodyBlocks: Sendable {
         }
     }
 
-    /// The bytes of a block: as many as libcurl gives at once, several times.
-    static let size = 64 * 1024
-    /// Blocks that are kept for later, at most.
-    private static let kept = 64
-    /// Up to this many bytes are copied out, so that a body that is kept doesn't hold a block that is mostly empty.
-    private static let copied = size / 2
+    /// What is kept of blocks of one size.
+    private struct Kept {
+        let size: Int
+        var blocks: [Block] = []
+    }
 
-    private let free = Locked<[Block]>([])
+    /// The bytes of a block: as many as libcurl gives at once, several times. The larger ones are for bodies that fit as a whole, and need
+    /// not be put together from pieces then.
+    static let sizes = [64 * 1024, 128 * 1024, 256 * 1024]
+    /// Bytes that are kept for later of each size, at most.
+    private static let kept = 4 * 1024 * 1024
+
+    private let free = Locked(sizes.map { Kept(size: $0) })
 
     deinit {
-        free.withLock { blocks in
-            for block in blocks { block.memory.deallocate() }
+        free.withLock { kept in
+            for block in kept.lazy.flatMap(\.blocks) { block.memory.deallocate() }
         }
     }
 
     /// An empty block.
-    func take() -> Block {
-        free.withLock { $0.popLast() } ?? Block(memory: .allocate(byteCount: Self.size, alignment: 16))
+    ///
+    /// - Parameter expected: the bytes that will come, if that is known. More than fit into the largest come piece by piece.
+    func take(for expected: Int = 0) -> Block {
+        let index = Self.sizes.firstIndex { $0 >= expected } ?? 0
+        return free.withLock { $0[index].blocks.popLast() }
+            ?? Block(memory: .allocate(byteCount: Self.sizes[index], alignment: 16), capacity: Self.sizes[index])
     }
 
     /// Takes a block back.
     func give(_ block: Block) {
-        let isKept = free.withLock { blocks in
-            guard blocks.count < Self.kept else { return false }
-            blocks.append(Block(memory: block.memory))
+        let isKept = free.withLock { kept in
+            guard let index = kept.firstIndex(where: { $0.size == block.capacity }),
+                kept[index].blocks.count < Self.kept / block.capacity
+            else { return false }
+            kept[index].blocks.append(Block(memory: block.memory, capacity: block.capacity))
             return true
         }
         if !isKept { block.memory.deallocate() }
@@ -51,7 +64,8 @@ final class BodyBlocks: Sendable {
 
     /// The bytes of a block, which is given back when they are no longer used.
     func data(of block: Block) -> Data {
-        guard block.count > Self.copied else {
+        // A body that is kept must not hold a block that is mostly empty.
+        guard block.count > block.capacity / 2 else {
             defer { give(block) }
             return Data(bytes: block.memory, count: block.count)
         }

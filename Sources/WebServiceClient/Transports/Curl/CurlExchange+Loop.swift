@@ -72,7 +72,7 @@ extension CurlExchange {
 
     /// The head of the response is there; where a proxy has answered instead of opening a tunnel, that answer's, which has no body.
     func deliver(_ head: CurlHead) {
-        state.withLock { $0.deliver(head) }
+        state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
     }
 

@@ -18,8 +18,9 @@ extension CurlExchange {
         let decoded = codings.isEmpty ? nil : decodedBody(codings)
         let body = ResponseBody(
             expectedLength: length,
-            next: {
-                let piece = if let decoded { try await decoded.next() } else { try await self.next() }
+            next: { wanted in
+                // Who watches the progress wants to see some.
+                let piece = if let decoded { try await decoded.next() } else { try await self.next(meter == nil ? wanted : 1) }
                 meter?.passed(piece)
                 return piece
             },

@@ -11,6 +11,8 @@ final class CurlExchange: @unchecked Sendable {
     /// From so many waiting bytes on the loop takes no more of the body, and from so few on it does again.
     static let fullAt = 256 * 1024
     static let roomAt = 96 * 1024
+    /// A reader that wants all of a body is told from so many waiting bytes on: less than what makes the loop stop.
+    static let piece = 128 * 1024
 
     let request: CurlRequest
     let trust: CurlTrust
@@ -71,9 +73,12 @@ extension CurlExchange {
     }
 
     /// The next piece of the body, `nil` at the end.
-    func next() async throws -> Data? {
+    ///
+    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
+    func next(_ wanted: Int = 1) async throws -> Data? {
         if Task.isCancelled { abandon(CancellationError()) }
-        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(), $0.resumes(below: Self.roomAt)) }
+        let least = min(wanted, Self.piece)
+        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(atLeast: least), $0.resumes(below: Self.roomAt)) }
         if roomAtOnce { engine.post(.resume(self)) }
         switch first {
         case .block(let block): return blocks.data(of: block)
@@ -82,7 +87,7 @@ extension CurlExchange {
         }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                let (reading, hasRoom) = state.withLock { ($0.read(continuation), $0.resumes(below: Self.roomAt)) }
+                let (reading, hasRoom) = state.withLock { ($0.read(continuation, atLeast: least), $0.resumes(below: Self.roomAt)) }
                 if hasRoom { engine.post(.resume(self)) }
                 switch reading {
                 case .block(let block): continuation.resume(returning: blocks.data(of: block))
@@ -113,7 +118,7 @@ extension CurlExchange {
 
     /// Ends the exchange at once with that error; the caller is told before the loop is.
     func abandon(_ error: any Error, keepingBytes: Bool = false) {
-        let (effects, isRunning) = state.withLock { $0.abandon(error, keepingBytes: keepingBytes) }
+        let (effects, isRunning) = state.withLock { $0.abandon(error, keepingBytes: keepingBytes, blocks) }
         if isRunning { engine.post(.drop(self)) }
         effects.perform(blocks)
     }

@@ -54,12 +54,18 @@ struct CurlExchangeState {
     /// Whether the loop stopped taking bytes until some have been read.
     var isPaused = false
 
+    /// The bytes that are still to come, where the head told; else 0.
+    private var expected = 0
     private var blocks: ArraySlice<BodyBlocks.Block> = []
-    private var bodyReader: BodyReader?
+    private var bodyReader: (reader: BodyReader, least: Int)?
 
     /// The head is complete.
-    mutating func deliver(_ head: CurlHead) {
-        if self.head == nil { self.head = head }
+    ///
+    /// - Parameter length: the length of the body that it tells.
+    mutating func deliver(_ head: CurlHead, length: Int) {
+        guard self.head == nil else { return }
+        self.head = head
+        expected = length
     }
 
     /// Adds bytes of the body.
@@ -67,11 +73,12 @@ struct CurlExchangeState {
         var bytes = bytes
         waiting += bytes.count
         while !bytes.isEmpty {
-            if blocks.last.map({ $0.room == 0 }) ?? true { blocks.append(pool.take()) }
+            if blocks.last.map({ $0.room == 0 }) ?? true { blocks.append(pool.take(for: expected)) }
             let index = blocks.index(before: blocks.endIndex)
             let count = min(blocks[index].room, bytes.count)
             blocks[index].append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
             bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
+            expected = max(0, expected - count)
         }
     }
 
@@ -84,7 +91,7 @@ struct CurlExchangeState {
     /// Ends the exchange from the caller's side, also one that was received and is still being read.
     ///
     /// - Returns: what to do, and whether the engine still has the exchange.
-    mutating func abandon(_ error: any Error, keepingBytes: Bool = false) -> (Effects, isRunning: Bool) {
+    mutating func abandon(_ error: any Error, keepingBytes: Bool = false, _ pool: BodyBlocks) -> (Effects, isRunning: Bool) {
         if case .failed = end { return (Effects(), false) }
         let isRunning = end == nil
         end = .failed(error)
@@ -96,22 +103,18 @@ struct CurlExchangeState {
             blocks = []
             waiting = 0
         }
-        wake(&effects)
+        wake(&effects, pool)
         return (effects, isRunning)
     }
 
     /// What the readers get by now.
     mutating func flush(_ pool: BodyBlocks) -> Effects {
         var effects = Effects()
-        wake(&effects)
-        if let reader = bodyReader, let block = takeBlock() {
-            bodyReader = nil
-            effects.reader = (reader, .success(pool.data(of: block)))
-        }
+        wake(&effects, pool)
         return effects
     }
 
-    private mutating func wake(_ effects: inout Effects) {
+    private mutating func wake(_ effects: inout Effects, _ pool: BodyBlocks) {
         if let reader = headReader {
             if let head {
                 effects.head = (reader, .success(head))
@@ -125,17 +128,18 @@ struct CurlExchangeState {
             effects.feeder = feeder
             feeder = nil
         }
-        guard blocks.isEmpty, let reader = bodyReader, let end else { return }
-        bodyReader = nil
-        switch end {
-        case .received: effects.reader = (reader, .success(nil))
-        case .failed(let error): effects.reader = (reader, .failure(error))
+        guard let (reader, least) = bodyReader else { return }
+        switch readAtOnce(atLeast: least) {
+        case .block(let block): effects.reader = (reader, .success(pool.data(of: block)))
+        case .end(let result): effects.reader = (reader, result)
+        case .waits: return
         }
+        bodyReader = nil
     }
 
-    /// What waits first; `nil` when nothing does.
-    mutating func takeBlock() -> BodyBlocks.Block? {
-        guard let block = blocks.popFirst() else { return nil }
+    /// What waits first; `nil` when nothing does, or less than the reader would have, and more may come.
+    mutating func takeBlock(ofAtLeast least: Int = 1) -> BodyBlocks.Block? {
+        guard waiting >= least || end != nil || isPaused, let block = blocks.popFirst() else { return nil }
         waiting -= block.count
         return block
     }
@@ -158,19 +162,19 @@ struct CurlExchangeState {
     }
 
     /// Answers a reader, or lets it wait. Both under one lock: what came between a look and the wait would wake nobody.
-    mutating func read(_ reader: BodyReader) -> Reading {
-        let reading = readAtOnce()
+    mutating func read(_ reader: BodyReader, atLeast least: Int) -> Reading {
+        let reading = readAtOnce(atLeast: least)
         guard case .waits = reading else { return reading }
         guard bodyReader == nil else {
             return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
         }
-        bodyReader = reader
+        bodyReader = (reader, least)
         return reading
     }
 
     /// What is there for a reader; most bodies are there as a whole by the time they are read.
-    mutating func readAtOnce() -> Reading {
-        if let block = takeBlock() { return .block(block) }
+    mutating func readAtOnce(atLeast least: Int) -> Reading {
+        if let block = takeBlock(ofAtLeast: least) { return .block(block) }
         switch end {
         case .received: return .end(.success(nil))
         case .failed(let error): return .end(.failure(error))

@@ -20,6 +20,8 @@ struct CurlHeadReader {
     private var total = 0
     private var isFinal = false
     private var length: [UInt8]?
+    /// What the final head tells of the body's length; 0 where it tells nothing.
+    private(set) var bodyLength = 0
 
     /// The head of a proxy's answer by which it refused a tunnel.
     private(set) var tunnel: CurlHead?
@@ -45,6 +47,7 @@ struct CurlHeadReader {
         }
         let bytes = lines
         lines = []
+        bodyLength = length?.reduce(0) { $0 * 10 + Int($1 - 48) } ?? 0
         length = nil
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {

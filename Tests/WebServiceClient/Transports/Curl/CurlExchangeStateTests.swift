@@ -15,7 +15,7 @@ import Testing
         let state = Locked(CurlExchangeState())
         state.withLock { receive("hello", &$0) }
         let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
-            switch state.withLock({ $0.read(reader) }) {
+            switch state.withLock({ $0.read(reader, atLeast: 1) }) {
             case .block(let block): reader.resume(returning: pool.data(of: block))
             case .end(let result): reader.resume(with: result)
             case .waits: reader.resume(returning: nil)
@@ -37,9 +37,57 @@ import Testing
         }
     }
 
+    @Test func `who wants all is told of enough, of the end, of an error and of a full buffer`() {
+        var state = CurlExchangeState()
+        receive("hello", &state)
+        #expect(state.takeBlock(ofAtLeast: 6) == nil)
+        let events: [(inout CurlExchangeState) -> Void] = [
+            { self.receive("!", &$0) }, { $0.finish(nil) }, { $0.isPaused = true },
+            { _ = $0.abandon(TransportError(.timedOutIdle, "Nothing came."), keepingBytes: true, self.pool) },
+        ]
+        for event in events {
+            var state = CurlExchangeState()
+            receive("hello", &state)
+            event(&state)
+            let block = state.takeBlock(ofAtLeast: 6)
+            #expect(block.map { $0.count >= 5 } == true)
+            if let block { pool.give(block) }
+        }
+    }
+
+    @Test func `one who sleeps until enough has come gets what there is when it ends`() async throws {
+        let state = Locked(CurlExchangeState())
+        state.withLock { receive("hello", &$0) }
+        let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
+            guard case .waits = state.withLock({ $0.read(reader, atLeast: 1000) }) else {
+                return reader.resume(returning: nil)
+            }
+            state.withLock { $0.flush(pool) }.perform(pool)
+            let error = TransportError(.timedOutIdle, "Nothing came.")
+            state.withLock { $0.abandon(error, keepingBytes: true, pool) }.0.perform(pool)
+        }
+        #expect(piece == Data("hello".utf8))
+        guard case .end(.failure(let error)) = state.withLock({ $0.readAtOnce(atLeast: 1000) }) else {
+            Issue.record("behind the bytes there is the error")
+            return
+        }
+        #expect((error as? TransportError)?.code == .timedOutIdle)
+    }
+
+    @Test(arguments: [88_000, 256 * 1024]) func `a body of known length lies in one block`(length: Int) {
+        var state = CurlExchangeState()
+        state.deliver(CurlHead(bytes: [], informational: []), length: length)
+        for start in stride(from: 0, to: length, by: 16_000) {
+            receive(String(repeating: "a", count: min(16_000, length - start)), &state)
+        }
+        let block = state.takeBlock(ofAtLeast: length)
+        #expect(block?.count == length)
+        if let block { pool.give(block) }
+    }
+
     @Test func `the loop goes on once enough has been read`() {
         var state = CurlExchangeState()
-        for _ in 0..<3 { receive(String(repeating: "a", count: BodyBlocks.size), &state) }
+        for _ in 0..<3 { receive(String(repeating: "a", count: BodyBlocks.sizes[0]), &state) }
         state.isPaused = true
         let tooEarly = state.resumes(below: 100_000)
         #expect(!tooEarly)
@@ -52,14 +100,14 @@ import Testing
     @Test func `abandoned, it keeps nothing and says whether the engine still has it`() {
         var state = CurlExchangeState()
         receive("hello", &state)
-        let (effects, isRunning) = state.abandon(CancellationError())
+        let (effects, isRunning) = state.abandon(CancellationError(), pool)
         #expect(isRunning && state.waiting == 0)
         effects.perform(pool)
-        let (_, isStillRunning) = state.abandon(CancellationError())
+        let (_, isStillRunning) = state.abandon(CancellationError(), pool)
         #expect(!isStillRunning)
         var done = CurlExchangeState()
         done.finish(nil)
-        let (_, wasRunning) = done.abandon(CancellationError())
+        let (_, wasRunning) = done.abandon(CancellationError(), pool)
         #expect(!wasRunning)
     }
 }

@@ -51,6 +51,19 @@ import Testing
         #expect(read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader).count == 1)
     }
 
+    @Test func `the length that a head tells is kept, and no other's`() {
+        var reader = CurlHeadReader()
+        _ = read(["HTTP/1.1 103 Early Hints\r\n", "Content-Length: 7\r\n", "\r\n"], into: &reader)
+        _ = read(["HTTP/1.1 200 OK\r\n", "\r\n"], into: &reader)
+        #expect(reader.bodyLength == 0)
+        var other = CurlHeadReader()
+        _ = read(["HTTP/1.1 200 OK\r\n", "content-length: 88000, 88000\r\n", "\r\n"], into: &other)
+        #expect(other.bodyLength == 88_000)
+        var huge = CurlHeadReader()
+        _ = read(["HTTP/1.1 200 OK\r\n", "Content-Length: 999999999999999999\r\n", "\r\n"], into: &huge)
+        #expect(huge.bodyLength == 999_999_999_999_999_999)
+    }
+
     @Test func `there is a bound`() {
         var reader = CurlHeadReader()
         let line = [UInt8](repeating: 65, count: 100_000)
