@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "web-service-client-transport-benchmarks",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "web-service-client", path: "../..", traits: ["AsyncHTTPClient"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

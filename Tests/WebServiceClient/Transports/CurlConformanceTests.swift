@@ -11,4 +11,13 @@ import WebServiceTesting
     @Test(.atOnce(8), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
         try await Self.suite.check(item)
     }
+
+    #if os(Linux)
+    @Test(.atOnce(8), arguments: TransportConformance.cases)
+    func `conforms where its callers' tasks run on its own thread`(_ item: ConformanceCase) async throws {
+        let transport = try CurlTransport()
+        let suite = TransportConformance(limit: .seconds(300)) { transport }
+        _ = try await withTaskExecutorPreference(transport.taskExecutor) { try await suite.check(item) }
+    }
+    #endif
 }

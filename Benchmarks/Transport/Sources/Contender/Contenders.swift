@@ -8,41 +8,47 @@ import WebServiceClient
 import FoundationNetworking
 #endif
 
-/// Gets a URL, collects the body, and gives its length.
-typealias Fetch = @Sendable (URL) async throws -> Int
-
 /// The engines that are compared.
 enum Contenders {
     /// As many connections to one host as the widest workload has requests at once, for those that would queue otherwise.
     private static let connections = 64
 
     /// Each with what makes it; made once a process.
-    private static let makers: KeyValuePairs<String, @Sendable (_ base: String) throws -> Fetch> = [
-        "declared call, CurlTransport": declaredCall,
-        "CurlTransport": { _ in transport(try CurlTransport()) },
-        "URLSessionTransport": { _ in transport(URLSessionTransport.shared) },
-        "URLSession": urlSession,
-        "AsyncHTTPClientTransport": { _ in transport(AsyncHTTPClientTransport(httpClient())) },
-        "HTTPClient": asyncHTTPClient,
+    private static let makers: KeyValuePairs<String, @Sendable (_ base: String) throws -> Fetching> = [
+        "declared call, CurlTransport": { base in
+            Fetching(get: try declaredCall(base, CurlTransport()))
+        },
+        "declared call on the transport's thread": { base in
+            let transport = try CurlTransport()
+            return Fetching(get: declaredCall(base, transport), executor: transport.taskExecutor)
+        },
+        "CurlTransport": { _ in Fetching(get: transport(try CurlTransport())) },
+        "CurlTransport on its own thread": { _ in
+            let curl = try CurlTransport()
+            return Fetching(get: transport(curl), executor: curl.taskExecutor)
+        },
+        "URLSessionTransport": { _ in Fetching(get: transport(URLSessionTransport.shared)) },
+        "URLSession": { _ in Fetching(get: urlSession()) },
+        "AsyncHTTPClientTransport": { _ in Fetching(get: transport(AsyncHTTPClientTransport(httpClient()))) },
+        "HTTPClient": { _ in Fetching(get: asyncHTTPClient()) },
     ]
 
     /// Their names.
     static var names: [String] { makers.map(\.key) }
 
     /// The contender of that name, ready to fetch from that service.
-    static func fetch(named name: String, from base: String) throws -> Fetch? {
+    static func fetching(named name: String, from base: String) throws -> Fetching? {
         try makers.first { $0.key == name }?.value(base)
     }
 
     /// What a program with this library does: a declared endpoint, whose JSON is decoded.
-    private static let declaredCall: @Sendable (String) throws -> Fetch = { base in
-        let transport = try CurlTransport()
+    private static func declaredCall(_ base: String, _ transport: CurlTransport) -> Fetching.Get {
         let documents = Documents(serviceRoot: base) { $0.transport = transport }
         return { url in try await documents.document(url.lastPathComponent).length }
     }
 
     /// A transport of this library, used by itself: without a client above it.
-    private static func transport(_ transport: any Transport) -> Fetch {
+    private static func transport(_ transport: any Transport) -> Fetching.Get {
         { url in
             let response = try await transport.send(ServiceRequest(url: url))
             guard response.status == 200 else { throw UnexpectedStatus(status: response.status) }
@@ -51,7 +57,7 @@ enum Contenders {
     }
 
     /// What most programs on Linux use.
-    private static let urlSession: @Sendable (String) -> Fetch = { _ in
+    private static func urlSession() -> Fetching.Get {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.urlCache = nil
@@ -64,7 +70,7 @@ enum Contenders {
         }
     }
 
-    private static let asyncHTTPClient: @Sendable (String) -> Fetch = { _ in
+    private static func asyncHTTPClient() -> Fetching.Get {
         let client = httpClient()
         return { url in
             let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))

@@ -22,14 +22,14 @@ struct Order {
     }
 
     /// Runs the requests, in as many tasks as are at once, and gives the bytes of all bodies.
-    func run(_ fetch: @escaping Fetch) async throws -> Int {
-        let url = url
+    func run(_ fetching: Fetching) async throws -> Int {
+        let (url, get) = (url, fetching.get)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<atOnce {
                 let share = requests / atOnce + (index < requests % atOnce ? 1 : 0)
-                group.addTask {
+                group.addTask(executorPreference: fetching.executor) {
                     var bytes = 0
-                    for _ in 0..<share { bytes += try await fetch(url) }
+                    for _ in 0..<share { bytes += try await get(url) }
                     return bytes
                 }
             }

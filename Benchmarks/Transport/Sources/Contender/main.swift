@@ -12,7 +12,7 @@ guard let name = arguments.first else {
     for name in Contenders.names { print(name) }
     exit(0)
 }
-guard arguments.count == 2, let fetch = try Contenders.fetch(named: name, from: arguments[1]) else {
+guard arguments.count == 2, let fetching = try Contenders.fetching(named: name, from: arguments[1]) else {
     FileHandle.standardError.write(Data("contender: NAME BASE_URL, with a NAME of: \(Contenders.names.joined(separator: " "))\n".utf8))
     exit(2)
 }
@@ -20,7 +20,7 @@ while let line = readLine() {
     do {
         let order = try Order(line, base: arguments[1])
         let before = ProcessFigures.now
-        let bytes = try await order.run(fetch)
+        let bytes = try await order.run(fetching)
         let after = ProcessFigures.now
         print(after.wall - before.wall, after.cpu - before.cpu, bytes, ProcessFigures.residentKilobytes)
         fflush(nil)

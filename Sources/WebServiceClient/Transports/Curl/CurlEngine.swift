@@ -13,6 +13,8 @@ final class CurlEngine: Sendable {
         case drop(CurlExchange)
         /// There is room for its body again, or more of the request's body.
         case resume(CurlExchange)
+        /// Work for its thread.
+        case run(any CurlLoopJob)
     }
 
     private struct Mailbox {
@@ -73,7 +75,8 @@ final class CurlEngine: Sendable {
 
     /// Passes a command to the loop.
     ///
-    /// - Returns: `false` for a start after ``close()``; the others are always taken. Where no thread can be had, exchanges fail.
+    /// - Returns: `false` for a start after ``close()``, and for a job after the thread's end; the others are always taken. Where no thread
+    ///   can be had, exchanges fail, and jobs are run elsewhere.
     @discardableResult
     func post(_ command: Command) -> Bool {
         let posting = mailbox.withLock { box -> Posting in
@@ -85,7 +88,10 @@ final class CurlEngine: Sendable {
                 }
             }
             // Nobody would take it out again, and it would keep the engine.
-            if box.hasEnded { return .waits }
+            if box.hasEnded {
+                if case .run = command { return .refused }
+                return .waits
+            }
             box.commands.append(command)
             guard box.isStarted else {
                 box.isStarted = true
@@ -114,13 +120,18 @@ final class CurlEngine: Sendable {
         if wakes { csl_driver_wake(multi.driver) }
     }
 
-    /// Moves what has come since the loop last asked into an array that the loop has emptied.
+    /// Moves what has come since the loop last asked behind what it has.
     ///
     /// - Parameter sleepsIfNone: whether the loop is about to sleep where nothing has come: then the next command wakes it.
     /// - Returns: whether no new exchanges will come.
     func collect(_ commands: inout [Command], sleepsIfNone: Bool) -> Bool {
         mailbox.withLock { box in
-            if !box.commands.isEmpty { swap(&box.commands, &commands) }
+            if commands.isEmpty {
+                swap(&box.commands, &commands)
+            } else {
+                commands.append(contentsOf: box.commands)
+                box.commands.removeAll(keepingCapacity: true)
+            }
             box.isAsleep = sleepsIfNone && commands.isEmpty
             return box.isClosed
         }
@@ -170,8 +181,13 @@ final class CurlEngine: Sendable {
             defer { box.commands = [] }
             return box.commands
         }
-        for case .start(let exchange) in orphans {
-            exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+        for orphan in orphans {
+            switch orphan {
+            case .start(let exchange):
+                exchange.abandon(TransportError(.other, "The system gives no thread for the transport: too many are running."))
+            case .run(let job): job.runElsewhere()
+            case .drop, .resume: break
+            }
         }
     }
 }

@@ -26,6 +26,8 @@ extension CurlLoop {
             exchange.transfer.lastProgress = now
             watch(exchange.due(now: now))
             csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
+        case .run(let job):
+            jobs.append(job)
         }
     }
 

@@ -11,21 +11,25 @@ final class CurlLoop: @unchecked Sendable {
     let multi: OpaquePointer
     let driver: OpaquePointer
     private let engine: CurlEngine
+    // Unchecked, all of these: who has the turn is alone, nothing here is called from within an access, and the checks take a twentieth of
+    // the time that a small exchange takes besides libcurl's.
     /// Those that libcurl has.
-    var active: [CurlExchange] = []
+    @exclusivity(unchecked) var active: [CurlExchange] = []
     /// Those that wait for their turn.
-    var lanes: CurlLanes<CurlExchange>
+    @exclusivity(unchecked) var lanes: CurlLanes<CurlExchange>
     /// How many of the active ones still wait for their head: these are what the bound is for.
-    var waitingForHead = 0
+    @exclusivity(unchecked) var waitingForHead = 0
     /// Those whose readers may have to be told at the end of the round.
-    private var touched: [CurlExchange] = []
-    var handles: [CurlHandle] = []
+    @exclusivity(unchecked) private var touched: [CurlExchange] = []
+    @exclusivity(unchecked) var handles: [CurlHandle] = []
+    /// What others want to be run on the loop's thread.
+    @exclusivity(unchecked) var jobs: [any CurlLoopJob] = []
     /// No deadline passes before this instant.
-    private var nextDeadline: MonotonicInstant?
+    @exclusivity(unchecked) private var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
-    private(set) var now = MonotonicInstant.now
+    @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
-    var lastOrigin: Origin?
+    @exclusivity(unchecked) var lastOrigin: Origin?
 
     init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
         self.engine = engine
@@ -45,7 +49,8 @@ final class CurlLoop: @unchecked Sendable {
         while true {
             let isIdle = work(on: &commands, hasWaited: true)
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
-            let isClosed = engine.collect(&commands, sleepsIfNone: isIdle)
+            var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
+            if runsJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
             csl_driver_wait(driver, sleep.pollMilliseconds)
@@ -116,6 +121,21 @@ final class CurlLoop: @unchecked Sendable {
             exchange.flush()
         }
         touched.removeAll(keepingCapacity: true)
+    }
+
+    /// Runs what others want to be run here, before the next round, to which it may add.
+    ///
+    /// - Returns: whether there was any.
+    private func runsJobs(_ commands: inout [CurlEngine.Command]) -> Bool {
+        commands.removeAll { command in
+            guard case .run(let job) = command else { return false }
+            jobs.append(job)
+            return true
+        }
+        guard !jobs.isEmpty else { return false }
+        for job in jobs { job.run() }
+        jobs.removeAll(keepingCapacity: true)
+        return true
     }
 
     private func checkDeadlines() {

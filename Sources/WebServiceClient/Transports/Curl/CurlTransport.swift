@@ -33,7 +33,7 @@ public final class CurlTransport: Transport {
     private static let keptPolicies = 64
 
     private let settings: CurlSettings
-    private let engine: CurlEngine
+    let engine: CurlEngine
     private let standardTrust: CurlTrust
     private let prepared = Locked<[UInt64: CurlTrust]>([:])
 

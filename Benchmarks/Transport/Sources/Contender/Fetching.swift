@@ -1,0 +1,11 @@
+import Foundation
+
+/// How a contender fetches.
+struct Fetching: Sendable {
+    /// Gets a URL, collects the body, and gives its length.
+    typealias Get = @Sendable (URL) async throws -> Int
+
+    let get: Get
+    /// Where the tasks that fetch are run; `nil` where all others are.
+    var executor: (any TaskExecutor)?
+}
