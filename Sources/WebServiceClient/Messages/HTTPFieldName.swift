@@ -36,7 +36,8 @@ extension HTTPFields {
 extension HTTPFields.Name: Hashable {
     /// Names are equal when they differ in case only.
     public static func == (left: Self, right: Self) -> Bool {
-        left.canonicalName == right.canonicalName
+        // Nearly all that differ differ in length, which is known without looking at the letters.
+        left.canonicalName.utf8.count == right.canonicalName.utf8.count && left.canonicalName == right.canonicalName
     }
 
     /// Hashes the lower-case form.

@@ -33,8 +33,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// port. Several stages of each call ask for it, and Foundation takes as long as a whole stage.
     private static func plain(_ url: String) -> Origin? {
         url.utf8.withContiguousStorageIfAvailable { bytes -> Origin? in
-            let isSecure = bytes.starts(with: "https://".utf8)
-            guard isSecure || bytes.starts(with: "http://".utf8) else { return nil }
+            let isSecure = begins(bytes, with: "https://")
+            guard isSecure || begins(bytes, with: "http://") else { return nil }
             let start = isSecure ? 8 : 7
             var end = start
             while end < bytes.count, isPlainHostByte(bytes[end]) { end += 1 }
@@ -56,6 +56,12 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
                 scheme: scheme, host: String(decoding: bytes[start..<end], as: UTF8.self),
                 port: digits > 0 ? port : defaultPort(of: scheme))
         } ?? nil
+    }
+
+    private static func begins(_ bytes: UnsafeBufferPointer<UInt8>, with text: StaticString) -> Bool {
+        guard bytes.count >= text.utf8CodeUnitCount else { return false }
+        for index in 0..<text.utf8CodeUnitCount where bytes[index] != text.utf8Start[index] { return false }
+        return true
     }
 
     private static func isPlainHostByte(_ byte: UInt8) -> Bool {

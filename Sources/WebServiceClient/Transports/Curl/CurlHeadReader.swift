@@ -19,7 +19,7 @@ struct CurlHeadReader {
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
-    private var length: [UInt8]?
+    private var length: Int?
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
 
@@ -47,7 +47,7 @@ struct CurlHeadReader {
         }
         let bytes = lines
         lines = []
-        bodyLength = length?.reduce(0) { $0 * 10 + Int($1 - 48) } ?? 0
+        bodyLength = length ?? 0
         length = nil
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {
@@ -75,12 +75,38 @@ struct CurlHeadReader {
         let name: StaticString = "content-length:"
         guard line.count > name.utf8CodeUnitCount, line[0] | 0x20 == name.utf8Start[0] else { return .none }
         for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return .none }
-        for part in line[name.utf8CodeUnitCount...].split(separator: 44, omittingEmptySubsequences: false) {
-            let digits = part.filter { $0 != 32 && $0 != 9 && $0 != 13 && $0 != 10 }
-            let isNumber = !digits.isEmpty && digits.count <= 18 && digits.allSatisfy { (48...57).contains($0) }
-            guard isNumber, length ?? digits == digits else { return .badLength(String(decoding: digits.prefix(40), as: UTF8.self)) }
-            length = digits
+        var rest = line[name.utf8CodeUnitCount...]
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+            guard let number = Self.number(rest[..<end]), length ?? number == number else {
+                return .badLength(Self.text(rest[..<end]))
+            }
+            length = number
+            guard end < rest.endIndex else { return .none }
+            rest = rest[(end + 1)...]
         }
-        return .none
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
+
+    /// The number that stands there between blanks; `nil` when it is none, or of more than 18 digits.
+    private static func number(_ part: Slice<UnsafeRawBufferPointer>) -> Int? {
+        var (number, digits, hasEnded) = (0, 0, false)
+        for byte in part {
+            if isBlank(byte) {
+                hasEnded = digits > 0
+            } else {
+                guard (48...57).contains(byte), !hasEnded, digits < 18 else { return nil }
+                number = number * 10 + Int(byte - 48)
+                digits += 1
+            }
+        }
+        return digits > 0 ? number : nil
+    }
+
+    /// What stands there instead of a number, for the error.
+    private static func text(_ part: Slice<UnsafeRawBufferPointer>) -> String {
+        let words = part.split(whereSeparator: isBlank).map { String(decoding: $0.prefix(40), as: UTF8.self) }
+        return String(words.joined(separator: " ").prefix(40))
     }
 }

@@ -9,6 +9,8 @@ struct CurlSettings: Sendable {
     let configuration: CurlTransport.Configuration
     /// Who vouches for an https proxy, in PEM, where that isn't just the system.
     private let proxyAuthorities: [UInt8]?
+    /// Whether the environment names proxies.
+    private let hasEnvironmentProxies: Bool
 
     /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
     /// allocator tidies up each time.
@@ -25,6 +27,10 @@ struct CurlSettings: Sendable {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }
         proxyAuthorities = try CurlTrust.authorities(configuration.proxyAuthorities, library)
+        let environment = ProcessInfo.processInfo.environment
+        hasEnvironmentProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
+            environment[$0]?.isEmpty == false
+        }
     }
 
     /// How many exchanges may wait for their heads at one time.
@@ -74,8 +80,9 @@ struct CurlSettings: Sendable {
             }
         }
         switch configuration.proxy {
-        case .fromEnvironment: break
-        case .none: csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
+        // libcurl would look for them with each exchange, on the loop's thread, beside which no other may change the environment.
+        case .fromEnvironment where hasEnvironmentProxies: break
+        case .fromEnvironment, .none: csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
         case .url(let url, let exceptions):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))

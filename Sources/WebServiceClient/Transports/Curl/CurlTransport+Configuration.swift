@@ -13,7 +13,8 @@ extension CurlTransport {
 
     /// The proxies on the way.
     public enum Proxy: Sendable, Hashable {
-        /// What the environment says when a connection is made: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`.
+        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Where it names no proxy when the transport is
+        /// made, it isn't asked again.
         case fromEnvironment
         /// None.
         case none

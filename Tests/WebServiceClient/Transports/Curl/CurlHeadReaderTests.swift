@@ -59,6 +59,14 @@ import Testing
         var other = CurlHeadReader()
         _ = read(["HTTP/1.1 200 OK\r\n", "content-length: 88000, 88000\r\n", "\r\n"], into: &other)
         #expect(other.bodyLength == 88_000)
+        for value in ["4 2", "4x", "", "4,", "4, 5", "-4", "+4", "0x4", "1234567890123456789"] {
+            var bad = CurlHeadReader()
+            let event = Array("Content-Length: \(value)\r\n".utf8).withUnsafeBytes { bad.receive($0, isConnected: true) }
+            guard case .badLength = event else {
+                Issue.record("\(value) is no length")
+                continue
+            }
+        }
         var huge = CurlHeadReader()
         _ = read(["HTTP/1.1 200 OK\r\n", "Content-Length: 999999999999999999\r\n", "\r\n"], into: &huge)
         #expect(huge.bodyLength == 999_999_999_999_999_999)
