@@ -15,7 +15,7 @@ extension HTTPFields {
 
         /// Whether the name is a token of RFC 9110 §5.6.2: visible ASCII letters, digits and ``!#$%&'*+-.^_`|~``, and not empty.
         public var isValid: Bool {
-            !rawName.isEmpty && rawName.utf8.allSatisfy(Self.isTokenByte)
+            !rawName.isEmpty && rawName.hasOnlyBytes(Self.isTokenByte)
         }
 
         private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -19,7 +19,9 @@ extension URLEncoding {
     /// Whether a path segment means "here" or "one up": `.` or `..`, its dots raw or as `%2E`, as many servers and proxies decode
     /// them first.
     public static func isDotSegment(_ segment: String) -> Bool {
-        guard segment.utf8.count <= 6 else { return false }
+        guard segment.utf8.count <= 6, let first = segment.utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
+            return false
+        }
         let plain = segment.contains("%") ? decode(segment) : segment
         return plain == "." || plain == ".."
     }

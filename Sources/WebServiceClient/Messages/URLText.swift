@@ -18,7 +18,7 @@ public enum URLText {
     private static func joinedAtSlash(_ base: String, _ relative: String) -> String? {
         let marks = (question: UInt8(ascii: "?"), hash: UInt8(ascii: "#"), slash: UInt8(ascii: "/"))
         let tail = relative.utf8.drop { $0 == marks.slash }
-        if base.utf8.contains(where: { $0 == marks.question || $0 == marks.hash }) { return nil }
+        guard base.hasOnlyBytes({ $0 != marks.question && $0 != marks.hash }) else { return nil }
         if let first = relative.utf8.first, first == marks.question || first == marks.hash { return nil }
         var head = base.utf8[...]
         while head.last == marks.slash { head.removeLast() }

@@ -179,7 +179,7 @@ extension TextEncoding {
     /// - Throws: ``SerializationError`` when it names one that isn't known here.
     package static func named(in contentType: String?) throws -> TextEncoding? {
         // Most headers have no charset or utf-8: those need no parsing.
-        guard let contentType, contentType.utf8.contains(UInt8(ascii: ";")) else { return nil }
+        guard let contentType, !contentType.hasOnlyBytes({ $0 != UInt8(ascii: ";") }) else { return nil }
         guard !contentType.hasSuffix("charset=utf-8") else { return .utf8 }
         guard let name = MediaType(contentType)?.charset, !name.isEmpty else { return nil }
         return try named(name)
@@ -187,12 +187,17 @@ extension TextEncoding {
 
     /// UTF-16 or UTF-32 without a mark, told by where the zeros of the first character, an ASCII one, are.
     private static func withoutMark(_ data: Data) -> TextEncoding? {
-        guard data.count >= 2 else { return nil }
-        let head = data.prefix(4).map { $0 == 0 }
-        if head == [true, true, true, false] { return .utf32BigEndian }
-        if head == [false, true, true, true] { return .utf32LittleEndian }
-        if head[0], !head[1] { return .utf16BigEndian }
-        if !head[0], head[1] { return .utf16LittleEndian }
-        return nil
+        data.withUnsafeBytes { bytes in
+            guard bytes.count >= 2 else { return nil }
+            let (first, second) = (bytes[0] == 0, bytes[1] == 0)
+            let (third, fourth): (Bool?, Bool?) = bytes.count >= 4 ? (bytes[2] == 0, bytes[3] == 0) : (nil, nil)
+            switch (first, second, third, fourth) {
+            case (true, true, true, false): return .utf32BigEndian
+            case (false, true, true, true): return .utf32LittleEndian
+            case (true, false, _, _): return .utf16BigEndian
+            case (false, true, _, _): return .utf16LittleEndian
+            default: return nil
+            }
+        }
     }
 }

@@ -42,7 +42,7 @@ struct CurlRequest: Sendable {
         let url = request.url.absoluteURL
         origin = try RequestRules.origin(of: url)
         let text = url.absoluteString
-        guard Self.isEncoded(text) else {
+        guard text.hasOnlyBytes({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(
                 .badRequest, "The URL \(SecretMask.text(of: url)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
         }
@@ -71,16 +71,6 @@ struct CurlRequest: Sendable {
         try Self.correct(&lines, for: request)
         self.lines = CurlLines(lines)
         self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
-    }
-
-    /// Whether all of it are visible ASCII characters.
-    private static func isEncoded(_ url: String) -> Bool {
-        func isEncoded(_ bytes: some Sequence<UInt8>) -> Bool {
-            for byte in bytes where byte <= 0x20 || byte >= 0x7F { return false }
-            return true
-        }
-        // One character after the other takes ten times as long.
-        return url.utf8.withContiguousStorageIfAvailable { isEncoded($0) } ?? isEncoded(url.utf8)
     }
 
     private static func upload(of request: ServiceRequest) throws(TransportError) -> Upload {
