@@ -50,7 +50,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The same, for a transfer that can let its reader sleep until more than a few bytes have come.
     ///
-    /// - Parameter next: gives the next piece, of fewer bytes than it is asked for only where no more come or it has no room for them.
+    /// - Parameter next: gives the next piece; how many bytes it is asked for is a hint of how many are worth waiting for.
     init(expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
         storage = .source(Source(next: next, cancel: cancel))
         self.expectedLength = expectedLength

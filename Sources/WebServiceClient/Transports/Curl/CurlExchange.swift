@@ -11,7 +11,8 @@ final class CurlExchange: @unchecked Sendable {
     /// From so many waiting bytes on the loop takes no more of the body, and from so few on it does again.
     static let fullAt = 256 * 1024
     static let roomAt = 96 * 1024
-    /// A reader that wants all of a body is told from so many waiting bytes on: less than what makes the loop stop.
+    /// A reader that wants all of a body whose rest is too long, or of unknown length, is told from so many waiting bytes on: less than what
+    /// makes the loop stop.
     static let piece = 128 * 1024
 
     let request: CurlRequest
@@ -45,6 +46,9 @@ final class CurlExchange: @unchecked Sendable {
         for block in state.withLock({ $0.takeRest() }) { blocks.give(block) }
     }
 
+    /// Whether its reader collects the body.
+    var isCollected: Bool { state.withLock { $0.isCollected } }
+
     /// Whether anybody still waits for it.
     var isWanted: Bool { state.withLock { $0.end == nil } }
 }
@@ -77,8 +81,7 @@ extension CurlExchange {
     /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
     func next(_ wanted: Int = 1) async throws -> Data? {
         if Task.isCancelled { abandon(CancellationError()) }
-        let least = min(wanted, Self.piece)
-        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(atLeast: least), $0.resumes(below: Self.roomAt)) }
+        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(wanted), $0.resumes(below: Self.roomAt)) }
         if roomAtOnce { engine.post(.resume(self)) }
         switch first {
         case .block(let block): return blocks.data(of: block)
@@ -87,7 +90,7 @@ extension CurlExchange {
         }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                let (reading, hasRoom) = state.withLock { ($0.read(continuation, atLeast: least), $0.resumes(below: Self.roomAt)) }
+                let (reading, hasRoom) = state.withLock { ($0.read(continuation, wanted), $0.resumes(below: Self.roomAt)) }
                 if hasRoom { engine.post(.resume(self)) }
                 switch reading {
                 case .block(let block): continuation.resume(returning: blocks.data(of: block))
@@ -131,7 +134,7 @@ extension CurlExchange {
             } catch is CancellationError where Task.isCancelled {
                 // The exchange has ended without wanting the rest of the body.
             } catch {
-                abandon(error)
+                abandon(error, keepingBytes: isCollected)
             }
         }
         let isLate = state.withLock { state in

@@ -58,6 +58,8 @@ struct CurlExchangeState {
     private var expected = 0
     private var blocks: ArraySlice<BodyBlocks.Block> = []
     private var bodyReader: (reader: BodyReader, least: Int)?
+    /// Whether its reader collects: what has come belongs to its error then, as far as it hasn't been read.
+    private(set) var isCollected = false
 
     /// The head is complete.
     ///
@@ -129,7 +131,7 @@ struct CurlExchangeState {
             feeder = nil
         }
         guard let (reader, least) = bodyReader else { return }
-        switch readAtOnce(atLeast: least) {
+        switch reading(ofAtLeast: least) {
         case .block(let block): effects.reader = (reader, .success(pool.data(of: block)))
         case .end(let result): effects.reader = (reader, result)
         case .waits: return
@@ -142,6 +144,22 @@ struct CurlExchangeState {
         guard waiting >= least || end != nil || isPaused, let block = blocks.popFirst() else { return nil }
         waiting -= block.count
         return block
+    }
+
+    /// How many bytes are worth waking a reader for who wants so many: all of the rest where it is known and there is room for it.
+    private func least(of wanted: Int) -> Int {
+        let rest = waiting.addingReportingOverflow(expected)
+        let fits = expected > 0 && !rest.overflow && rest.partialValue <= CurlExchange.fullAt
+        return min(wanted, fits ? rest.partialValue : CurlExchange.piece)
+    }
+
+    private mutating func reading(ofAtLeast least: Int) -> Reading {
+        if let block = takeBlock(ofAtLeast: least) { return .block(block) }
+        switch end {
+        case .received: return .end(.success(nil))
+        case .failed(let error): return .end(.failure(error))
+        case nil: return .waits
+        }
     }
 
     /// Whether the loop is to be told that there is room again.
@@ -162,24 +180,22 @@ struct CurlExchangeState {
     }
 
     /// Answers a reader, or lets it wait. Both under one lock: what came between a look and the wait would wake nobody.
-    mutating func read(_ reader: BodyReader, atLeast least: Int) -> Reading {
-        let reading = readAtOnce(atLeast: least)
-        guard case .waits = reading else { return reading }
-        guard bodyReader == nil else {
-            return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
-        }
-        bodyReader = (reader, least)
+    ///
+    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer.
+    mutating func read(_ reader: BodyReader, _ wanted: Int) -> Reading {
+        let reading = readAtOnce(wanted)
+        if case .waits = reading { bodyReader = (reader, least(of: wanted)) }
         return reading
     }
 
     /// What is there for a reader; most bodies are there as a whole by the time they are read.
-    mutating func readAtOnce(atLeast least: Int) -> Reading {
-        if let block = takeBlock(ofAtLeast: least) { return .block(block) }
-        switch end {
-        case .received: return .end(.success(nil))
-        case .failed(let error): return .end(.failure(error))
-        case nil: return .waits
+    mutating func readAtOnce(_ wanted: Int) -> Reading {
+        guard bodyReader == nil else {
+            return .end(.failure(TransportError(.other, "A response body has one reader: two read it at once.")))
         }
+        if wanted > 1 { isCollected = true }
+        // Who is awake may as well take what is full.
+        return reading(ofAtLeast: blocks.first?.room == 0 ? 1 : least(of: wanted))
     }
 
     /// Gives back what nobody will read any more.

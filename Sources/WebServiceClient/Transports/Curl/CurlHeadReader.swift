@@ -19,7 +19,7 @@ struct CurlHeadReader {
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
-    private var length: Int?
+    private var length: Int64?
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
 
@@ -47,7 +47,7 @@ struct CurlHeadReader {
         }
         let bytes = lines
         lines = []
-        bodyLength = length ?? 0
+        bodyLength = length.map { Int(clamping: $0) } ?? 0
         length = nil
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {
@@ -90,14 +90,14 @@ struct CurlHeadReader {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The number that stands there between blanks; `nil` when it is none, or of more than 18 digits.
-    private static func number(_ part: Slice<UnsafeRawBufferPointer>) -> Int? {
-        var (number, digits, hasEnded) = (0, 0, false)
+    private static func number(_ part: Slice<UnsafeRawBufferPointer>) -> Int64? {
+        var (number, digits, hasEnded) = (Int64(0), 0, false)
         for byte in part {
             if isBlank(byte) {
                 hasEnded = digits > 0
             } else {
                 guard (48...57).contains(byte), !hasEnded, digits < 18 else { return nil }
-                number = number * 10 + Int(byte - 48)
+                number = number * 10 + Int64(byte - 48)
                 digits += 1
             }
         }

@@ -1,4 +1,7 @@
 import CSystemLibraries
+#if canImport(ObjectiveC)
+import ObjectiveC
+#endif
 
 /// The thread that runs libcurl: it takes commands, lets libcurl work, tells the readers, watches the deadlines, and sleeps.
 ///
@@ -11,8 +14,9 @@ final class CurlLoop: @unchecked Sendable {
     let multi: OpaquePointer
     let driver: OpaquePointer
     private let engine: CurlEngine
-    // Unchecked, all of these: who has the turn is alone, nothing here is called from within an access, and the checks take a twentieth of
-    // the time that a small exchange takes besides libcurl's.
+    // Unchecked, all of these: who has the turn is alone, what is iterated is a copy, and what may be called from within an access (whether
+    // somebody wants an exchange, the end of what a user's closure held) comes back here through the mailbox only. The checks take a
+    // twentieth of what a small exchange takes besides libcurl.
     /// Those that libcurl has.
     @exclusivity(unchecked) var active: [CurlExchange] = []
     /// Those that wait for their turn.
@@ -133,7 +137,11 @@ final class CurlLoop: @unchecked Sendable {
             return true
         }
         guard !jobs.isEmpty else { return false }
+        #if canImport(ObjectiveC)
+        autoreleasepool { for job in jobs { job.run() } }
+        #else
         for job in jobs { job.run() }
+        #endif
         jobs.removeAll(keepingCapacity: true)
         return true
     }
@@ -147,7 +155,9 @@ final class CurlLoop: @unchecked Sendable {
     private func check(_ exchange: CurlExchange) {
         guard let due = exchange.due(now: now) else { return }
         guard due.instant <= now else { return watch(due) }
-        exchange.abandon(exchange.deadlines.error(due.code, host: exchange.request.host), keepingBytes: due.code == .timedOutIdle)
+        exchange.abandon(
+            exchange.deadlines.error(due.code, host: exchange.request.host),
+            keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
     }
 
     /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.

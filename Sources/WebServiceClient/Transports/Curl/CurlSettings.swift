@@ -80,9 +80,11 @@ struct CurlSettings: Sendable {
             }
         }
         switch configuration.proxy {
-        // libcurl would look for them with each exchange, on the loop's thread, beside which no other may change the environment.
         case .fromEnvironment where hasEnvironmentProxies: break
-        case .fromEnvironment, .none: csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
+        case .fromEnvironment, .none:
+            csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
+            // Else libcurl asks the environment for exceptions with each exchange.
+            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
         case .url(let url, let exceptions):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))

@@ -13,8 +13,9 @@ extension CurlTransport {
 
     /// The proxies on the way.
     public enum Proxy: Sendable, Hashable {
-        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Where it names no proxy when the transport is
-        /// made, it isn't asked again.
+        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. It is asked for each exchange where it names a
+        /// proxy when the transport is made. Where it names none by then, no exchange asks, and one that is set later goes unseen: make
+        /// another transport.
         case fromEnvironment
         /// None.
         case none

@@ -34,6 +34,8 @@ public final class CurlTransport: Transport {
 
     private let settings: CurlSettings
     let engine: CurlEngine
+    /// A ``CurlTaskExecutor``, where the system has such.
+    let loopExecutor: (any Executor)?
     private let standardTrust: CurlTrust
     private let prepared = Locked<[UInt64: CurlTrust]>([:])
 
@@ -46,6 +48,11 @@ public final class CurlTransport: Transport {
         settings = try CurlSettings(library: library, configuration: configuration)
         standardTrust = try CurlTrust(configuration.trust, library: library)
         engine = try CurlEngine(settings)
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            loopExecutor = CurlTaskExecutor(engine)
+        } else {
+            loopExecutor = nil
+        }
     }
 
     deinit {

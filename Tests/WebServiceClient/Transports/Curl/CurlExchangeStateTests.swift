@@ -15,7 +15,7 @@ import Testing
         let state = Locked(CurlExchangeState())
         state.withLock { receive("hello", &$0) }
         let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
-            switch state.withLock({ $0.read(reader, atLeast: 1) }) {
+            switch state.withLock({ $0.read(reader, 1) }) {
             case .block(let block): reader.resume(returning: pool.data(of: block))
             case .end(let result): reader.resume(with: result)
             case .waits: reader.resume(returning: nil)
@@ -41,6 +41,7 @@ import Testing
         var state = CurlExchangeState()
         receive("hello", &state)
         #expect(state.takeBlock(ofAtLeast: 6) == nil)
+        for block in state.takeRest() { pool.give(block) }
         let events: [(inout CurlExchangeState) -> Void] = [
             { self.receive("!", &$0) }, { $0.finish(nil) }, { $0.isPaused = true },
             { _ = $0.abandon(TransportError(.timedOutIdle, "Nothing came."), keepingBytes: true, self.pool) },
@@ -59,7 +60,7 @@ import Testing
         let state = Locked(CurlExchangeState())
         state.withLock { receive("hello", &$0) }
         let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
-            guard case .waits = state.withLock({ $0.read(reader, atLeast: 1000) }) else {
+            guard case .waits = state.withLock({ $0.read(reader, 1000) }) else {
                 return reader.resume(returning: nil)
             }
             state.withLock { $0.flush(pool) }.perform(pool)
@@ -67,22 +68,65 @@ import Testing
             state.withLock { $0.abandon(error, keepingBytes: true, pool) }.0.perform(pool)
         }
         #expect(piece == Data("hello".utf8))
-        guard case .end(.failure(let error)) = state.withLock({ $0.readAtOnce(atLeast: 1000) }) else {
+        guard case .end(.failure(let error)) = state.withLock({ $0.readAtOnce(1000) }) else {
             Issue.record("behind the bytes there is the error")
             return
         }
         #expect((error as? TransportError)?.code == .timedOutIdle)
     }
 
-    @Test(arguments: [88_000, 256 * 1024]) func `a body of known length lies in one block`(length: Int) {
-        var state = CurlExchangeState()
-        state.deliver(CurlHead(bytes: [], informational: []), length: length)
-        for start in stride(from: 0, to: length, by: 16_000) {
-            receive(String(repeating: "a", count: min(16_000, length - start)), &state)
+    /// The pieces that a collector gets who waits for each before it comes, the body arriving in reads of so many bytes.
+    private func pieces(of length: Int, reads: Int, isKnown: Bool) async throws -> [Int] {
+        let state = Locked(CurlExchangeState())
+        state.withLock { $0.deliver(CurlHead(bytes: [], informational: []), length: isKnown ? length : 0) }
+        var rest = length
+        var pieces: [Int] = []
+        while true {
+            let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
+                switch state.withLock({ $0.read(reader, .max) }) {
+                case .block(let block): return reader.resume(returning: pool.data(of: block))
+                case .end(let result): return reader.resume(with: result)
+                case .waits: break
+                }
+                var isAwake = false
+                while !isAwake {
+                    let count = min(reads, rest)
+                    state.withLock { receive(String(repeating: "a", count: count), &$0) }
+                    rest -= count
+                    if rest == 0 { state.withLock { $0.finish(nil) } }
+                    let effects = state.withLock { $0.flush(pool) }
+                    isAwake = effects.reader != nil
+                    effects.perform(pool)
+                }
+            }
+            guard let piece else { return pieces }
+            pieces.append(piece.count)
         }
-        let block = state.takeBlock(ofAtLeast: length)
-        #expect(block?.count == length)
-        if let block { pool.give(block) }
+    }
+
+    @Test(arguments: [88_000, 131_073, 200_000, 256 * 1024], [16_000, 61_440])
+    func `a body of known length is one piece for who wants all`(length: Int, reads: Int) async throws {
+        #expect(try await pieces(of: length, reads: reads, isKnown: true) == [length])
+    }
+
+    @Test func `of a longer one, or one of unknown length, full pieces are taken without being waited for`() async throws {
+        for isKnown in [false, true] {
+            let pieces = try await pieces(of: 400_000, reads: 50_000, isKnown: isKnown)
+            #expect(pieces.reduce(0, +) == 400_000)
+            #expect(pieces.dropLast().allSatisfy { $0 == BodyBlocks.sizes[0] }, "\(pieces)")
+        }
+    }
+
+    @Test func `while one collects, no other takes its bytes`() async throws {
+        let state = Locked(CurlExchangeState())
+        state.withLock { receive("hello", &$0) }
+        let piece = try await withUnsafeThrowingContinuation { (reader: CurlExchangeState.BodyReader) in
+            guard case .waits = state.withLock({ $0.read(reader, 1000) }) else { return reader.resume(returning: nil) }
+            guard case .end(.failure) = state.withLock({ $0.readAtOnce(1) }) else { return reader.resume(returning: nil) }
+            state.withLock { $0.finish(nil) }
+            state.withLock { $0.flush(pool) }.perform(pool)
+        }
+        #expect(piece == Data("hello".utf8))
     }
 
     @Test func `the loop goes on once enough has been read`() {

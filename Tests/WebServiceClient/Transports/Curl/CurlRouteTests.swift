@@ -137,6 +137,11 @@ struct CurlRouteTests {
             for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
             #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("proxy: GET http://127.0.0.1"))
             #expect(try await CurlRouteTests.get(direct) { $0.proxy = .none }.hasPrefix("server: GET /a"))
+            unsetenv("http_proxy")
+            let early = try CurlTransport()
+            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            let unseen = try await early.send(ServiceRequest(url: try #require(URL(string: direct)))).body.collect(upTo: 1000)
+            #expect(String(decoding: unseen, as: UTF8.self).hasPrefix("server: GET /a"))
             setenv("no_proxy", "localhost,127.0.0.1", 1)
             #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("server: GET /a"))
         }

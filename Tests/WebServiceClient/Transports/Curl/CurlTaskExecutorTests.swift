@@ -53,15 +53,20 @@ struct CurlTaskExecutorTests {
         }
         let transport = try transport()
         let request = ServiceRequest(url: server.url)
-        let lengths = try await watched(within: .seconds(60)) {
+        let answers = try await watched(within: .seconds(60)) {
             try await withTaskExecutorPreference(transport.taskExecutor) {
-                try await withThrowingTaskGroup(of: Int.self) { group in
-                    for _ in 0..<all { group.addTask { try await transport.send(request).body.collect(upTo: 100).count } }
+                try await withThrowingTaskGroup(of: String.self) { group in
+                    for _ in 0..<all {
+                        group.addTask {
+                            let data = try await transport.send(request).body.collect(upTo: 100)
+                            return "\(data.count) on \(Self.thread())"
+                        }
+                    }
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
             }
         }
-        #expect(lengths == Array(repeating: 5, count: all))
+        #expect(answers == Array(repeating: "5 on curl-transport", count: all))
     }
 
     @Test func `a deadline passes while the task sleeps there, and a cancel ends its call`() async throws {
@@ -92,6 +97,30 @@ struct CurlTaskExecutorTests {
                 }
             }
         }
+    }
+
+    @Test func `its own thread may let go of the transport, and is told of its own faults`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+        let request = ServiceRequest(url: server.url)
+        let blocked = try await watched(within: .seconds(60)) {
+            let executor: any TaskExecutor
+            let kept: Locked<CurlTransport?>
+            do {
+                let transport = try transport()
+                (executor, kept) = (transport.taskExecutor, Locked(transport))
+            }
+            return try await withTaskExecutorPreference(executor) {
+                let status = try await kept.withLock { $0 }?.send(request).status
+                #expect(status == 200)
+                kept.withLock { $0 = nil }
+                var mask = sigset_t()
+                pthread_sigmask(SIG_SETMASK, nil, &mask)
+                let blocked = [SIGTERM, SIGPIPE, SIGSEGV, SIGILL].map { sigismember(&mask, $0) == 1 }
+                while Self.thread() == "curl-transport" { try await Task.sleep(for: .milliseconds(1)) }
+                return blocked
+            }
+        }
+        #expect(blocked == [true, true, false, false])
     }
 
     @Test func `tasks outlive the transport, on other threads`() async throws {

@@ -81,6 +81,28 @@ struct CurlTransportTests {
         }
     }
 
+    @Test func `what had come when the whole time is over stands before the error, for who collects`() async throws {
+        let server = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.write("HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nwhy")
+            while connection.readRequest() != nil {}
+        }
+        let transport = try transport()
+        // The first time may be over before the head has come.
+        for total in [Duration.milliseconds(200), .seconds(2), .seconds(20)] {
+            var request = try server.request()
+            request.timeouts.total = total
+            guard let response = try? await transport.send(request) else { continue }
+            var body = Data()
+            let error = await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 1000, into: &body) }
+            #expect(error?.code == .timedOutTotal)
+            guard !body.isEmpty || total == .seconds(20) else { continue }
+            #expect(body == Data("why".utf8))
+            return
+        }
+        Issue.record("no head has come within twenty seconds")
+    }
+
     @Test func `an origin that does not answer keeps the others from nothing`() async throws {
         let silent = try LoopbackServer { $0.get("/") { _ in .hang } }
         let fine = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
