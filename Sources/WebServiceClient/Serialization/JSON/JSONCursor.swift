@@ -29,15 +29,14 @@ public struct JSONCursor: ~Copyable {
     ///
     /// - Throws: `DecodingError` when the value isn't an object, has no such member, or that is of another kind.
     @inlinable public func read<Value: JSONReadable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value {
-        try Value(from: member(name))
+        try Value._member(name, of: self)
     }
 
     /// The value of an object's member; `nil` when that isn't there or is null.
     ///
     /// - Throws: `DecodingError` when the value isn't an object, or the member is of another kind.
     @inlinable public func readIfPresent<Value: JSONReadable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value? {
-        let index = try present(name)
-        return index < 0 ? nil : try Value(from: member(at: index))
+        try Value._memberIfPresent(name, of: self)
     }
 
     /// The value of a member of a type that is only `Decodable`.
@@ -90,15 +89,11 @@ public struct JSONCursor: ~Copyable {
 
     // MARK: For what is inlined
 
-    @usableFromInline func member(_ name: StaticString) throws -> JSONCursor {
-        guard let index = try find(name) else { throw missing(name) }
-        return JSONCursor(document, JSONPlace(node: index &+ 1, container: place.index))
-    }
+    @usableFromInline func member(_ name: StaticString) throws -> JSONCursor { try JSONCursor(document, place(ofMember: name)) }
 
     /// The index of a member's value; -1 when it isn't there or is null.
     @usableFromInline func present(_ name: StaticString) throws -> Int {
-        guard let index = try find(name), document.word(index &+ 1).kind != .null else { return -1 }
-        return index &+ 1
+        try place(ofPresent: name)?.index ?? -1
     }
 
     @usableFromInline func member(at index: Int) -> JSONCursor {
@@ -127,10 +122,28 @@ public struct JSONCursor: ~Copyable {
 
     @usableFromInline func end(ofElementAt index: Int) -> Int { document.end(ofValueAt: index) }
 
+    // MARK: For what reads a member at once
+
+    @inline(__always) func place(ofMember name: StaticString) throws -> JSONPlace {
+        guard let index = try find(name) else { throw missing(name) }
+        return JSONPlace(node: index &+ 1, container: place.index)
+    }
+
+    /// `nil` when the member isn't there or is null.
+    @inline(__always) func place(ofPresent name: StaticString) throws -> JSONPlace? {
+        guard let index = try find(name), document.word(index &+ 1).kind != .null else { return nil }
+        return JSONPlace(node: index &+ 1, container: place.index)
+    }
+
     @inline(__always) private func find(_ name: StaticString) throws -> Int? {
         try checkObject()
-        guard name.hasPointerRepresentation else { return document.findRaw(name.description, inObjectAt: place.index) }
+        guard name.hasPointerRepresentation else { return findScalar(name) }
         return document.find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), inObjectAt: place.index)
+    }
+
+    /// A name that is a single scalar, and lies nowhere.
+    @inline(never) private func findScalar(_ name: StaticString) -> Int? {
+        document.findRaw(name.description, inObjectAt: place.index)
     }
 
     @inline(__always) private func checkObject() throws {

@@ -24,4 +24,23 @@
 public protocol JSONReadable {
     /// Reads the value at which the cursor stands.
     init(from json: borrowing JSONCursor) throws
+
+    /// The value of an object's member: what the initialiser makes of it. Leave it to the library, some of whose types find and read a
+    /// member in one call.
+    static func _member(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self
+    /// The same; `nil` when the member isn't there or is null.
+    static func _memberIfPresent(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self?
+}
+
+extension JSONReadable {
+    /// The value of an object's member, by the initialiser.
+    @inlinable public static func _member(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self {
+        try Self(from: json.member(name))
+    }
+
+    /// The same; `nil` when the member isn't there or is null.
+    @inlinable public static func _memberIfPresent(_ name: StaticString, of json: borrowing JSONCursor) throws -> Self? {
+        let index = try json.present(name)
+        return index < 0 ? nil : try Self(from: json.member(at: index))
+    }
 }
