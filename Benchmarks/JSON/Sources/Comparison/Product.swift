@@ -19,7 +19,7 @@ struct Product: Decodable, Equatable, Sendable {
 }
 
 /// The same, which reads itself.
-struct DirectProduct: JSONReadable, Sendable {
+struct DirectProduct: Sendable {
     var id: Int
     var name: String
     var description: String
@@ -29,16 +29,13 @@ struct DirectProduct: JSONReadable, Sendable {
     var releaseDate: String
     var category: String?
     var address: DirectAddress
+}
 
+extension DirectProduct: JSONReadable {
     init(from json: borrowing JSONCursor) throws {
-        id = try json.read("ID")
-        name = try json.read("Name")
-        description = try json.read("Description")
-        price = try json.read("Price")
-        rating = try json.read("Rating")
-        isDiscontinued = try json.read("Discontinued")
-        releaseDate = try json.read("ReleaseDate")
-        category = try json.readIfPresent("Category")
-        address = try json.read("Address")
+        self.init(
+            id: try json.read("ID"), name: try json.read("Name"), description: try json.read("Description"), price: try json.read("Price"),
+            rating: try json.read("Rating"), isDiscontinued: try json.read("Discontinued"), releaseDate: try json.read("ReleaseDate"),
+            category: try json.readIfPresent("Category"), address: try json.read("Address"))
     }
 }

@@ -15,6 +15,16 @@
 ///     }
 ///     let products = try JSONReader().read([Product].self, from: data, at: ["value"])
 ///
+/// A struct of many properties is read some percent faster by an initialiser in an extension that hands all of them to the memberwise one:
+///
+///     extension Product: JSONReadable {
+///         init(from json: borrowing JSONCursor) throws {
+///             self.init(id: try json.read("ID"), name: try json.read("Name"), …)
+///         }
+///     }
+///
+/// Where they are set one by one, the compiler may copy the whole at the end, which counts a reference for each string.
+///
 /// Members are found fastest in the order in which they come: each search begins after the member that was found last. The names are those
 /// of the text, whatever the reader's strategy for keys. Dates, data, URLs, decimals and numbers that JSON can't write are read by the
 /// reader's strategies. Errors are those of `Decodable`, at the same coding paths.
