@@ -17,22 +17,14 @@ package final class JSONElementParser {
     let document: JSONDocument
     private var stage = Stage.mark
     private var finder: JSONPathFinder
-    /// The payload without the elements, as far as it has come.
-    private(set) var surroundings = Data()
-    /// How many bytes of the payload have come, and where in it the array's first element and its end are.
+    private var surroundings: JSONSurroundings
+    /// The payload's text from its first element on, once that has begun.
+    private var text: JSONElementText?
+    /// The first bytes of the payload, until there are enough to tell what it is written in.
+    private var lead = Data()
+    /// How many bytes of the payload have come.
     private var total = 0
-    private var begin = 0
-    private var end = 0
 
-    /// Where in the document's text the next element is, and how much of it has been read.
-    private var position = 0
-    private var expectation = JSONScanner.Expectation.elementOrEnd
-    /// How much of the payload lies before the document's text.
-    private var dropped = 0
-    /// How many blanks have come since the last element.
-    private var blanks = 0
-    /// The end of an element that was cut, and up to where it has been sought.
-    private var pending: (end: JSONValueEnd, place: Int)?
     /// The elements on the tape: how many are left, and the next one's number and index.
     private var left = 0
     private var number = 0
@@ -53,6 +45,7 @@ package final class JSONElementParser {
         self.paths = paths
         self.needsArray = needsArray
         self.bounds = bounds
+        surroundings = JSONSurroundings(upTo: bounds.surroundings)
         finder = JSONPathFinder(paths: paths)
         document = JSONPool.take(reader)
     }
@@ -83,44 +76,42 @@ package final class JSONElementParser {
         guard !piece.isEmpty else { return }
         switch stage {
         case .mark:
-            surroundings.append(contentsOf: piece)
-            if surroundings.count >= 4 { try readMark() }
+            lead.append(contentsOf: piece)
+            if lead.count >= 4 { try readMark() }
         case .head:
             guard let length = finder.feed(piece.bindMemory(to: UInt8.self)) else { return try surround(piece) }
             try surround(UnsafeRawBufferPointer(rebasing: piece[..<length]))
-            begin = surroundings.count
+            surroundings.beginElements()
             path = finder.trail
             document.storage.pointee.rootPath = origin
-            dropped = begin
+            text = JSONElementText(
+                document, from: surroundings.begin, upTo: bounds.element, depthLimit: reader.boundedDepth - finder.trail.count)
             stage = .elements
             try take(UnsafeRawBufferPointer(rebasing: piece[length...]))
         case .elements:
-            drop()
-            document.storage.pointee.append(piece)
+            if left == 0 { text?.drop() }
+            text?.append(piece)
         case .tail, .ended:
             try surround(piece)
         }
     }
 
     private func surround(_ piece: UnsafeRawBufferPointer) throws {
-        guard surroundings.count + piece.count <= bounds.surroundings else {
-            throw tooLarge("What lies around the array", bounds.surroundings)
-        }
-        surroundings.append(contentsOf: piece)
+        guard surroundings.append(piece) else { throw tooLarge("What lies around the array", bounds.surroundings) }
     }
 
     /// Skips the byte order mark of UTF-8, and refuses other encodings, once there are bytes enough to tell.
     private func readMark() throws {
-        let lead = surroundings
         let isOther = lead.prefix(2).contains(0) || lead.starts(with: [0xFE, 0xFF]) || lead.starts(with: [0xFF, 0xFE])
         if isOther {
             throw SerializationError(.charset, "The payload is UTF-16 or UTF-32, which can't be read in pieces: decode it as a whole.")
         }
         stage = .head
-        surroundings = Data()
         let mark = lead.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         total -= mark
-        try lead.dropFirst(mark).withUnsafeBytes { try take($0) }
+        let rest = lead.dropFirst(mark)
+        lead = Data()
+        try rest.withUnsafeBytes { try take($0) }
     }
 
     /// Says that the payload has ended, after ``next()`` has had no more elements; again, while there are more.
@@ -131,32 +122,15 @@ package final class JSONElementParser {
         case .mark:
             // So short that it hasn't been looked at yet.
             try readMark()
-
         case .elements:
-            drop()
-            throw syntaxError(try scan() ?? JSONFault(reason: .truncated, offset: document.storage.pointee.count))
+            if left == 0 { text?.drop() }
+            if let error = text?.errorAtEnd() { throw error }
         case .head, .tail:
-            try checkSurroundings()
+            try surroundings.check(reader, arrayAt: needsArray ? paths.first : nil)
             stage = .ended
         case .ended:
             break
         }
-    }
-
-    private func checkSurroundings() throws {
-        let hasArray = stage == .tail
-        let whole = JSONPool.take(reader)
-        defer { JSONPool.giveBack(whole) }
-        surroundings.withUnsafeBytes { whole.storage.pointee.append($0) }
-        if let fault = whole.scan() {
-            // Behind the array, its elements count.
-            let isBehind = hasArray && fault.offset >= begin
-            let limit = reader.boundedDepth
-            throw JSONDocument.corrupted(JSONSyntaxError(fault, in: whole.text, after: isBehind ? end - begin : 0, limit: limit))
-        }
-        guard needsArray, let path = paths.first else { return }
-        let place = try whole.place(at: path)
-        if !hasArray { throw whole.mismatch([Any].self, at: place) }
     }
 
     // MARK: Output
@@ -177,84 +151,19 @@ package final class JSONElementParser {
         return place
     }
 
-    /// Reads as many elements as are whole.
+    /// Reads as many elements as are whole; false where there is none.
     private func readElements() throws -> Bool {
-        drop()
-        guard try hasWholeElement() else { return false }
+        text?.drop()
         document.storage.pointee.firstIndex += number
-        let fault = try scan()
-        if left > 0 || stage != .elements { return left > 0 }
-        // Nothing of it could be read: either it isn't whole, or it is wrong.
-        guard let fault else { return false }
-        guard let first = firstByte() else {
-            try skipBlanks()
-            return false
-        }
-        if expectation == .commaOrEnd { throw syntaxError(fault) }
-        var end = JSONValueEnd()
-        let rest = UnsafeBufferPointer(rebasing: document.text[first...])
-        if end.feed(rest) != nil { throw syntaxError(fault) }
-        // The blanks before it aren't part of what it may measure.
-        position = first
-        pending = (end, document.text.count)
-        try checkSize(rest.count)
-        return false
-    }
-
-    /// Whether the element that was cut is whole by now.
-    private func hasWholeElement() throws -> Bool {
-        guard var cut = pending else { return true }
-        let rest = UnsafeBufferPointer(rebasing: document.text[cut.place...])
-        if cut.end.feed(rest) != nil {
-            pending = nil
-            return true
-        }
-        pending = (cut.end, document.text.count)
-        try checkSize(document.text.count - position)
-        return false
-    }
-
-    /// Reads from the position on; what is whole gets on the tape.
-    private func scan() throws -> JSONFault? {
-        document.storage.pointee.clearTape()
-        var scanner = JSONScanner(
-            elementsIn: document.storage, from: position, expecting: expectation, depthLimit: reader.boundedDepth - finder.trail.count)
-        let fault = scanner.run()
-        position = scanner.position
-        expectation = scanner.expectation
-        left = scanner.count
         number = 0
-        if left > 0 { blanks = 0 }
         node = JSONWord.arrayHead
-        if expectation == .nothing { try endArray() }
-        return fault
-    }
-
-    /// Takes what comes after the array.
-    private func endArray() throws {
-        stage = .tail
-        end = dropped + position - 1
-        try surround(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: document.text[(position - 1)...])))
-    }
-
-    /// Drops what has been read from the document's text.
-    private func drop() {
-        guard left == 0, stage == .elements, position > 0 else { return }
-        document.storage.pointee.removeFirst(position)
-        dropped += position
-        if let cut = pending { pending = (cut.end, cut.place - position) }
-        position = 0
-    }
-
-    /// Drops what is nothing but blanks: of them there may be no end either.
-    private func skipBlanks() throws {
-        blanks += document.text.count - position
-        position = document.text.count
-        if blanks > bounds.element { throw tooLarge("The space between two elements", bounds.element) }
-    }
-
-    private func firstByte() -> Int? {
-        document.text[position...].firstIndex { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+        left = try text?.read() ?? 0
+        if let text, text.isAtEnd {
+            stage = .tail
+            surroundings.endElements(at: text.end)
+            try surround(text.rest)
+        }
+        return left > 0
     }
 
     // MARK: What lies around
@@ -263,9 +172,8 @@ package final class JSONElementParser {
     package func knownSurroundings() -> Data {
         switch stage {
         case .mark, .head: Data("null".utf8)
-        case .elements: surroundings + Data([UInt8(ascii: "]")] + finder.closers)
-        case .tail: surroundings.prefix(begin) + Data([UInt8(ascii: "]")] + finder.closers)
-        case .ended: surroundings
+        case .elements, .tail: surroundings.closed(by: finder.closers)
+        case .ended: surroundings.text
         }
     }
 
@@ -274,16 +182,7 @@ package final class JSONElementParser {
     /// The coding path of the array, or of where it ought to be.
     private var origin: [any CodingKey] { (path ?? (needsArray ? paths.first : nil) ?? []).map { JSONKey($0) } }
 
-    private func checkSize(_ size: Int) throws {
-        if size > bounds.element { throw tooLarge("An element of the array", bounds.element) }
-    }
-
     private func tooLarge(_ what: String, _ limit: Int) -> DecodingError {
         JSONDocument.corrupted(JSONSyntaxError(size: what, limit: limit, offset: total), at: origin)
-    }
-
-    private func syntaxError(_ fault: JSONFault) -> DecodingError {
-        let limit = fault.reason == .depth ? reader.boundedDepth : bounds.element
-        return JSONDocument.corrupted(JSONSyntaxError(fault, in: document.text, after: dropped, limit: limit), at: origin)
     }
 }
