@@ -79,7 +79,7 @@ final class ShippingReporter: Sendable {
 
     func noteRemark(_ remark: String) {
         guard change(\.saidRemark, to: remark) else { return }
-        core.report(.notice, "\(receiver) says: \"\(quoted(remark))\"")
+        core.report(.notice, "\(receiver) has taken log records, with a remark: \"\(quoted(remark))\"")
     }
 
     /// Tells how many records were lost in all, at once when it begins and then once a minute.
