@@ -7,6 +7,7 @@ final class ShippingReporter: Sendable {
         var isPaused = false
         var saidThatCompressionLacks = false
         var saidRemark: String?
+        var saidThatClockIsOff = false
         var saidRejections: Set<Int?> = []
         var lossesReported: UInt64 = 0
         var nextLossReport: UInt64 = 0
@@ -59,6 +60,19 @@ final class ShippingReporter: Sendable {
     func noteAnswer() {
         let (wasFailing, wasPaused) = (change(\.isFailing, to: false), change(\.isPaused, to: false))
         if wasFailing || wasPaused { core.report(.notice, "\(receiver) takes log records again.") }
+    }
+
+    /// Tells when the receiver's clock is another one, by a minute or more. Nothing is done about it: times are sent as they were taken.
+    ///
+    /// - Parameter offset: the nanoseconds that it is ahead; `nil` if it hasn't told.
+    func noteClock(_ offset: Int64?) {
+        guard let offset else { return }
+        let seconds = (offset / 1_000_000_000).magnitude
+        guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
+        core.report(
+            .notice,
+            "The clock of \(receiver) is \(seconds) s \(offset > 0 ? "ahead of" : "behind") the one here. Log records are sent with the time that "
+                + "it is here.")
     }
 
     func noteCompression(of payload: Payload) {
