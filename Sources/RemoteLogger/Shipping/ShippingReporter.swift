@@ -69,10 +69,8 @@ final class ShippingReporter: Sendable {
         guard let offset else { return }
         let seconds = (offset / 1_000_000_000).magnitude
         guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
-        core.report(
-            .notice,
-            "The clock of \(receiver) is \(seconds) s \(offset > 0 ? "ahead of" : "behind") the one here. Log records are sent with the time that "
-                + "it is here.")
+        let side = offset > 0 ? "ahead of" : "behind"
+        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the one here, which log records have their times from.")
     }
 
     func noteCompression(of payload: Payload) {
