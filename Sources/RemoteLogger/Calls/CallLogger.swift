@@ -11,8 +11,8 @@ public import WebServiceClient
 ///
 ///     info GitHub.issues(owner:name:) GET 200 in 84.2 ms http.request.method=GET url.template=/repos/%%owner%%/%%name%%/issues …
 ///
-/// It tells client, endpoint, route template, method, URL, status, duration and the sizes of the bodies. Secrets in the URL and the
-/// fields are masked; bodies are never logged.
+/// It tells client, endpoint, route template, method, URL, status, duration and the sizes of the bodies. Header fields and bodies are
+/// logged on demand only (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and bodies are masked.
 ///
 /// | outcome | level |
 /// |---|---|
@@ -29,12 +29,24 @@ public struct CallLogger: Interceptor {
     public var level: LogLevel
     /// Whether the header fields of request and response are logged, secrets masked. Default not.
     public var logsHeaders: Bool
+    /// The most bytes of a body that are logged, of the request's and of the response's each, where the endpoint doesn't say another
+    /// number (``LoggingAttribute/bodyLimit``). Default 0: no bodies. More than 64 KiB counts as that.
+    ///
+    /// The text goes into `http.request.body.content` and `http.response.body.content`, with the secrets masked that a ``LogRedaction``
+    /// and the names of JSON members and form items tell, and an ellipsis where it is cut. Left out are bodies that aren't text in UTF-8,
+    /// the request's if it is compressed, a file or a stream, and what of the response nobody reads.
+    ///
+    /// - Important: No mask knows what is private in a text. Log bodies where you know what is in them.
+    public var bodyLimit: Int
+
+    static let largestBodyLimit = 64 << 10
 
     /// A call logger on a logger.
-    public init(_ logger: RemoteLogger, level: LogLevel = .info, logsHeaders: Bool = false) {
+    public init(_ logger: RemoteLogger, level: LogLevel = .info, logsHeaders: Bool = false, bodyLimit: Int = 0) {
         self.logger = logger
         self.level = level
         self.logsHeaders = logsHeaders
+        self.bodyLimit = bodyLimit
     }
 
     /// Passes the request on, and logs what came of it.
@@ -44,7 +56,9 @@ public struct CallLogger: Interceptor {
         else {
             return try await next(request, context)
         }
-        let report = CallReport(logger: logger, level: level, logsHeaders: logsHeaders, request: request, context: context)
+        let report = CallReport(
+            logger: logger, level: level, logsHeaders: logsHeaders, bodyLimit: attribute.bodyLimit ?? bodyLimit, request: request,
+            context: context)
         do {
             return report.watch(try await next(request, context))
         } catch {

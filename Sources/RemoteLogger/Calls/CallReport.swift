@@ -6,20 +6,29 @@ final class CallReport: Sendable {
     private struct Progress {
         var received: Int64 = 0
         var hasEnded = false
+        var excerpt: BodyExcerpt?
+
+        mutating func take(_ piece: Data) {
+            received += Int64(piece.count)
+            excerpt?.append(piece)
+        }
     }
 
     private let logger: RemoteLogger
     private let level: LogLevel
     private let logsHeaders: Bool
+    private let bodyLimit: Int
     private let request: ServiceRequest
     private let context: CallContext
     private let start: UInt64
-    private let progress = Locked(Progress())
+    private let progress: Locked<Progress>
 
-    init(logger: RemoteLogger, level: LogLevel, logsHeaders: Bool, request: ServiceRequest, context: CallContext) {
+    init(logger: RemoteLogger, level: LogLevel, logsHeaders: Bool, bodyLimit: Int, request: ServiceRequest, context: CallContext) {
         self.logger = logger
         self.level = level
         self.logsHeaders = logsHeaders
+        self.bodyLimit = bodyLimit
+        progress = Locked(Progress(excerpt: BodyExcerpt(upTo: bodyLimit)))
         self.request = request
         self.context = context
         start = logger.pipeline.clock.uptime
@@ -28,7 +37,7 @@ final class CallReport: Sendable {
     /// The response with a body that tells when it has been read. One that is in memory already is reported at once.
     func watch(_ response: TransportResponse) -> TransportResponse {
         if let data = response.body.data {
-            progress.withLock { $0.received = Int64(data.count) }
+            progress.withLock { $0.take(data) }
             end(with: response)
             return response
         }
@@ -44,7 +53,7 @@ final class CallReport: Sendable {
                     let after = iterator
                     reader.withLock { $0 = after }
                     if let piece {
-                        progress.withLock { $0.received += Int64(piece.count) }
+                        progress.withLock { $0.take(piece) }
                     } else {
                         end(with: response)
                     }
@@ -65,20 +74,20 @@ final class CallReport: Sendable {
 
     /// The body was read, or left before its end.
     private func end(with response: TransportResponse, isLeft: Bool = false) {
-        guard let received = finish() else { return }
+        guard let body = finish() else { return }
         let level = response.status >= 500 ? max(self.level, .error) : response.status >= 400 ? max(self.level, .warning) : self.level
         let remark = isLeft ? ", body left unread" : ""
-        log(level, "\(name) \(response.status) in \(milliseconds)" + remark, metadata(response, received: received))
+        log(level, "\(name) \(response.status) in \(milliseconds)" + remark, metadata(response, body))
     }
 
     /// There is no response, or its body broke off.
     func end(with error: any Error, response: TransportResponse? = nil) {
-        guard let received = finish() else { return }
+        guard let body = finish() else { return }
         let isCancelled = error is CancellationError
         let outcome = isCancelled ? "cancelled" : response == nil ? "failed" : "broke off"
         log(
             isCancelled ? .debug : max(level, .error), "\(name) \(outcome) after \(milliseconds)",
-            metadata(response, received: received), error: isCancelled ? nil : error)
+            metadata(response, body), error: isCancelled ? nil : error)
     }
 
     /// Logs without a place in the source: the one where the call was made isn't known here.
@@ -89,12 +98,12 @@ final class CallReport: Sendable {
         logger.record(level, message(), metadata(), error: error, source: nil)
     }
 
-    /// The bytes received; `nil` when the call has been reported already.
-    private func finish() -> Int64? {
+    /// What was received; `nil` when the call has been reported already.
+    private func finish() -> Progress? {
         progress.withLock { progress in
             guard !progress.hasEnded else { return nil }
             progress.hasEnded = true
-            return progress.received
+            return progress
         }
     }
 
@@ -112,7 +121,7 @@ final class CallReport: Sendable {
     }
 
     /// The names are those of OpenTelemetry's semantic conventions, where these have one.
-    private func metadata(_ response: TransportResponse?, received: Int64) -> LogMetadata {
+    private func metadata(_ response: TransportResponse?, _ body: Progress) -> LogMetadata {
         var metadata: LogMetadata = [
             "client": context.identity.client, "endpoint": context.identity.key, "url.template": context.identity.route,
             "http.request.method": request.method.rawValue, "url.full": SecretMask.text(of: request.url),
@@ -123,12 +132,29 @@ final class CallReport: Sendable {
         if repeats > 0 { metadata["http.request.resend_count"] = .int(Int64(repeats)) }
         if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
         if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers)) }
+        metadata["http.request.body.content"] = requestBody.map { .string($0) }
         guard let response else { return metadata }
         metadata["http.response.status_code"] = .int(Int64(response.status))
-        metadata["http.response.body.size"] = .int(received)
+        metadata["http.response.body.size"] = .int(body.received)
         if response.url != request.url { metadata["url.answered"] = .string(SecretMask.text(of: response.url)) }
         if logsHeaders { metadata["http.response.header"] = .dictionary(fields(response.headers)) }
+        let text = body.excerpt?.text(
+            contentType: response.headers[.contentType], size: body.received, redaction: logger.pipeline.redaction)
+        metadata["http.response.body.content"] = text.map { .string($0) }
         return metadata
+    }
+
+    /// The beginning of the request's body, if it is to be logged and in memory.
+    private var requestBody: String? {
+        guard request.headers[.contentEncoding] == nil, var excerpt = BodyExcerpt(upTo: bodyLimit), let body = request.body,
+            case .segments(let segments) = body.source
+        else { return nil }
+        for segment in segments {
+            guard case .data(let data) = segment else { return nil }
+            excerpt.append(data)
+        }
+        let contentType = request.headers[.contentType] ?? body.contentType
+        return excerpt.text(contentType: contentType, size: body.length ?? 0, redaction: logger.pipeline.redaction)
     }
 
     private func fields(_ headers: HTTPFields) -> LogMetadata {

@@ -146,7 +146,7 @@ public struct ElasticsearchFormat: LogFormat {
 
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         // Without its body an answer tells nothing; ids make it safe to ask again, for less where it is too long.
-        if answer.bodyFault == .tooLarge { return .split }
+        if answer.bodyFault == .tooLarge { return answer.records > 1 ? .split : .pause(reason: ReceiverAnswer.tooLargeText) }
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any] else {
             // It was cut where nobody could notice, or somebody else has answered: a proxy that wants a password, for one.
             guard answer.body.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {

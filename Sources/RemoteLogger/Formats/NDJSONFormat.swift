@@ -3,13 +3,15 @@ public import Foundation
 /// One JSON object a line, with everything that a record knows:
 ///
 ///     {"time":"2026-03-01T09:30:00.123456789Z","level":"info","label":"shop","message":"Order placed","metadata":{"order":7},
-///      "id":"0e5f…","sequence":12,"trace":"4bf9…","span":"00f0…","file":"Shop/Orders.swift","function":"place()","line":42}
+///      "id":"0e5f…","sequence":12,"uptime":93210123456789,"trace":"4bf9…","span":"00f0…","flags":1,
+///      "file":"Shop/Orders.swift","function":"place()","line":42}
 ///
-/// (in one line; `label`, `metadata`, `error`, `trace`, `span` and the source are left out where a record has none). Whole numbers have
-/// all their digits, dates are RFC 3339, bytes are Base64, NaN and the infinities are strings.
+/// (in one line; `label`, `metadata`, `error`, `uptime`, `trace`, `span`, `flags` and the source are left out where a record has none;
+/// `uptime` is ``LogRecord/uptime`` in nanoseconds, `flags` are those of the trace). Whole numbers have all their digits, dates are RFC
+/// 3339, bytes are Base64, NaN and the infinities are strings.
 ///
-/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 and 422
-/// look for the record in question; 401, 403, 407 and redirects pause; the rest is final.
+/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 and 422 look for the record in
+/// question; 401, 403, 407 and redirects pause; the rest is final.
 public struct NDJSONFormat: LogFormat {
     /// `application/x-ndjson` unless set.
     public var contentType = "application/x-ndjson"
@@ -53,6 +55,10 @@ public struct NDJSONFormat: LogFormat {
         text.hexadecimal(record.id.high, record.id.low)
         text.raw("\",\"sequence\":")
         text.integer(record.sequence)
+        if record.uptime > 0 {
+            text.raw(",\"uptime\":")
+            text.integer(record.uptime)
+        }
         if let trace = record.trace { write(trace, into: &text) }
         if let source = record.source {
             text.raw(",\"file\":")
@@ -69,9 +75,13 @@ public struct NDJSONFormat: LogFormat {
         text.raw(",\"trace\":\"")
         text.hexadecimal(trace.traceHigh, trace.traceLow)
         text.byte("\"")
-        guard let span = trace.span else { return }
-        text.raw(",\"span\":\"")
-        text.hexadecimal(span)
-        text.byte("\"")
+        if let span = trace.span {
+            text.raw(",\"span\":\"")
+            text.hexadecimal(span)
+            text.byte("\"")
+        }
+        guard trace.flags != 0 else { return }
+        text.raw(",\"flags\":")
+        text.integer(UInt64(trace.flags))
     }
 }

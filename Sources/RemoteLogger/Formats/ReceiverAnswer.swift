@@ -34,6 +34,18 @@ public struct ReceiverAnswer: Sendable {
         case brokeOff
     }
 
+    /// Tells of a body that is ``BodyFault/tooLarge``.
+    static let tooLargeText = "its answer is larger than \(bodyLimit >> 20) MiB"
+
+    /// What is worth knowing of an answer whose body isn't there, although the status says what became of the records; `nil` with a body.
+    var faultRemark: String? {
+        switch bodyFault {
+        case .tooLarge: "\(Self.tooLargeText) and was not read"
+        case .brokeOff: "its answer of status \(status) broke off"
+        case nil: nil
+        }
+    }
+
     /// Whether the receiver wants other credentials, or is somewhere else: the records are fine, the settings aren't. Redirects count,
     /// since credentials don't follow them.
     public var asksForOtherSettings: Bool {

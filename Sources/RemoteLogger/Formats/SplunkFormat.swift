@@ -90,6 +90,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
             guard acknowledges else { return .delivered() }
             // Splunk has it, and without the ticket nobody can ask for it.
             if answer.bodyFault == .brokeOff { return .retry }
+            if answer.bodyFault == .tooLarge { return .pause(reason: ReceiverAnswer.tooLargeText) }
             guard let ticket = (body?["ackId"] as? NSNumber)?.int64Value, ticket >= 0 else {
                 return .pause(reason: "it gives no ackId: switch acknowledgement on for the token, or off for the format")
             }

@@ -21,24 +21,11 @@ extension UnsafeBufferPointer<UInt8> {
 
     /// Whether what stands beside such a name is a name itself.
     func isNaming(_ range: Range<Int>) -> Bool {
-        switch range.count {
-        case 3: isText(range, "key")
-        case 4: isText(range, "name")
-        case 5: isText(range, "field")
-        case 6: isText(range, "header")
-        case 9: isText(range, "parameter")
-        default: false
-        }
+        isText(range, "key") || isText(range, "name") || isText(range, "field") || isText(range, "header") || isText(range, "parameter")
     }
 
     /// Whether what stands beside such a name is the value of one that stands beside ``isNaming(_:)``.
     func isValuing(_ range: Range<Int>) -> Bool {
-        switch range.count {
-        case 3: isText(range, "val")
-        case 5: isText(range, "value")
-        case 6: isText(range, "values")
-        case 7: isText(range, "content")
-        default: false
-        }
+        isText(range, "val") || isText(range, "value") || isText(range, "values") || isText(range, "content")
     }
 }

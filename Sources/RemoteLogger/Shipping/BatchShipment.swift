@@ -60,6 +60,7 @@ struct BatchShipment: Sendable {
                 noteFailure(of: turn, message, retryAfter: nil)
             case .verdict(let verdict, let status, let retryAfter):
                 if let status { core.note(status: status) }
+                reporter.noteClock(core.sender.clockOffset)
                 if let rest = await settle(piece, verdict, of: turn, status: status, retryAfter: retryAfter) { return rest }
             }
         }

@@ -28,7 +28,9 @@ final class HTTPSender: PayloadSender {
             // The encoding is a fact and no setting.
             headers[.contentEncoding] = payload.isCompressed ? "gzip" : nil
             let answer = try await send(to: endpoint, headers, payload.body, records: payload.records)
-            let verdict = format.judge(answer)
+            var verdict = format.judge(answer)
+            // Whatever else the body may have said is unknown, and shouldn't be so in silence.
+            if verdict == .delivered(remark: nil), let remark = answer.faultRemark { verdict = .delivered(remark: remark) }
             // Who can't judge without the body doesn't know what became of the records.
             if case .retry = verdict, (200..<300).contains(answer.status), answer.bodyFault == .brokeOff {
                 return .failure("its answer of status \(answer.status) broke off")

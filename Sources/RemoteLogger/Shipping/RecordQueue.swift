@@ -1,5 +1,5 @@
-/// A queue in pieces of one size: what is taken from its front is let go at once, piece by piece its memory is, too, and nothing moves but when something
-/// is taken out of its middle. To grow never copies more than a piece: it is done by who logs.
+/// A queue in pieces of one size: what is taken from its front is let go at once, piece by piece its memory is, too, and nothing moves
+/// but when something is taken out of its middle. To grow never copies more than a piece: it is done by who logs.
 struct RecordQueue<Element: Sendable>: Sendable {
     /// All but the last are full, but for what is taken from the first.
     private var pieces: [[Element?]] = []
@@ -10,7 +10,7 @@ struct RecordQueue<Element: Sendable>: Sendable {
     private var spare: [Element?] = []
 
     /// The elements of a piece.
-    private static var size: Int { 256 }
+    static var size: Int { 128 }
 
     var isEmpty: Bool { count == 0 }
     var first: Element? { self[0] }
@@ -26,6 +26,9 @@ struct RecordQueue<Element: Sendable>: Sendable {
             set(place, element)
         }
     }
+
+    /// Whether the next element begins a piece that has to be allocated.
+    var isAboutToGrow: Bool { spare.capacity == 0 && pieces.last?.count == Self.size }
 
     mutating func append(_ element: Element) {
         if pieces.isEmpty {

@@ -44,12 +44,13 @@ extension ShippingCore {
         guard !losses.isEmpty else { return }
         var generator = SystemRandomNumberGenerator()
         let text = losses.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
+        var metadata = LogMetadata(losses.map { ("dropped.\($0.reason)", .int(Int64(clamping: $0.count))) })
+        metadata["receiver.clock_offset_s"] = sender.clockOffset.map { .int($0 / 1_000_000_000) }
         write(
             LogRecord(
                 id: LogRecordID(high: generator.next(), low: generator.next()), sequence: 0, time: settings.clock.time,
                 uptime: settings.clock.uptime, level: max(.warning, settings.minimumLevel), label: LogRecord.ownLabel,
-                message: "Log records were dropped: \(text).",
-                metadata: LogMetadata(losses.map { ("dropped.\($0.reason)", .int(Int64(clamping: $0.count))) })))
+                message: "Log records were dropped: \(text).", metadata: metadata))
     }
 
     /// Counts a request that is about to be sent.

@@ -7,6 +7,7 @@ final class ShippingReporter: Sendable {
         var isPaused = false
         var saidThatCompressionLacks = false
         var saidRemark: String?
+        var saidThatClockIsOff = false
         var saidRejections: Set<Int?> = []
         var lossesReported: UInt64 = 0
         var nextLossReport: UInt64 = 0
@@ -61,6 +62,17 @@ final class ShippingReporter: Sendable {
         if wasFailing || wasPaused { core.report(.notice, "\(receiver) takes log records again.") }
     }
 
+    /// Tells when the receiver's clock is another one, by a minute or more. Nothing is done about it: times are sent as they were taken.
+    ///
+    /// - Parameter offset: the nanoseconds that it is ahead; `nil` if it hasn't told.
+    func noteClock(_ offset: Int64?) {
+        guard let offset else { return }
+        let seconds = (offset / 1_000_000_000).magnitude
+        guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
+        let side = offset > 0 ? "ahead of" : "behind"
+        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the one here, which log records have their times from.")
+    }
+
     func noteCompression(of payload: Payload) {
         guard payload.lacksCompressor, change(\.saidThatCompressionLacks, to: true) else { return }
         core.report(.notice, "There is no zlib (libz.so.1) on this system: log records are sent without compression.")
@@ -79,7 +91,7 @@ final class ShippingReporter: Sendable {
 
     func noteRemark(_ remark: String) {
         guard change(\.saidRemark, to: remark) else { return }
-        core.report(.notice, "\(receiver) says: \"\(quoted(remark))\"")
+        core.report(.notice, "\(receiver) has taken log records, with a remark: \"\(quoted(remark))\"")
     }
 
     /// Tells how many records were lost in all, at once when it begins and then once a minute.

@@ -10,14 +10,14 @@ import Testing
             metadata: [
                 "n": Int64.max, "list": [1, 2], "map": ["k": "v"], "data": Data([1, 2, 3]), "none": LogValue.null, "nan": Double.nan,
             ],
-            error: "gone", trace: TraceContext(traceID: "4bf92f3577b34da6a3ce929d0e0e4736", spanID: "00f067aa0ba902b7"),
+            error: "gone", trace: TraceContext(traceID: "4bf92f3577b34da6a3ce929d0e0e4736", spanID: "00f067aa0ba902b7", flags: 1),
             source: LogSource(file: "Shop/Orders.swift", function: "place()", line: 42))
         let text = String(decoding: try NDJSONFormat().encode([record]), as: UTF8.self)
         #expect(
             text == #"{"time":"2026-03-01T09:30:00.123456789Z","level":"warning","label":"test","message":"Line\nbreak","#
                 + #""metadata":{"n":9223372036854775807,"list":[1,2],"map":{"k":"v"},"data":"AQID","none":null,"nan":"NaN"},"#
-                + #""error":"gone","id":"00000000000000ab0000000000000007","sequence":7,"#
-                + #""trace":"4bf92f3577b34da6a3ce929d0e0e4736","span":"00f067aa0ba902b7","#
+                + #""error":"gone","id":"00000000000000ab0000000000000007","sequence":7,"uptime":7,"#
+                + #""trace":"4bf92f3577b34da6a3ce929d0e0e4736","span":"00f067aa0ba902b7","flags":1,"#
                 + #""file":"Shop/Orders.swift","function":"place()","line":42}"# + "\n")
     }
 

@@ -22,6 +22,34 @@ import WebServiceClient
         harness.expectConservation()
     }
 
+    @Test func `a clock that is days off is told once, by the diagnostics, and by each report of losses`() async throws {
+        let harness = try Harness(Self.receiver(daysAhead: 3)) { $0.buffer.bytes = 2_000 }
+        let ahead = { harness.events.withLock { $0.filter { $0.message.contains("ahead of the one here") }.count } }
+        for number in 0..<3 {
+            harness.logger.info("m\(number)")
+            #expect(await harness.shipper.flush(within: .seconds(5)))
+        }
+        #expect(ahead() == 1)
+        harness.logger.info(String(repeating: "too long ", count: 1_000))
+        harness.logger.info("next")
+        #expect(await harness.shipper.flush(within: .seconds(5)))
+        let report = try #require(harness.receiver.lines.joined().first { $0.message.contains("oversize 1") })
+        guard case .int(let offset) = report.metadata?["receiver.clock_offset_s"] else {
+            Issue.record("\(report)")
+            return
+        }
+        #expect((250_000...270_000).contains(offset) && ahead() == 1)
+    }
+
+    @Test func `a clock that is right is no news`() async throws {
+        let harness = try Harness(Self.receiver(daysAhead: 0))
+        harness.logger.info("m")
+        #expect(await harness.shipper.flush(within: .seconds(5)))
+        let offset = try #require(harness.shipper.statistics.receiverClockOffset)
+        #expect(offset < .seconds(60) && offset > .seconds(-60))
+        #expect(harness.events.withLock { $0.isEmpty })
+    }
+
     @Test func `what has waited for too long goes to the dead letters`() async throws {
         let box = try DeadLetterBox()
         defer { box.remove() }

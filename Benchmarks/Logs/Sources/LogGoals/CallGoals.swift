@@ -29,12 +29,13 @@ struct CallGoals {
 
     /// A call with three values, while fsync doesn't come back and nobody takes connections: 10,000 calls a second, evenly spaced.
     ///
-    /// In between the thread looks at the clock and doesn't sleep. The quantiles are of the calls, then, and not of what the system does to a
-    /// thread that sleeps: in bursts with a sleep between them the first call of each one, to cold caches on a processor that has just been woken,
-    /// would be as many calls as there are bursts, and the quantile at that border would be theirs. ``afterPauses(_:)`` shows these.
+    /// In between the thread looks at the clock and doesn't sleep. The quantiles are of the calls, then, and not of what the system does
+    /// to a thread that sleeps: in bursts with a sleep between them the first call of each one, to cold caches on a processor that has just
+    /// been woken, would be as many calls as there are bursts, and the quantile at that border would be theirs. ``afterPauses(_:)`` shows
+    /// these.
     ///
-    /// The memory fills in the first second, which belongs to it: of 100,000 calls some 1,100 touch a page for the first time, which takes 5 µs or more by
-    /// the kernel. The 99 % quantile is of these.
+    /// The memory fills in the first second, which belongs to it: one call of 128 takes memory for all of them then, which costs it some
+    /// 30 µs by the kernel.
     func enabled(seconds duration: Double) async throws -> Goal {
         let calls = Int(duration * 10_000)
         let (result, isBlocked) = try await whileBlocked(name: "calls") { Self.measure($0, calls, every: 100_000) }

@@ -6,7 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// The time that processors have worked, in nanoseconds: on a machine that has other things to do it tells more than the time that has passed.
+/// The time that processors have worked, in nanoseconds: on a machine that has other things to do it tells more than the time that has
+/// passed.
 enum ProcessorTime {
     /// For all threads of this process.
     static var process: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }

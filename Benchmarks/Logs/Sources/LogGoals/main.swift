@@ -1,10 +1,10 @@
 import Foundation
 
-// The goals of log shipping, measured: `Benchmarks/logs`. The first argument scales how much is done, 1 unless given; `calls` behind it leaves out all but
-// the calls.
+// The goals of log shipping, measured: `Benchmarks/logs`. The first argument scales how much is done, 1 unless given; `calls` or `spool`
+// behind it leaves out all but the calls, or all but the rate into the spool.
 
 let scale = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 1
-let onlyCalls = CommandLine.arguments.dropFirst(2).first == "calls"
+let part = CommandLine.arguments.dropFirst(2).first
 let folder = URL.temporaryDirectory.appending(path: "log-goals-\(ProcessInfo.processInfo.processIdentifier)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }
@@ -16,12 +16,14 @@ func show(_ goal: Goal) {
 
 let calls = CallGoals(folder: folder)
 let throughput = ThroughputGoals(folder: folder)
-show(calls.filtered())
-show(try await calls.enabled(seconds: max(1, 10 * scale)))
-show(try await calls.afterPauses(max(100, Int(500 * scale))))
-show(RedactionGoals().masked())
-if !onlyCalls {
-    show(try await throughput.spooled(max(20_000, Int(1_000_000 * scale))))
+if part != "spool" {
+    show(calls.filtered())
+    show(try await calls.enabled(seconds: max(1, 10 * scale)))
+    show(try await calls.afterPauses(max(100, Int(500 * scale))))
+    show(RedactionGoals().masked())
+}
+if part != "calls" { show(try await throughput.spooled(max(20_000, Int(1_000_000 * scale)))) }
+if part == nil {
     show(try await throughput.delivered(max(20_000, Int(500_000 * scale))))
     show(try await throughput.wire())
     show(try await throughput.start())

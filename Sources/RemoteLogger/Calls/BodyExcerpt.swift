@@ -1,0 +1,46 @@
+import Foundation
+import WebServiceClient
+
+/// The beginning of a body, for a record: text in UTF-8 with its secrets masked, of a bounded length.
+struct BodyExcerpt: Sendable {
+    /// The most bytes of the text.
+    private let limit: Int
+    private var bytes = Data()
+
+    /// How much more is looked at: what is cut in two isn't known for a secret. Masks come first, and then the cut.
+    private static var margin: Int { 4_096 }
+
+    /// An excerpt of at most so many bytes; `nil` where that is none.
+    init?(upTo limit: Int) {
+        guard limit > 0 else { return nil }
+        self.limit = min(limit, CallLogger.largestBodyLimit)
+    }
+
+    /// Takes what comes next of the body.
+    mutating func append(_ piece: Data) {
+        let room = limit + Self.margin - bytes.count
+        if room > 0 { bytes.append(piece.prefix(room)) }
+    }
+
+    /// The text, with an ellipsis where it is cut; `nil` when there is no body, or when it isn't text in UTF-8: in another charset a
+    /// secret would not be known for one.
+    ///
+    /// - Parameter size: the bytes of the whole body.
+    func text(contentType: String?, size: Int64, redaction: LogRedaction) -> String? {
+        guard !bytes.isEmpty, let whole = decoded else { return nil }
+        let masked = redaction.masked(SecretMask.text(ofBody: whole, contentType: contentType))
+        guard masked.utf8.count > limit || size > Int64(bytes.count) else { return masked }
+        // A position within a character is that character's.
+        let end = masked.utf8.index(masked.startIndex, offsetBy: limit, limitedBy: masked.endIndex) ?? masked.endIndex
+        return masked[..<end] + "…"
+    }
+
+    /// What is there as text, without a last character that is cut in two.
+    private var decoded: String? {
+        guard !bytes.contains(0) else { return nil }
+        for dropped in 0...min(3, bytes.count) {
+            if let text = String(bytes: bytes.dropLast(dropped), encoding: .utf8) { return text }
+        }
+        return nil
+    }
+}

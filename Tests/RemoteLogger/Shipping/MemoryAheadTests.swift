@@ -1,0 +1,40 @@
+#if canImport(Glibc)
+import Glibc
+import TestSupport
+import Testing
+
+@testable import RemoteLogger
+
+@Suite struct MemoryAheadTests {
+    /// The page faults of this thread so far that needed no disk.
+    private static var faults: Int {
+        var usage = rusage()
+        // RUSAGE_THREAD, which the module doesn't have.
+        getrusage(__rusage_who_t(1), &usage)
+        return usage.ru_minflt
+    }
+
+    @Test func `what was provided is there without page faults`() async throws {
+        // On a thread of its own, which has a heap that nobody has used.
+        let faults = try await onOwnThread {
+            MemoryAhead.provide(90 << 10)
+            var blocks: [UnsafeMutableRawPointer] = []
+            blocks.reserveCapacity(200)
+            let before = Self.faults
+            for _ in 0..<200 {
+                guard let block = malloc(400) else { continue }
+                memset(block, 1, 400)
+                blocks.append(block)
+            }
+            let found = Self.faults - before
+            blocks.forEach { free($0) }
+            return found
+        }
+        #expect(faults <= 5, "it is twenty pages")
+    }
+
+    @Test(arguments: [.min, -1, 0, 1, 4_096, 1 << 20, .max]) func `any number of bytes may be asked for`(bytes: Int) {
+        MemoryAhead.provide(bytes)
+    }
+}
+#endif
