@@ -1,4 +1,5 @@
 #if os(Linux)
+import CSystemLibraries
 import Foundation
 import Testing
 import WebServiceTesting
