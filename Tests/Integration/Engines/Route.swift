@@ -23,9 +23,12 @@ struct Route: Sendable, CustomTestStringConvertible {
             + (engine != .urlSession ? secure.map { Route(engine: engine, server: $0, http1Only: true) } : [])
     }
 
-    /// Those on which calls may be cancelled, and go on: lighttpd 1.4.69 now and then resets streams of HTTP/2 on a connection that calls
-    /// were cancelled on, which HTTPClient keeps using.
-    static let steady = all.filter { !($0.server == "tls-lighttpd" && $0.engine.isHTTPClient && !$0.http1Only) }
+    /// Those on which calls may be cancelled, and go on.
+    static let steady = all.filter(\.isSteady)
+
+    /// Whether every stream is answered: lighttpd 1.4.69 now and then resets one of HTTP/2 (with CANCEL), most of all on a connection that
+    /// calls were cancelled on, which HTTPClient keeps using.
+    var isSteady: Bool { !(server == "tls-lighttpd" && engine.isHTTPClient && !http1Only) }
 
     /// The way, opened.
     func open() throws -> Way {
@@ -33,6 +36,6 @@ struct Route: Sendable, CustomTestStringConvertible {
         let transport = try engine.transport(to: server, http1Only: http1Only)
         return Way(
             transport: try #require(transport), server: server, trust: try engine.trust(for: server),
-            speaksHTTP2: server.tls != nil && !http1Only && transport?.capabilities.contains(.http2) == true)
+            speaksHTTP2: server.tls != nil && !http1Only && transport?.capabilities.contains(.http2) == true, isSteady: isSteady)
     }
 }

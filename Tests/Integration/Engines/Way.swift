@@ -8,6 +8,8 @@ struct Way: Sendable {
     let server: TestServer
     let trust: TrustPolicy?
     let speaksHTTP2: Bool
+    /// Whether the server now and then resets a stream that it should answer: see ``Route/isSteady``.
+    var isSteady = true
 
     /// A request of a path with its query.
     func request(_ method: ServiceRequest.Method, _ path: String, body: RequestBody? = nil) throws -> ServiceRequest {
@@ -23,8 +25,19 @@ struct Way: Sendable {
     /// A request to get a path.
     func request(_ path: String) throws -> ServiceRequest { try request(.get, path) }
 
-    /// The response to a request, and all of its body.
+    /// The response to a request, and all of its body. Where the server isn't steady, a lost request that may be repeated is, twice.
     func exchange(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
+        for _ in 0..<(isSteady || !request.method.isIdempotent ? 0 : 2) {
+            do {
+                return try await exchangeOnce(request)
+            } catch let error as TransportError where error.code == .connectionLost {
+                continue
+            }
+        }
+        return try await exchangeOnce(request)
+    }
+
+    private func exchangeOnce(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
         let response = try await transport.send(request)
         return (response, try await response.body.collect(upTo: 16 << 20))
     }
