@@ -25,9 +25,9 @@ struct Way: Sendable {
     /// A request to get a path.
     func request(_ path: String) throws -> ServiceRequest { try request(.get, path) }
 
-    /// The response to a request, and all of its body. Where the server isn't steady, a lost request that may be repeated is, twice.
+    /// The response to a request, and all of its body. Where the server isn't steady, a lost request is repeated, twice: httpbin keeps nothing.
     func exchange(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
-        for _ in 0..<(isSteady || !request.method.isIdempotent ? 0 : 2) {
+        for _ in 0..<(isSteady ? 0 : 2) {
             do {
                 return try await exchangeOnce(request)
             } catch let error as TransportError where error.code == .connectionLost {
