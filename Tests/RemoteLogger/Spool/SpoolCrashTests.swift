@@ -11,7 +11,7 @@ import WebServiceClient
         1...max(1, ProcessInfo.processInfo.environment["CRASH_RUNS"].flatMap { UInt64($0) } ?? 2)
 
     /// What a run knew when it ended.
-    private struct Outcome {
+    struct Outcome {
         /// Written and synced, as the spool said.
         var accepted: Set<UInt64> = []
         /// Everything that was logged.
@@ -53,7 +53,8 @@ import WebServiceClient
         await harness.end()
     }
 
-    private static func check(_ disk: MemoryDisk, _ outcome: Outcome, powerFailed: Bool = false, _ note: String) async throws {
+    /// Opens what is left, and looks whether all is there that has to be.
+    static func check(_ disk: MemoryDisk, _ outcome: Outcome, powerFailed: Bool = false, _ note: String) async throws {
         let next = try SpoolHarness(disk) { $0.diskBytes = 512 << 10 }
         #expect(next.spool.statistics.mode == .disk, "\(note)")
         let held = next.store.load.records

@@ -13,14 +13,17 @@ struct SpoolHarness {
     /// What appending has told as lost.
     private let told = Locked<[RecordLoss]>([])
 
-    init(_ disk: MemoryDisk = MemoryDisk(), configure: (inout SpoolSettings) -> Void = { _ in }) throws {
+    /// - Parameter files: the disk's calls, unless something stands between.
+    init(
+        _ disk: MemoryDisk = MemoryDisk(), files: SpoolFileSystem? = nil, configure: (inout SpoolSettings) -> Void = { _ in }
+    ) throws {
         self.disk = disk
         var settings = SpoolSettings()
         settings.clock = clock
         let events = events
         settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event) } }
         configure(&settings)
-        spool = Spool(root: "/spool", settings: settings, files: disk.files)
+        spool = Spool(root: "/spool", settings: settings, files: files ?? disk.files)
         store = try #require(spool.store(for: "default", minimumLevel: .trace))
     }
 

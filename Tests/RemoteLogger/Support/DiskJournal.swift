@@ -1,0 +1,192 @@
+import Foundation
+import RemoteLogger
+import WebServiceClient
+
+/// Stands between a spool and a disk in memory, and notes what changes and what of it is synced: so it can tell every state in which a power
+/// failure may leave the disk.
+///
+/// A change that isn't synced may be there or not, each for itself and in any order; of a write also the first half alone. A file's bytes are
+/// synced by its fsync, its name by that of its folder and by nothing else, which is less than file systems do.
+final class DiskJournal: Sendable {
+    /// What a disk holds: bytes by path.
+    typealias Contents = [String: [UInt8]]
+
+    private enum Change {
+        case create(String, Int)
+        case write(Int, Int, [UInt8])
+        case truncate(Int, Int)
+        case rename(Int, String, String)
+        case remove(Int, String)
+
+        /// How many ways there are for it to be there or not.
+        var outcomes: Int {
+            if case .write = self { 3 } else { 2 }
+        }
+    }
+
+    private struct State {
+        var changes: [(change: Change, isDurable: Bool)] = []
+        var names: [String: Int] = [:]
+        var open: [Int32: Int] = [:]
+        var files = 0
+    }
+
+    private let disk: MemoryDisk
+    private let before: Contents
+    private let state = Locked(State())
+
+    /// - Parameter disk: what it holds by now is on the medium.
+    init(_ disk: MemoryDisk) {
+        self.disk = disk
+        before = Dictionary(uniqueKeysWithValues: disk.paths.map { ($0, disk[$0] ?? []) })
+        state.withLock { state in
+            for path in before.keys.sorted() {
+                state.names[path] = state.files
+                state.files += 1
+            }
+        }
+    }
+
+    /// The states in which a power failure at this moment may leave the disk; `nil` when there are more than the limit.
+    func outcomes(limit: Int) -> Set<Contents>? {
+        let changes = state.withLock { $0.changes }
+        let pending = changes.indices.filter { !changes[$0].isDurable }
+        var (count, overflow) = (1, false)
+        for index in pending where !overflow { (count, overflow) = count.multipliedReportingOverflow(by: changes[index].change.outcomes) }
+        guard !overflow, count <= limit else { return nil }
+        var outcomes: Set<Contents> = []
+        for number in 0..<count {
+            var (rest, choice) = (number, [Int: Int]())
+            for index in pending {
+                choice[index] = rest % changes[index].change.outcomes
+                rest /= changes[index].change.outcomes
+            }
+            outcomes.insert(replay(changes.enumerated().map { ($1.change, choice[$0] ?? $1.change.outcomes - 1) }))
+        }
+        return outcomes
+    }
+
+    /// What becomes of the changes, each with how much of it is there.
+    private func replay(_ changes: [(Change, Int)]) -> Contents {
+        var names: [String: Int] = [:]
+        var files: [Int: [UInt8]] = [:]
+        for (number, path) in before.keys.sorted().enumerated() { (names[path], files[number]) = (number, before[path]) }
+        for (change, part) in changes where part > 0 {
+            switch change {
+            case .create(let path, let file): names[path] = file
+            case .write(let file, let offset, let bytes):
+                let written = bytes.prefix(part == 1 ? bytes.count / 2 : bytes.count)
+                var content = files[file] ?? []
+                if content.count < offset + written.count {
+                    content += [UInt8](repeating: 0, count: offset + written.count - content.count)
+                }
+                content.replaceSubrange(offset..<offset + written.count, with: written)
+                files[file] = content
+            case .truncate(let file, let size):
+                files[file] = (files[file] ?? []).prefix(size).map(\.self)
+            case .rename(let file, let path, let newPath):
+                if names[path] == file { names[path] = nil }
+                names[newPath] = file
+            case .remove(let file, let path):
+                if names[path] == file { names[path] = nil }
+            }
+        }
+        return names.mapValues { files[$0] ?? [] }
+    }
+
+    /// Makes a call, and notes what it changes; also where the power fails in it, since then nobody knows.
+    private func change<Result>(
+        _ body: () throws(SpoolFault) -> Result, _ note: (inout State) -> Change?
+    ) throws(SpoolFault) -> Result {
+        let wasDead = disk.isDead
+        let noted = state.withLock { state in (note(&state), state.changes.count) }
+        defer {
+            if !wasDead, let change = noted.0 { state.withLock { $0.changes.append((change, false)) } }
+        }
+        return try body()
+    }
+
+    private func settle(_ isSettled: (Change) -> Bool) {
+        guard !disk.isDead else { return }
+        state.withLock { state in
+            for index in state.changes.indices where isSettled(state.changes[index].change) { state.changes[index].isDurable = true }
+        }
+    }
+
+    /// The calls, which the disk makes.
+    var files: SpoolFileSystem {
+        let real = disk.files
+        var files = real
+        files.open = { path, access throws(SpoolFault) in
+            guard access == .create else {
+                let file = try real.open(path, access)
+                self.state.withLock { $0.open[file] = $0.names[path] }
+                return file
+            }
+            var number = 0
+            let file = try self.change { () throws(SpoolFault) in
+                try real.open(path, access)
+            } _: { state in
+                (number, state.files) = (state.files, state.files + 1)
+                state.names[path] = number
+                return .create(path, number)
+            }
+            self.state.withLock { $0.open[file] = number }
+            return file
+        }
+        files.write = { file, offset, buffer throws(SpoolFault) in
+            try self.change { () throws(SpoolFault) in
+                try real.write(file, offset, buffer)
+            } _: { state in
+                state.open[file].map { .write($0, offset, Array(buffer)) }
+            }
+        }
+        files.truncate = { file, size throws(SpoolFault) in
+            try self.change { () throws(SpoolFault) in
+                try real.truncate(file, size)
+            } _: { state in
+                state.open[file].map { .truncate($0, size) }
+            }
+        }
+        files.rename = { path, newPath throws(SpoolFault) in
+            try self.change { () throws(SpoolFault) in
+                try real.rename(path, newPath)
+            } _: { state in
+                guard let file = state.names.removeValue(forKey: path) else { return nil }
+                state.names[newPath] = file
+                return .rename(file, path, newPath)
+            }
+        }
+        files.remove = { path throws(SpoolFault) in
+            try self.change { () throws(SpoolFault) in
+                try real.remove(path)
+            } _: { state in
+                state.names.removeValue(forKey: path).map { .remove($0, path) }
+            }
+        }
+        files.sync = { file throws(SpoolFault) in
+            try real.sync(file)
+            guard let synced = self.state.withLock({ $0.open[file] }) else { return }
+            self.settle { change in
+                switch change {
+                case .write(let file, _, _), .truncate(let file, _): file == synced
+                case .create, .rename, .remove: false
+                }
+            }
+        }
+        files.syncDirectory = { folder throws(SpoolFault) in
+            try real.syncDirectory(folder)
+            self.settle { change in
+                switch change {
+                case .create(let path, _), .rename(_, _, let path), .remove(_, let path): path.hasPrefix(folder + "/")
+                case .write, .truncate: false
+                }
+            }
+        }
+        files.close = { file in
+            self.state.withLock { $0.open[file] = nil }
+            real.close(file)
+        }
+        return files
+    }
+}
