@@ -2,12 +2,17 @@
 
 import PackageDescription
 
-// A package of its own, which fetches nothing: only the library, as a user builds it.
+// A package of its own, which fetches nothing: only the library, as a user builds it. With the trait it measures beside it what else a
+// program has at hand that logs through swift-log, which is fetched then.
 
 let package = Package(
     name: "log-goals",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "web-service-client", path: "../..")],
+    traits: ["SwiftLog"],
+    dependencies: [
+        .package(name: "web-service-client", path: "../..", traits: [.trait(name: "SwiftLog", condition: .when(traits: ["SwiftLog"]))]),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
         .target(name: "Meter"),
         .executableTarget(
@@ -15,6 +20,7 @@ let package = Package(
             dependencies: [
                 "Meter", .product(name: "RemoteLogger", package: "web-service-client"),
                 .product(name: "WebServiceClient", package: "web-service-client"),
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
             ],
             path: "Sources/LogGoals",
             swiftSettings: [

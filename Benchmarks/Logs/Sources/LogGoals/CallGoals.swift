@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Meter
 import RemoteLogger
@@ -58,7 +57,7 @@ struct CallGoals {
         let receiver = try Receiver()
         let shipper = try LogShipper(to: receiver.url, format: OTLPFormat()) { $0.spool = Spool(directory: folder.appending(path: "idle")) }
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
-        let well = await onThread { Self.measure(logger, pauses, every: nil) }
+        let well = await CallTimes.onThread { Self.measure(logger, pauses, every: nil) }
         _ = await logger.shutdown(within: .seconds(5))
         return Goal(
             name: "enabled call, three values, after 10 ms of sleep each", goal: nil,
@@ -66,15 +65,10 @@ struct CallGoals {
                 + "disk and server well: \(well.samples.text) of \(pauses)", isMet: true)
     }
 
-    private struct Result: Sendable {
-        let samples: Samples
-        let allocations: Double
-    }
-
     /// - Returns: what the body gives, and whether all that time nothing was synced and nothing delivered.
     private func whileBlocked(
-        name: String, _ body: @escaping @Sendable (RemoteLogger) -> Result
-    ) async throws -> (result: Result, isBlocked: Bool) {
+        name: String, _ body: @escaping @Sendable (RemoteLogger) -> CallTimes
+    ) async throws -> (result: CallTimes, isBlocked: Bool) {
         let spool = Spool(directory: folder.appending(path: name))
         // Port 9 of the loopback interface: nobody listens there.
         guard let nobody = URL(string: "http://127.0.0.1:9/v1/logs") else { throw CocoaError(.coderInvalidValue) }
@@ -83,7 +77,7 @@ struct CallGoals {
         logger.info("first")
         _ = await spool.sync()
         meter_hold_sync(true)
-        let result = await onThread { body(logger) }
+        let result = await CallTimes.onThread { body(logger) }
         let held = meter_held_syncs()
         meter_hold_sync(false)
         let counts = shipper.statistics
@@ -91,31 +85,7 @@ struct CallGoals {
         return (result, held > 0 && counts.delivered == 0)
     }
 
-    private func onThread(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(returning: body()) }
-        }
-    }
-
-    /// Calls on one thread, one in each period of nanoseconds, or each after a sleep of 10 ms.
-    private static func measure(_ logger: RemoteLogger, _ calls: Int, every period: UInt64?) -> Result {
-        // Zeros, to have the pages: a fault between two calls would chill the next one.
-        var times = [UInt64](repeating: 0, count: calls)
-        let allocations = meter_allocations()
-        var due = nanoseconds()
-        for number in 0..<calls {
-            if let period {
-                // A thread that was kept from running doesn't catch up: calls close behind one another would be quicker.
-                due = max(due + period, nanoseconds())
-                while nanoseconds() < due {}
-            } else {
-                usleep(10_000)
-            }
-            let start = nanoseconds()
-            logger.info("Order placed", ["order": number, "total": 12.5, "user": "7"])
-            times[number] = nanoseconds() - start
-        }
-        let made = meter_allocations() - allocations
-        return Result(samples: Samples(times), allocations: meter_allocations() < 0 ? -1 : Double(made) / Double(calls))
+    private static func measure(_ logger: RemoteLogger, _ calls: Int, every period: UInt64?) -> CallTimes {
+        CallTimes.measure(calls, every: period) { logger.info("Order placed", ["order": $0, "total": 12.5, "user": "7"]) }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 // The goals of log shipping, measured: `Benchmarks/logs`. The first argument scales how much is done, 1 unless given; `calls` or `spool`
-// behind it leaves out all but the calls, or all but the rate into the spool.
+// behind it leaves out all but the calls, or all but the rate into the spool, and `swift-log` all but what is built with that trait.
 
 let scale = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 1
 let part = CommandLine.arguments.dropFirst(2).first
@@ -16,6 +16,14 @@ func show(_ goal: Goal) {
 
 let calls = CallGoals(folder: folder)
 let throughput = ThroughputGoals(folder: folder)
+#if SwiftLog
+if part == "swift-log" {
+    let handlers = HandlerGoals(folder: folder, calls: max(10_000, Int(100_000 * scale)))
+    for goal in try await handlers.called() { show(goal) }
+    for goal in try await handlers.delivered(max(20_000, Int(200_000 * scale))) { show(goal) }
+    exit(0)
+}
+#endif
 if part != "spool" {
     show(calls.filtered())
     show(try await calls.enabled(seconds: max(1, 10 * scale)))
