@@ -7,6 +7,7 @@
 //   CLOCK_STEP  by how many seconds the wall clock steps 1.5 s after the start. libfaketime can't do it alone: it moves CLOCK_BOOTTIME, too,
 //               by which the system's timers aren't set.
 //   FAIL_OPEN   the error of the 5th to the 25th open below a folder `spool`
+//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,7 +59,13 @@ static ssize_t write_at(ssize_t (*real)(int, const void *, size_t, off_t), int f
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) { return write_at(REAL(pwrite), file, bytes, count, offset); }
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) { return write_at(REAL(pwrite), file, bytes, count, offset); }
 
+static void hold(void) {
+    const char *path = getenv("HOLD_SYNC");
+    while (path && access(path, F_OK) == 0) usleep(2000);
+}
+
 int fsync(int file) {
+    hold();
     int last = is_last("fsync\n"), result = REAL(fsync)(file);
     if (last) end();
     return result;

@@ -6,11 +6,28 @@ import WebServiceTesting
 /// What a log shipper promises about time and repeats, many times over against a server on the loopback interface: a record that is alone
 /// leaves in time, a flush ends in time whatever the server does, and what is stored when the connection breaks isn't stored twice.
 struct ShippingProbe {
-    let count: Int
+    /// Where records lie while their receiver hangs.
+    private enum Place: String {
+        case memory = ""
+        case spool = " with a spool"
+        case blockedDisk = " with a spool whose disk hangs"
+    }
+
+    private let count: Int
+    /// While this file is there, no fsync comes back: what is preloaded, `disk.c`, sees to that.
+    private let syncHolder = ProcessInfo.processInfo.environment["HOLD_SYNC"]
+
+    init(count: Int) { self.count = count }
 
     func run() async throws {
         try await liveness()
-        for hasSpool in [false, true] { try await flushes(count / 10, hasSpool: hasSpool) }
+        try await flushesOfNothing(count / 10)
+        for place in [Place.memory, .spool] { try await flushes(count / 10, place) }
+        if syncHolder != nil {
+            try await flushes(count / 10, .blockedDisk)
+        } else {
+            print("left out: a disk that hangs, for want of HOLD_SYNC")
+        }
         try await repeats()
     }
 
@@ -39,16 +56,33 @@ struct ShippingProbe {
         guard shipper.statistics.delivered == UInt64(count) else { throw Broken("delivered \(shipper.statistics.delivered) of \(count)") }
     }
 
-    /// Flushes against a server that doesn't answer, while others log.
-    private func flushes(_ count: Int, hasSpool: Bool) async throws {
+    /// Flushes of a logger that has never logged.
+    private func flushesOfNothing(_ count: Int) async throws {
+        let server = try LoopbackServer(options: .init(recordingLimit: 0)) { $0.on("POST", "/logs") { _ in .hang } }
+        let logger = RemoteLogger(label: "probe", sinks: [try LogShipper(to: try server.url("/logs"), format: NDJSONFormat())])
+        var times: [Duration] = []
+        for _ in 0..<count {
+            let start = ContinuousClock.now
+            guard await logger.flush(within: .seconds(5)) else { throw Broken("a flush of nothing fails") }
+            times.append(ContinuousClock.now - start)
+        }
+        report("flushes of nothing", times, goal: .milliseconds(50))
+    }
+
+    /// Flushes against a server that doesn't answer, while others log: also two at once, and from the main thread.
+    private func flushes(_ count: Int, _ place: Place) async throws {
         let server = try LoopbackServer(options: .init(recordingLimit: 0)) { $0.on("POST", "/logs") { _ in .hang } }
         let folder = FileManager.default.temporaryDirectory.appending(path: "shipping-probe-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let shipper = try LogShipper(to: try server.url("/logs"), format: NDJSONFormat()) { settings in
             settings.batch.interval = .milliseconds(5)
-            if hasSpool { settings.spool = Spool(directory: folder) }
+            if place != .memory { settings.spool = Spool(directory: folder) }
         }
         let logger = RemoteLogger(label: "probe", sinks: [shipper])
+        if place == .blockedDisk, let syncHolder {
+            guard FileManager.default.createFile(atPath: syncHolder, contents: nil) else { throw Broken("\(syncHolder) can't be made") }
+        }
+        defer { if let syncHolder { try? FileManager.default.removeItem(atPath: syncHolder) } }
         let limit = Duration.milliseconds(20)
         let others = Task {
             while !Task.isCancelled {
@@ -60,7 +94,7 @@ struct ShippingProbe {
         for number in 0..<count {
             let start = ContinuousClock.now
             async let second = number % 3 == 0 ? logger.flush(within: limit) : false
-            _ = await logger.flush(within: limit)
+            if number % 5 == 0 { await Self.flushOnMain(logger, limit) } else { _ = await logger.flush(within: limit) }
             _ = await second
             times.append(ContinuousClock.now - start - limit)
         }
@@ -69,7 +103,16 @@ struct ShippingProbe {
         let start = ContinuousClock.now
         await logger.shutdown(within: limit)
         times.append(ContinuousClock.now - start - limit)
-        report("flushes\(hasSpool ? " with a spool" : ""), after their \(limit)", times, goal: .milliseconds(50))
+        report("flushes\(place.rawValue), after their \(limit)", times, goal: .milliseconds(50))
+        // All that was logged has an account, whatever the disk did.
+        let counts = shipper.statistics
+        guard counts.emitted == counts.delivered + counts.droppedInAll + UInt64(counts.buffered) else {
+            throw Broken("the accounts don't add up: \(counts)")
+        }
+    }
+
+    @MainActor private static func flushOnMain(_ logger: RemoteLogger, _ limit: Duration) async {
+        _ = await logger.flush(within: limit)
     }
 
     /// Records that the server has stored before the connection breaks, each sent again.
