@@ -2,6 +2,8 @@
 enum CardNumber {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
+    /// No card has less digits.
+    static let fewest = 13
     /// One digit more than a card has.
     private static let most = 20
 
@@ -9,6 +11,16 @@ enum CardNumber {
     static func isWhole(_ text: String) -> Bool {
         let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
         return digits.allSatisfy { $0 < 10 } && digits.withUnsafeBufferPointer(isCard)
+    }
+
+    /// Whether a card's number can begin with a whole group of digits: it is one by itself, or another group follows.
+    static func mayBegin(_ group: Range<Int>, in bytes: Bytes) -> Bool {
+        group.count < fewest ? goesOn(at: group.upperBound, in: bytes) : group.count < most
+    }
+
+    /// Whether another group of digits follows behind a single blank or dash.
+    static func goesOn(at end: Int, in bytes: Bytes) -> Bool {
+        end + 1 < bytes.count && (bytes[end] == UInt8(ascii: " ") || bytes[end] == UInt8(ascii: "-")) && bytes[end + 1].isDigit
     }
 
     /// The end of a card's number that begins at a place, in one piece or in groups parted by single blanks or dashes; `nil` if none does.
@@ -41,9 +53,9 @@ enum CardNumber {
                 break
             }
         }
-        guard count >= 13 else { return nil }
+        guard count >= fewest else { return nil }
         // The longest that is one, and doesn't end within a group of digits.
-        for count in stride(from: min(19, count), through: 13, by: -1) {
+        for count in stride(from: min(19, count), through: fewest, by: -1) {
             let end = ends[count - 1]
             let endsGroup = end >= bytes.count || bytes[end] &- UInt8(ascii: "0") > 9
             if endsGroup, isCard(Bytes(rebasing: digits[..<count])) { return end }
@@ -54,18 +66,18 @@ enum CardNumber {
     /// Whether there are enough digits, with single blanks or dashes between at most. Most numbers end here.
     private static func hasDigits(from start: Int, in bytes: Bytes) -> Bool {
         var (index, count, wasDigit) = (start, 0, false)
-        while index < bytes.count, count < 13 {
+        while index < bytes.count, count < fewest {
             let isDigit = bytes[index].isDigit
             guard isDigit || wasDigit && (bytes[index] == UInt8(ascii: " ") || bytes[index] == UInt8(ascii: "-")) else { return false }
             count += isDigit ? 1 : 0
             wasDigit = isDigit
             index += 1
         }
-        return count >= 13
+        return count >= fewest
     }
 
     private static func isCard(_ digits: Bytes) -> Bool {
-        guard (13...19).contains(digits.count), isIssued(digits) else { return false }
+        guard (fewest...19).contains(digits.count), isIssued(digits) else { return false }
         var sum = 0
         for (place, digit) in digits.reversed().enumerated() {
             let weighted = place % 2 == 0 ? Int(digit) : Int(digit) * 2

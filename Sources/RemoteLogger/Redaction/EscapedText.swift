@@ -51,7 +51,7 @@ enum EscapedText {
             case UInt8(ascii: "u") where rest > 5: return codeUnit(at: index, in: bytes)
             default: break
             }
-        case UInt8(ascii: "&") where rest > 3:
+        case UInt8(ascii: "&") where rest > 3 && isReference(bytes[index + 1]):
             for (name, byte) in references where name.count <= rest {
                 if name.indices.allSatisfy({ bytes[index + $0] == name[$0] }) { return (name.count, Few(byte)) }
             }
@@ -65,6 +65,14 @@ enum EscapedText {
         (Array("&gt;".utf8), UInt8(ascii: ">")), (Array("&#39;".utf8), UInt8(ascii: "'")), (Array("&#34;".utf8), UInt8(ascii: "\"")),
         (Array("&apos;".utf8), UInt8(ascii: "'")),
     ]
+
+    /// Whether one of the references goes on like this: in queries an `&` is nothing but itself.
+    private static func isReference(_ second: UInt8) -> Bool {
+        switch second {
+        case UInt8(ascii: "q"), UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "g"), UInt8(ascii: "#"): true
+        default: false
+        }
+    }
 
     /// `\uXXXX` as UTF-8; half a pair of surrogates, which is never part of a name, as a question mark.
     private static func codeUnit(at index: Int, in bytes: Bytes) -> (Int, Few) {

@@ -116,13 +116,11 @@ extension LogRedaction {
     }
 
     private static func isNaming(_ key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { $0.isNaming($0.indices) }
+        key.withBytes { $0.isNaming($0.indices) }
     }
 
     private static func isValuing(_ key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { $0.isValuing($0.indices) }
+        key.withBytes { $0.isValuing($0.indices) }
     }
 }
 

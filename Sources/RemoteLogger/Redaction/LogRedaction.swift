@@ -82,8 +82,7 @@ public struct LogRedaction: Sendable {
     /// Whether the value of a name is masked.
     public func hides(_ name: String) -> Bool {
         guard let names else { return false }
-        var name = name
-        return name.withUTF8 { names.hides($0, isParameter: true) }
+        return name.withBytes { names.hides($0, isParameter: true) }
     }
 
     var masksNothing: Bool { names == nil && rules.isEmpty }
@@ -100,8 +99,7 @@ public struct LogRedaction: Sendable {
     /// The masked text; `nil` when there is nothing to mask.
     func replacement(of text: String) -> String? {
         guard text.utf8.count >= Self.shortest || !finders.isEmpty else { return nil }
-        var text = text
-        var found = text.withUTF8 { bytes in
+        var found = text.withBytes { bytes in
             var search = SecretSearch(redaction: self, size: bytes.count)
             return search.secrets(in: bytes)
         }
@@ -113,7 +111,7 @@ public struct LogRedaction: Sendable {
             }
         }
         guard !found.isEmpty else { return nil }
-        return text.withUTF8 { bytes in
+        return text.withBytes { bytes in
             var result: [UInt8] = []
             result.reserveCapacity(bytes.count + 16)
             var end = 0

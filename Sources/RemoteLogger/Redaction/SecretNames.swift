@@ -10,10 +10,11 @@ struct SecretNames: Sendable {
 
     /// A name is secret that contains one of these: those that errors mask, too.
     private static let words = SecretMask.words
-    /// A name is secret that is one of these, of four bytes at most.
+    /// A name is secret that is one of these, of three or four bytes.
     private static let whole = SecretMask.wholeNames.map { packed($0.utf8) }
     /// Parameters are, and metadata; in running text these name too much else.
-    private static let parameters = ["key", "sig", "code"].map { packed($0.utf8) }
+    private static let parameterNames = ["key", "sig", "code"]
+    private static let parameters = parameterNames.map { packed($0.utf8) }
     /// Their values go to the end of the line.
     private static let lines = ["authorization", "cookie", "passphrase", "authenticationinfo"]
 
@@ -24,27 +25,43 @@ struct SecretNames: Sendable {
         return table
     }()
 
-    /// A bit for each three letters that a word begins with: hardly a name that isn't secret has such three.
-    private static let beginnings: [UInt64] = {
-        var beginnings = [UInt64](repeating: 0, count: 512)
-        for word in words {
-            let beginning = word.utf8.prefix(3).reduce(0, beginning)
-            beginnings[beginning >> 6] |= 1 << UInt64(beginning & 63)
-        }
-        return beginnings
-    }()
+    /// What is looked up for each byte of each name. In memory that is never changed and never given back, which any thread may read.
+    private struct Tables {
+        /// Each byte in lower case; 0 for one that is left out.
+        let forms: UnsafePointer<UInt8>
+        /// A bit for each three letters that a word begins with, or a short name: hardly a name that isn't secret has such three.
+        let beginnings: UnsafePointer<UInt64>
 
-    /// Three letters, by five bits of each, one on from those before.
-    private static func beginning(_ before: Int, _ letter: UInt8) -> Int {
-        (before << 5 | Int(letter & 31)) & 0x7FFF
+        init() {
+            let forms = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+            for byte in UInt8.min...UInt8.max { (forms + Int(byte)).initialize(to: byte.lowercased) }
+            for byte in "-_. ".utf8 { forms[Int(byte)] = 0 }
+            let beginnings = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
+            beginnings.initialize(repeating: 0, count: 512)
+            for word in words + SecretMask.wholeNames + parameterNames {
+                let beginning = word.utf8.prefix(3).reduce(0, SecretNames.beginning)
+                beginnings[Int(beginning >> 6)] |= 1 << (beginning & 63)
+            }
+            self.forms = UnsafePointer(forms)
+            self.beginnings = UnsafePointer(beginnings)
+        }
     }
 
-    private let hidden: Set<[UInt8]>
-    private let shown: Set<[UInt8]>
+    nonisolated(unsafe) private static let tables = Tables()
+
+    /// Three letters, by five bits of each, one on from those before.
+    private static func beginning(_ before: UInt64, _ letter: UInt8) -> UInt64 {
+        (before &<< 5 | UInt64(letter & 31)) & 0x7FFF
+    }
+
+    /// The names of which the user has said whether they are secret.
+    private let own: [[UInt8]: Bool]
 
     init(hidden: [String] = [], shown: [String] = []) {
-        self.hidden = Set(hidden.map { Self.normal($0.lowercased().utf8) })
-        self.shown = Set(shown.map { Self.normal($0.lowercased().utf8) })
+        var own: [[UInt8]: Bool] = [:]
+        for name in hidden { own[Self.normal(name.lowercased().utf8)] = true }
+        for name in shown { own[Self.normal(name.lowercased().utf8)] = false }
+        self.own = own
     }
 
     /// Whether the value beside a name is secret.
@@ -56,49 +73,30 @@ struct SecretNames: Sendable {
 
     /// Whether the value beside a name is secret.
     func hides(_ name: Bytes, isParameter: Bool) -> Bool {
-        if !hidden.isEmpty || !shown.isEmpty {
-            let normal = Self.normal(String(decoding: name, as: UTF8.self).lowercased().utf8)
-            if shown.contains(normal) { return false }
-            if hidden.contains(normal) { return true }
-        }
-        switch Self.glance(name) {
-        case .short(let packed): return Self.whole.contains(packed) || isParameter && Self.parameters.contains(packed)
-        case .nothing: return false
-        case .beginning: return Self.withNormal(name) { Self.isWhole($0, isParameter: isParameter) || Self.containsWord($0) }
-        }
+        if !own.isEmpty, let isSecret = own[Self.normal(String(decoding: name, as: UTF8.self).lowercased().utf8)] { return isSecret }
+        let name = Bytes(rebasing: name.suffix(Self.longest))
+        guard Self.mayBeSecret(name) else { return false }
+        return Self.withNormal(name) { Self.isWhole($0, isParameter: isParameter) || Self.containsWord($0) }
     }
 
-    private static func isWhole(_ normal: UnsafeBufferPointer<UInt8>, isParameter: Bool) -> Bool {
+    private static func isWhole(_ normal: Bytes, isParameter: Bool) -> Bool {
         guard normal.count <= 4 else { return false }
         let packed = packed(normal)
         return whole.contains(packed) || isParameter && parameters.contains(packed)
     }
 
-    /// What a name may be.
-    private enum Glance {
-        /// It has no more than these bytes, and no word begins in it.
-        case short(UInt32)
-        /// A word may begin in it.
-        case beginning
-        case nothing
-    }
-
-    /// Goes through a name once: most need no more than that.
-    private static func glance(_ name: Bytes) -> Glance {
-        normalForms.withUnsafeBufferPointer { forms in
-            beginnings.withUnsafeBufferPointer { beginnings in
-                var (packed, count, letters) = (UInt32(0), 0, 0)
-                for index in max(0, name.count - longest)..<name.count {
-                    let form = forms[Int(name[index])]
-                    guard form != 0 else { continue }
-                    letters = beginning(letters, form)
-                    if beginnings[letters >> 6] &>> UInt64(letters & 63) & 1 != 0 { return .beginning }
-                    packed = packed << 8 | UInt32(form)
-                    count += 1
-                }
-                return count <= 4 ? .short(packed) : .nothing
-            }
+    /// Whether something may begin in a name that makes it secret, which in most it doesn't. Goes through the name once: most need no
+    /// more than that.
+    private static func mayBeSecret(_ name: Bytes) -> Bool {
+        let tables = tables
+        var letters: UInt64 = 0
+        for byte in name {
+            let form = tables.forms[Int(byte)]
+            guard form != 0 else { continue }
+            letters = beginning(letters, form)
+            if tables.beginnings[Int(letters &>> 6)] &>> (letters & 63) & 1 != 0 { return true }
         }
+        return false
     }
 
     /// Up to four bytes as one number.
@@ -125,23 +123,15 @@ struct SecretNames: Sendable {
         withNormal(name) { Array($0) }
     }
 
-    /// Each byte in lower case; 0 for one that is left out.
-    private static let normalForms: [UInt8] = {
-        var forms = (UInt8.min...UInt8.max).map(\.lowercased)
-        for byte in "-_. ".utf8 { forms[Int(byte)] = 0 }
-        return forms
-    }()
-
     private static func withNormal<Result>(_ name: some Collection<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        normalForms.withUnsafeBufferPointer { forms in
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
-                var count = 0
-                for byte in name.dropFirst(max(0, name.count - longest)) {
-                    buffer[count] = forms[Int(byte)]
-                    count += forms[Int(byte)] == 0 ? 0 : 1
-                }
-                return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
+        let forms = tables.forms
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { buffer in
+            var count = 0
+            for byte in name.dropFirst(max(0, name.count - longest)) {
+                buffer[count] = forms[Int(byte)]
+                count += forms[Int(byte)] == 0 ? 0 : 1
             }
+            return body(UnsafeBufferPointer(rebasing: buffer[..<count]))
         }
     }
 }

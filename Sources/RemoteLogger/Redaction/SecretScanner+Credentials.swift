@@ -1,13 +1,11 @@
 extension SecretScanner {
     func isText(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.isText(range, text) }
 
-    /// A scheme with credentials behind it.
+    /// The credentials behind a scheme.
     ///
-    /// - Returns: their end; `nil` if there is no such thing.
+    /// - Returns: their end; `nil` if there are none.
     mutating func scheme(_ word: Range<Int>) -> Int? {
-        guard forms.contains(.bearerTokens), word.upperBound < bytes.count, bytes[word.upperBound].isBlank, bytes.isScheme(word) else {
-            return nil
-        }
+        guard forms.contains(.bearerTokens) else { return nil }
         var start = word.upperBound
         while start < bytes.count, start < word.upperBound + 8, bytes[start].isBlank { start += 1 }
         var end = start
@@ -84,7 +82,7 @@ extension SecretScanner {
         return end
     }
 
-    private func starts(at index: Int, with text: StaticString) -> Bool {
+    func starts(at index: Int, with text: StaticString) -> Bool {
         bytes.count - index >= text.utf8CodeUnitCount && isText(index..<index + text.utf8CodeUnitCount, text)
     }
 }

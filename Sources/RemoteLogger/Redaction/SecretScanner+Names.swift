@@ -41,10 +41,6 @@ extension SecretScanner {
         return name
     }
 
-    func isNamePart(_ byte: UInt8) -> Bool {
-        byte.isAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte >= 0x80
-    }
-
     /// `API key: …`
     func namesInTwoWords(_ name: Name, _ names: SecretNames) -> Bool {
         guard name.range.count <= 10, name.range.lowerBound >= 2, bytes[name.range.lowerBound - 1] == UInt8(ascii: " ") else {

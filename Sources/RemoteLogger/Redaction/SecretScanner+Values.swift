@@ -4,7 +4,7 @@ extension SecretScanner {
     /// - Returns: where to go on.
     mutating func namedValue(at separator: Int) -> Int {
         guard forms.contains(.namedValues), let names = redaction.names, let name = name(before: separator) else { return separator + 1 }
-        if bytes[separator] == UInt8(ascii: ":"), bytes[(separator + 1)...].starts(with: "//".utf8), !name.isQuoted { return separator + 1 }
+        if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
         let start = valueStart(behind: separator, crossesLines: name.isQuoted)
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)

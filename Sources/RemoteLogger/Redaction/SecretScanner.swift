@@ -4,6 +4,7 @@ struct SecretScanner {
 
     let bytes: Bytes
     let redaction: LogRedaction
+    private let kinds = ByteKind.table
     var found: [Range<Int>] = []
     /// Runs of the digits of Base64 that may be text, to be decoded.
     private(set) var runs: [Range<Int>] = []
@@ -19,42 +20,58 @@ struct SecretScanner {
         self.redaction = redaction
     }
 
-    /// What a byte means: 0 nothing, 1 part of a word, 2 something to look at.
-    static let kinds: [UInt8] = {
-        var kinds = [UInt8](repeating: 0, count: 256)
-        for byte in UInt8.min...UInt8.max where byte.isAlphanumeric { kinds[Int(byte)] = 1 }
-        for byte in "-_./+~".utf8 { kinds[Int(byte)] = 1 }
-        for byte in "=:%\\&<@".utf8 { kinds[Int(byte)] = 2 }
-        return kinds
-    }()
+    func isNamePart(_ byte: UInt8) -> Bool { kinds[Int(byte)].contains(.namePart) }
 
-    /// - Parameter start: where to begin, of what ``firstSuspect(in:)`` says.
-    mutating func scan(from start: Int) {
-        Self.kinds.withUnsafeBufferPointer { kinds in
-            var index = start
-            while index < bytes.count {
-                switch kinds[Int(bytes[index])] {
-                case 0:
-                    index += 1
-                case 1:
-                    let start = index
-                    var hasDigits = false
-                    while index < bytes.count, kinds[Int(bytes[index])] == 1 {
-                        hasDigits = hasDigits || bytes[index].isDigit
-                        index += 1
-                    }
-                    index = max(index, word(start..<index, hasDigits: hasDigits))
-                default:
-                    index = max(index + 1, sign(at: index))
-                }
+    mutating func scan() {
+        var index = 0
+        while index < bytes.count {
+            let kind = kinds[Int(bytes[index])]
+            if kind.contains(.word) {
+                let (end, seen) = Self.word(from: index, in: bytes, kinds)
+                let word = index..<end
+                index = isPlain(word, kind, seen) ? end : max(end, look(at: word, seen))
+            } else if kind.contains(.sign) {
+                index = max(index + 1, sign(at: index))
+            } else {
+                index += 1
             }
         }
     }
 
+    // MARK: Words
+
+    /// The end of the word that begins at a place, and what its bytes are: the loop that takes most of the time. Within the one that calls it, it
+    /// would have to share the registers.
+    @inline(never) private static func word(
+        from start: Int, in bytes: Bytes, _ kinds: UnsafePointer<ByteKind>
+    ) -> (end: Int, seen: ByteKind) {
+        var index = start
+        var seen: ByteKind = []
+        while index < bytes.count {
+            let kind = kinds[Int(bytes[index])]
+            guard kind.contains(.word) else { break }
+            seen.formUnion(kind)
+            index += 1
+        }
+        return (index, seen)
+    }
+
+    /// Whether a word is none of those that ``look(at:_:)`` is for: that is what most words are.
+    private func isPlain(_ word: Range<Int>, _ first: ByteKind, _ seen: ByteKind) -> Bool {
+        word.count < SecretSearch.shortestRun && !seen.contains(.digit) && !first.contains(.opening)
+            && !(first.contains(.schemeInitial) && isScheme(word))
+    }
+
+    /// Whether a word is the name of an authentication scheme with something behind it.
+    private func isScheme(_ word: Range<Int>) -> Bool {
+        word.upperBound < bytes.count && bytes[word.upperBound].isBlank && bytes.isScheme(word)
+    }
+
     /// Looks at a word: letters, digits, and `-_./+~`.
     ///
+    /// - Parameter seen: what its bytes are.
     /// - Returns: where to go on.
-    private mutating func word(_ word: Range<Int>, hasDigits: Bool) -> Int {
+    private mutating func look(at word: Range<Int>, _ seen: ByteKind) -> Int {
         let first = bytes[word.lowerBound]
         var end = word.upperBound
         if first == UInt8(ascii: "-") {
@@ -63,9 +80,9 @@ struct SecretScanner {
         } else if first == UInt8(ascii: "/"), word.count >= 2 {
             end = max(end, userInfo(at: word.lowerBound))
         }
-        if hasDigits { end = max(end, cardNumbers(in: word)) }
-        if word.count <= 9, let behind = scheme(word) { return max(end, behind) }
-        if word.count >= SecretSearch.shortestRun { longWord(word) }
+        if seen.contains(.digit), mayHaveCard(word) { end = max(end, cardNumbers(in: word)) }
+        if isScheme(word), let behind = scheme(word) { return max(end, behind) }
+        if word.count >= SecretSearch.shortestRun { longWord(word, seen) }
         return end
     }
 
@@ -82,28 +99,28 @@ struct SecretScanner {
         return index + 1
     }
 
-    // MARK: Words
+    // MARK: Long words
 
-    private mutating func longWord(_ word: Range<Int>) {
-        let lastDot = bytes[word].lastIndex(of: UInt8(ascii: "."))
+    private mutating func longWord(_ word: Range<Int>, _ seen: ByteKind) {
+        let (bytes, kinds, prefixes) = (bytes, kinds, redaction.prefixes)
+        // No token is shorter.
+        let limit = word.upperBound - 10
+        // Searched for when something begins like a web token, and once, however often that is.
+        lazy var lastDot = bytes[word].lastIndex(of: UInt8(ascii: ".")) ?? word.lowerBound
         var index = word.lowerBound
-        while index < word.upperBound {
-            // Something begins behind a sign only, not within a word.
-            guard index == word.lowerBound || !bytes[index - 1].isAlphanumeric else {
-                index += 1
-                continue
-            }
-            if forms.contains(.webTokens), let lastDot, isWebToken(at: index, lastDot: lastDot) {
+        while index < limit {
+            if mayBeWebToken(at: index), lastDot >= index + 10 {
                 found.append(index..<word.upperBound)
-                index = word.upperBound
-            } else if let end = redaction.prefixes.end(from: index, to: word.upperBound, in: bytes) {
-                found.append(index..<end)
-                index = end
-            } else {
-                index += 1
+                break
             }
+            let end = prefixes.end(from: index, to: word.upperBound, in: bytes)
+            if let end { found.append(index..<end) }
+            index = end ?? index + 1
+            // Something begins behind a sign only, not within a word.
+            while index < limit, kinds[Int(bytes[index - 1])].contains(.alphanumeric) { index += 1 }
         }
-        pieces(of: word)
+        // All that is looked for in them has a capital.
+        if seen.contains(.capital) { pieces(of: word) }
     }
 
     /// The pieces of a word that have only digits of Base64.
@@ -137,29 +154,36 @@ struct SecretScanner {
         return bytes[piece.lowerBound] == UInt8(ascii: "A") && bytes[piece.lowerBound + 1] == UInt8(ascii: "A")
     }
 
-    /// Whether a JSON Web Token in its compact form begins here: parts of Base64 with dots between, the first of which is an object.
-    private func isWebToken(at start: Int, lastDot: Int) -> Bool {
-        lastDot >= start + 10 && bytes[start].lowercased == UInt8(ascii: "e") && bytes[start + 1].lowercased == UInt8(ascii: "y")
+    /// Whether a JSON Web Token in its compact form may begin here, given a dot behind: parts of Base64 with dots between, the first of which
+    /// is an object.
+    private func mayBeWebToken(at start: Int) -> Bool {
+        forms.contains(.webTokens) && bytes[start].lowercased == UInt8(ascii: "e") && bytes[start + 1].lowercased == UInt8(ascii: "y")
             && bytes[start + 2].lowercased == UInt8(ascii: "j")
     }
 
     // MARK: Numbers
 
+    /// Whether a card's number can begin in a word: the word is long enough, or the number goes on behind it.
+    private func mayHaveCard(_ word: Range<Int>) -> Bool {
+        word.count >= CardNumber.fewest || bytes[word.upperBound - 1].isDigit && CardNumber.goesOn(at: word.upperBound, in: bytes)
+    }
+
     private mutating func cardNumbers(in word: Range<Int>) -> Int {
         guard forms.contains(.cardNumbers) else { return word.upperBound }
+        let bytes = bytes
         var index = word.lowerBound
         var behind = word.upperBound
-        while index < word.upperBound {
-            guard bytes[index].isDigit, index == 0 || !bytes[index - 1].isDigit else {
-                index += 1
-                continue
-            }
-            if let end = CardNumber.end(from: index, in: bytes) {
-                found.append(index..<end)
+        // What a number before the word has left.
+        while index > 0, index < word.upperBound, bytes[index - 1].isDigit, bytes[index].isDigit { index += 1 }
+        while true {
+            while index < word.upperBound, !bytes[index].isDigit { index += 1 }
+            guard index < word.upperBound else { break }
+            let start = index
+            while index < word.upperBound, bytes[index].isDigit { index += 1 }
+            if CardNumber.mayBegin(start..<index, in: bytes), let end = CardNumber.end(from: start, in: bytes) {
+                found.append(start..<end)
                 index = end
                 behind = max(behind, end)
-            } else {
-                index += 1
             }
         }
         return behind

@@ -29,9 +29,8 @@ struct SecretSearch {
 
     private mutating func secrets(in bytes: Bytes, escapes: Int, encodings: Int) -> [Range<Int>] {
         budget -= bytes.count
-        guard let start = SecretScanner.firstSuspect(in: bytes) else { return [] }
         var scanner = SecretScanner(bytes, redaction)
-        scanner.scan(from: start)
+        scanner.scan()
         var found = scanner.found
         if scanner.hasEscapes, escapes > 0 {
             let decoded = EscapedText.decoded(bytes)
