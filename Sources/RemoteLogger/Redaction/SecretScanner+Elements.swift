@@ -12,6 +12,31 @@ extension SecretScanner {
         return content.upperBound
     }
 
+    /// Whether a word is the option by which programs such as curl take a user with a password.
+    func isUserOption(_ word: Range<Int>) -> Bool {
+        switch word.count {
+        case 2: isText(word, "-u")
+        case 6: isText(word, "--user")
+        case 12: isText(word, "--proxy-user")
+        default: false
+        }
+    }
+
+    /// `-u user:password`. Two numbers are a user and a group, and what goes on with slashes is a URL.
+    ///
+    /// - Returns: where to go on.
+    mutating func userAndPassword(behind word: Range<Int>) -> Int {
+        guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
+            bytes[word.upperBound] == UInt8(ascii: " ") || bytes[word.upperBound] == UInt8(ascii: "=")
+        else { return word.upperBound }
+        let content = valueContent(from: word.upperBound + 1)
+        guard let colon = bytes[content].firstIndex(of: UInt8(ascii: ":")), colon + 1 < content.upperBound,
+            !bytes[(colon + 1)..<content.upperBound].allSatisfy(\.isDigit), !starts(at: colon, with: "://")
+        else { return word.upperBound }
+        found.append(colon + 1..<content.upperBound)
+        return content.upperBound
+    }
+
     /// `<password>value</password>`, and `<key>password</key><string>value</string>`.
     mutating func element(at start: Int) -> Int {
         guard forms.contains(.namedValues), let names = redaction.names else { return start + 1 }

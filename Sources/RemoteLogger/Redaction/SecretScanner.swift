@@ -77,6 +77,7 @@ struct SecretScanner {
         if first == UInt8(ascii: "-") {
             if word.count >= 10, let end = pemBlock(at: word.lowerBound) { return end }
             if word.count > 2 { end = max(end, option(word)) }
+            if isUserOption(word) { end = max(end, userAndPassword(behind: word)) }
         } else if first == UInt8(ascii: "/"), word.count >= 2 {
             end = max(end, userInfo(at: word.lowerBound))
         }

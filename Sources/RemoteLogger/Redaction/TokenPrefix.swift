@@ -4,10 +4,13 @@ struct TokenPrefix: Sendable {
     let bytes: [UInt8]
     /// How many letters, digits, `-`, `_` and `.` follow at least.
     let count: Int
+    /// Whether they are the path of a URL: who has it may send.
+    let isPath: Bool
 
-    init(_ prefix: String, _ count: Int) {
+    init(_ prefix: String, _ count: Int, isPath: Bool = false) {
         bytes = Array(prefix.lowercased().utf8)
         self.count = min(64, max(0, count, SecretSearch.shortestRun - bytes.count))
+        self.isPath = isPath
     }
 
     /// Tokens whose form their services publish, or that are recognised by the scanners of code repositories.
@@ -39,5 +42,13 @@ struct TokenPrefix: Sendable {
             ("dp.ct.", 30), ("pscale_tkn_", 20), ("pscale_pw_", 20), ("pscale_oauth_", 20), ("pul-", 40), ("sbp_", 40), ("tfp_", 40),
             ("AKCp", 40), ("FlyV1", 20), ("fo1_", 30), ("rnd_", 24), ("ATATT3", 40), ("ATBB", 24), ("ATCTT3", 40), ("lin_api_", 30),
             ("figd_", 30), ("ntn_", 30), ("PMAK-", 30), ("tskey-", 16), ("AGE-SECRET-KEY-1", 40),
-        ] as [(String, Int)]).map { (prefix: String, count: Int) in TokenPrefix(prefix, count) }
+        ] as [(String, Int)]).map { (prefix: String, count: Int) in TokenPrefix(prefix, count) } + webhooks
+
+    /// Slack, Discord, Microsoft's Office.
+    private static let webhooks: [TokenPrefix] = [
+        TokenPrefix("hooks.slack.com/services/", 20, isPath: true), TokenPrefix("hooks.slack.com/workflows/", 20, isPath: true),
+        TokenPrefix("hooks.slack.com/triggers/", 20, isPath: true), TokenPrefix("discord.com/api/webhooks/", 30, isPath: true),
+        TokenPrefix("discordapp.com/api/webhooks/", 30, isPath: true), TokenPrefix("webhook.office.com/webhookb2/", 30, isPath: true),
+        TokenPrefix("outlook.office.com/webhook/", 30, isPath: true),
+    ]
 }

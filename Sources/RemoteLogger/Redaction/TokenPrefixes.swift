@@ -25,18 +25,18 @@ struct TokenPrefixes: Sendable {
             guard prefix.bytes.indices.allSatisfy({ bytes[start + $0].lowercased == prefix.bytes[$0] }) else { continue }
             let content = start + prefix.bytes.count
             // Enough of it tells whether it is one.
-            let sample = content..<Self.end(from: content, to: min(limit, content + 64), in: bytes)
+            let sample = content..<Self.end(of: prefix, from: content, to: min(limit, content + 64), in: bytes)
             guard sample.count >= prefix.count, Self.isRandom(bytes, sample) else { continue }
-            return Self.end(from: content, to: limit, in: bytes)
+            return Self.end(of: prefix, from: content, to: limit, in: bytes)
         }
         return nil
     }
 
-    private static func end(from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    private static func end(of prefix: TokenPrefix, from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
         var end = start
         while end < limit,
             bytes[end].isAlphanumeric || bytes[end] == UInt8(ascii: "-") || bytes[end] == UInt8(ascii: "_")
-                || bytes[end] == UInt8(ascii: ".")
+                || bytes[end] == UInt8(ascii: ".") || prefix.isPath && bytes[end] == UInt8(ascii: "/")
         {
             end += 1
         }

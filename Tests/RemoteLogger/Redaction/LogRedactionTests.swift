@@ -54,6 +54,9 @@ import WebServiceClient
         ("authorization: |\n  Basic YWRhOmh1bnRlcjIy\nuser: ada", "authorization: |\n  <masked>\nuser: ada"),
         ("{\"yaml\":\"password: |\\n  hunter22\\nuser: ada\"}", "{\"yaml\":\"password: <masked>  <masked>\\nuser: ada\"}"),
         ("passphrase: correct horse battery", "passphrase: <masked>"),
+        ("curl -u ada:hunter22 https://x.example/", "curl -u ada:<masked> https://x.example/"),
+        ("curl --user='ada:hunter 22' -v", "curl --user='ada:<masked>' -v"),
+        ("POST https://hooks." + "slack.com/services/T024BE7LH/B0N3Y1Z2A/abcdefghijklmnop 200", "POST https://<masked> 200"),
         ("card 4111 1111 1111 1111 paid", "card <masked> paid"),
         ("on 01 4111-1111-1111-1111.", "on 01 <masked>."),
         (
@@ -77,6 +80,7 @@ import WebServiceClient
         "trace=4bf92f3577b34da6a3ce929d0e0e4736 span=00f067aa0ba902b7",
         "3b241101-e2bb-4255-8caf-4136c566a962", "sequence 1772357400123456789", "the bearer of bad news, basic training", "50% of 10% done",
         "C:\\temp\\new\\file.txt", "a <b> c </b> & d", "hasToken: true, token: nil, password=null", "mail ada@x.example",
+        "docker run -u 1000:1000 shop", "svn -u https://svn.example/shop", "sort -u names", "see hooks.slack.com/services/",
         "/usr/local/lib/swift/linux/libFoundationEssentials.so", "url.template=/users/%%0%%?token=%%1%%",
         "HTTPURLResponse and URLSessionConfiguration",
         "risk-assessment-of-the-task-force", "Ä ö ü 🦊 é",

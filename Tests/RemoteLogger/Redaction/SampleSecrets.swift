@@ -54,6 +54,8 @@ struct SampleSecrets {
             ("GitHub token", "gh" + "p_" + random(36)), ("GitHub app token", "gh" + "s_" + random(36)),
             ("GitHub fine-grained token", "github_" + "pat_" + random(22) + "_" + random(59)), ("GitLab token", "glpat-" + random(20)),
             ("Slack bot token", "xox" + "b-" + hex(12) + "-" + random(24)), ("Slack app token", "xapp-1-" + random(30)),
+            ("Slack webhook", "hooks.slack.com/services/T" + upper(8) + "/B" + upper(10) + "/" + random(24)),
+            ("Discord webhook", "discord.com/api/webhooks/\(UInt64.random(in: 1 << 59...1 << 60, using: &generator))/" + random(68)),
             ("Stripe key", "sk_" + "live_" + random(24)), ("Stripe restricted key", "rk_" + "live_" + random(24)),
             ("SendGrid key", "SG." + random(22) + "." + random(43)), ("npm token", "npm_" + random(36)),
             ("PyPI token", "pypi-AgEIcHlwaS5vcmc" + random(50)), ("DigitalOcean token", "dop_v1_" + hex(64)),
@@ -87,6 +89,8 @@ struct SampleSecrets {
             "{\"refreshToken\":[\"%@\"]}", "password=%@", "pwd: '%@'", "DB_PASSWORD=%@", "https://ada:%@@db.example/shop",
             "ftp://%@@x.example/",
             "bearer %@", "<apiKey>%@</apiKey>", "-----BEGIN PRIVATE KEY-----\n%@\n-----END PRIVATE KEY-----", "--token %@ --verbose",
+            "curl -u ada:%@ https://api.example/", "curl --user 'ada:%@' https://api.example/",
+            "curl --proxy-user=ada:%@ https://api.example/",
             "AccountName=shop;AccountKey=%@;EndpointSuffix=core.example", "db:\n  password: |\n    %@\n    %@\n  user: ada",
         ]
         for _ in 0..<5 {
