@@ -58,6 +58,8 @@ extension SpoolCore {
         while true {
             let items = state.withLock { $0.stage(through: target, bytes: Self.pieceBytes) }
             guard !items.isEmpty else { return }
+            // Of those that have begun meanwhile, too: what a destination hasn't acknowledged is known by its cursor.
+            try createCursors(writer)
             var rest = items[...]
             while !rest.isEmpty { try write(&rest, &writer) }
         }
