@@ -26,6 +26,7 @@ extension SpoolCore {
             if writer.directory == nil, leftover == nil, !state.withLock({ $0.isClosed }) { openDirectory(&writer) }
             guard writer.directory != nil else { return }
             do throws(SpoolFault) {
+                try writer.directory?.syncParents(files)
                 try createCursors(writer)
                 try deleteAcknowledged(&writer)
                 try drain(through: target, &writer)
