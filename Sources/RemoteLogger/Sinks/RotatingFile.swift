@@ -2,7 +2,13 @@ import Foundation
 
 /// A file that lines are appended to, and that makes place for a new one by size and time.
 struct RotatingFile: Sendable {
+    /// What was asked for, links and all.
     private let path: String
+    /// What it leads to; `nil` while that isn't open.
+    private var target: LineTarget?
+    private let find: @Sendable (String) throws(SpoolFault) -> LineTarget
+    /// Why lines couldn't be written; `nil` since they could.
+    private(set) var fault: SpoolFault?
     private let rotation: FileRotation
     private let clock: any LogClock
     private let files: SpoolFileSystem
@@ -11,9 +17,15 @@ struct RotatingFile: Sendable {
     /// The period that the file belongs to.
     private var period: UInt64 = 0
 
-    init(path: String, rotation: FileRotation, clock: any LogClock, files: SpoolFileSystem) {
+    /// - Parameter find: tells what a path leads to.
+    init(
+        path: String, rotation: FileRotation, clock: any LogClock, files: SpoolFileSystem,
+        find: @escaping @Sendable (String) throws(SpoolFault) -> LineTarget
+    ) {
         self.path = path
-        self.rotation = rotation
+        self.find = find
+        // Its members can be set to anything.
+        self.rotation = FileRotation(bytes: rotation.bytes, period: rotation.period, files: rotation.files)
         self.clock = clock
         self.files = files
     }
@@ -28,6 +40,17 @@ struct RotatingFile: Sendable {
     mutating func append(_ lines: [[UInt8]]) -> Int {
         var rest = lines[...]
         do throws(SpoolFault) {
+            // `??` can't pass a typed error on.
+            let target = if let target { target } else { try find(path) }
+            self.target = target
+            switch target {
+            case .file: break
+            case .device(let path):
+                let device = if let file { file } else { try files.open(path, .update) }
+                file = device
+                try write(&rest, to: device)
+            case .descriptor(let number): try write(&rest, to: number)
+            }
             while let first = rest.first {
                 let file = try open()
                 let now = currentPeriod
@@ -51,14 +74,25 @@ struct RotatingFile: Sendable {
                 }
                 size += chunk.count
             }
+            fault = nil
         } catch {
             close()
+            fault = error
         }
         return rest.count
     }
 
+    /// Writes lines to what is no file. Of a line that can't be written to its end there may be a part.
+    private mutating func write(_ lines: inout ArraySlice<[UInt8]>, to file: Int32) throws(SpoolFault) {
+        while var rest = lines.first {
+            while !rest.isEmpty { rest.removeFirst(try LineTarget.write(rest, to: file)) }
+            lines.removeFirst()
+        }
+    }
+
     private mutating func open() throws(SpoolFault) -> Int32 {
         if let file { return file }
+        let path = filePath
         let found: Int32?
         do throws(SpoolFault) {
             found = try files.open(path, .update)
@@ -82,6 +116,11 @@ struct RotatingFile: Sendable {
         return found
     }
 
+    /// Where the file is, links followed.
+    private var filePath: String {
+        if case .file(let path) = target { path } else { path }
+    }
+
     private static func lastChange(of path: String) -> UInt64? {
         let date = (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
         return date.flatMap {
@@ -91,7 +130,10 @@ struct RotatingFile: Sendable {
 
     /// Gives each file the next name; the oldest goes.
     private mutating func rotate() throws(SpoolFault) {
+        let path = filePath
         close()
+        // The links may lead elsewhere by now; what was written to is what is renamed.
+        target = .file(path)
         if rotation.files == 0 {
             try files.remove(path)
             return
@@ -114,5 +156,6 @@ struct RotatingFile: Sendable {
     mutating func close() {
         if let file { files.close(file) }
         file = nil
+        target = nil
     }
 }
