@@ -8,7 +8,7 @@ struct BodyExcerpt: Sendable {
     private var bytes = Data()
 
     /// How much more is looked at: what is cut in two isn't known for a secret. Masks come first, and then the cut.
-    private static var margin: Int { 4_096 }
+    static var margin: Int { 4_096 }
 
     /// An excerpt of at most so many bytes; `nil` where that is none.
     init?(upTo limit: Int) {
@@ -29,10 +29,20 @@ struct BodyExcerpt: Sendable {
     func text(contentType: String?, size: Int64, redaction: LogRedaction) -> String? {
         guard !bytes.isEmpty, let whole = decoded else { return nil }
         let masked = redaction.masked(SecretMask.text(ofBody: whole, contentType: contentType))
-        guard masked.utf8.count > limit || size > Int64(bytes.count) else { return masked }
+        let isCut = size > Int64(bytes.count)
+        guard masked.utf8.count > limit || isCut else { return masked }
+        return Self.beginning(of: masked, bytes: limit, isCut: isCut) + "…"
+    }
+
+    /// The beginning of a masked text.
+    ///
+    /// - Parameter isCut: whether the text was cut before it was masked. Then its last ``margin`` isn't shown, which may have half a secret in
+    ///   it: masks before that may have made it come sooner than where it was cut.
+    static func beginning(of masked: String, bytes limit: Int, isCut: Bool) -> Substring {
+        let most = isCut ? min(limit, max(0, masked.utf8.count - margin)) : limit
         // A position within a character is that character's.
-        let end = masked.utf8.index(masked.startIndex, offsetBy: limit, limitedBy: masked.endIndex) ?? masked.endIndex
-        return masked[..<end] + "…"
+        let end = masked.utf8.index(masked.startIndex, offsetBy: most, limitedBy: masked.endIndex) ?? masked.endIndex
+        return masked[..<end]
     }
 
     /// What is there as text, without a last character that is cut in two.

@@ -54,12 +54,17 @@ public struct ReceiverAnswer: Sendable {
 
     /// The beginning of the body on one line, for messages, with what looks like a secret masked: receivers repeat what they were sent.
     public var excerpt: String {
-        Self.excerpt(of: String(decoding: body.prefix(4_096), as: UTF8.self), characters: 200)
+        let read = body.prefix(2 * BodyExcerpt.margin)
+        return Self.excerpt(of: String(decoding: read, as: UTF8.self), characters: 200, isCut: read.count < body.count)
     }
 
     /// The masks come first: half a secret, or one without its line breaks, isn't known for one.
-    static func excerpt(of text: String, characters: Int) -> String {
-        LogRedaction.standard.masked(text).prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " ")
+    ///
+    /// - Parameter isCut: whether the text goes on.
+    static func excerpt(of text: String, characters: Int, isCut: Bool = false) -> String {
+        let masked = LogRedaction.standard.masked(text)
+        let shown = BodyExcerpt.beginning(of: masked, bytes: .max, isCut: isCut)
+        return shown.prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// What most receivers mean by a status: 2xx is delivered; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the

@@ -73,7 +73,10 @@ public final class LogPipeline: Sendable {
     ///
     /// - Returns: whether every sink says that everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
-        defer { shutDown.withLock { $0 = true } }
+        defer {
+            shutDown.withLock { $0 = true }
+            ExitHook.remove(self)
+        }
         return await all { await $0.shutdown(within: limit) }
     }
 

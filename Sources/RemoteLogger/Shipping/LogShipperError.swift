@@ -26,13 +26,18 @@ public struct LogShipperError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     static func check(_ headers: HTTPFields) throws(LogShipperError) {
-        for field in headers {
+        for (index, field) in headers.enumerated() {
+            // What isn't a name may be a credential in its place.
             guard field.name.isValid else {
-                throw LogShipperError(message: "\"\(field.name)\" is no name of a header field: it must be a token, such as X-Team.")
+                throw LogShipperError(message: "The name of header field number \(index + 1) is no token, such as X-Team.")
             }
-            guard !field.value.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
+            guard isOfOneLine(field.value) else {
                 throw LogShipperError(message: "The value of the header field \(field.name) has a line break or NUL in it: remove it.")
             }
         }
+    }
+
+    static func isOfOneLine(_ value: String) -> Bool {
+        !value.unicodeScalars.contains { $0 == "\r" || $0 == "\n" || $0 == "\0" }
     }
 }

@@ -41,20 +41,20 @@ public struct OTLPEnvironment: Sendable {
             return nil
         }
         if let (name, value) = variable("PROTOCOL"), !["http/json", "http/protobuf"].contains(value) {
-            throw LogShipperError(message: "\(name) is \"\(value.prefix(40))\": log records go as http/json only.")
+            throw LogShipperError(message: "\(name) is another one than http/json and http/protobuf: log records go as http/json only.")
         }
         endpoint = try Self.endpoint(variable("ENDPOINT"))
         headers = try variable("HEADERS").map { try Self.headers($0.name, $0.value) } ?? [:]
         timeout = try variable("TIMEOUT").map { try Self.milliseconds($0.name, $0.value) }
         compresses = try variable("COMPRESSION").map { name, value in
             guard ["gzip", "none"].contains(value) else {
-                throw LogShipperError(message: "\(name) is \"\(value.prefix(40))\": it must be gzip or none.")
+                throw LogShipperError(message: "\(name) must be gzip or none.")
             }
             return value == "gzip"
         }
         trust = try Self.trust(
-            authorities: variable("CERTIFICATE")?.value, certificate: variable("CLIENT_CERTIFICATE")?.value,
-            key: variable("CLIENT_KEY")?.value)
+            authorities: Self.path(variable("CERTIFICATE")), certificate: Self.path(variable("CLIENT_CERTIFICATE")),
+            key: Self.path(variable("CLIENT_KEY")))
         resource = try Self.resource(environment)
         interval = try environment["OTEL_BLRP_SCHEDULE_DELAY"].flatMap { $0.isEmpty ? nil : $0 }
             .map { try Self.milliseconds("OTEL_BLRP_SCHEDULE_DELAY", $0) }
@@ -77,21 +77,32 @@ public struct OTLPEnvironment: Sendable {
 
     /// `name=value,name=value`, percent-encoded (W3C Baggage).
     private static func pairs(_ name: String, _ text: String) throws -> [(String, String)] {
-        try text.split(separator: ",").compactMap { pair in
-            let pair = pair.trimmingCharacters(in: .whitespaces)
-            guard !pair.isEmpty else { return nil }
+        let pairs = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        return try pairs.enumerated().map { index, pair in
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex,
                 let key = String(pair[..<equals]).trimmingCharacters(in: .whitespaces).removingPercentEncoding,
                 let value = String(pair[pair.index(after: equals)...]).trimmingCharacters(in: .whitespaces).removingPercentEncoding
-            else { throw LogShipperError(message: "\(name) must be pairs of name=value, percent-encoded, parted by commas.") }
+            else {
+                throw LogShipperError(
+                    message: "\(name) must be pairs of name=value, percent-encoded, parted by commas: number \(index + 1) is none.")
+            }
             return (key, value)
         }
     }
 
     private static func headers(_ name: String, _ text: String) throws -> HTTPFields {
         var headers: HTTPFields = [:]
-        for (field, value) in try pairs(name, text) { headers[HTTPFields.Name(field)] = value }
-        try LogShipperError.check(headers)
+        for (index, (field, value)) in try pairs(name, text).enumerated() {
+            let fieldName = HTTPFields.Name(field)
+            // A pair may be a credential whose name was forgotten: of it nothing is said but its place.
+            guard fieldName.isValid else {
+                throw LogShipperError(message: "\(name): the name of pair number \(index + 1) is no token, such as X-Team.")
+            }
+            guard LogShipperError.isOfOneLine(value) else {
+                throw LogShipperError(message: "\(name): the value of pair number \(index + 1) has a line break or NUL in it: remove it.")
+            }
+            headers[fieldName] = value
+        }
         return headers
     }
 
@@ -100,6 +111,15 @@ public struct OTLPEnvironment: Sendable {
             throw LogShipperError(message: "\(name) must be a number of milliseconds above 0.")
         }
         return .milliseconds(number)
+    }
+
+    /// The path of a file; some put the file's text there, which no error may show.
+    private static func path(_ variable: (name: String, value: String)?) throws -> String? {
+        guard let (name, value) = variable else { return nil }
+        guard !value.contains("-----BEGIN") && !value.contains(where: \.isNewline) else {
+            throw LogShipperError(message: "\(name) must be the path of a PEM file, not the text of one.")
+        }
+        return value
     }
 
     private static func trust(authorities: String?, certificate: String?, key: String?) throws -> TrustPolicy? {

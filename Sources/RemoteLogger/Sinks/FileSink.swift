@@ -1,6 +1,6 @@
 import Dispatch
 public import Foundation
-import WebServiceClient
+public import WebServiceClient
 
 /// Writes records as lines to a file, and begins new files by size or time.
 ///
@@ -8,6 +8,9 @@ import WebServiceClient
 ///
 /// The file that is full becomes `shop.log.1`, the one before it `shop.log.2`, and so on; the oldest is deleted. A thread of its own writes; when it
 /// can't keep up, or the disk fails, lines above the bound are left out, counted, and a line says how many once it works again.
+///
+/// Links are followed: the file is written and renamed where it is. What is no file, such as a pipe, a terminal or `/dev/stdout`, gets the lines and
+/// is never renamed.
 ///
 /// - Note: A process has its file for itself. For what must not be lost there is ``Spool``.
 public final class FileSink: LogSink {
@@ -21,6 +24,8 @@ public final class FileSink: LogSink {
         var isScheduled = false
         var leftOut: UInt64 = 0
         var leftOutInAll: UInt64 = 0
+        /// How many of them a flush has answered for.
+        var leftOutBefore: UInt64 = 0
         var isClosed = false
     }
 
@@ -28,28 +33,44 @@ public final class FileSink: LogSink {
     private let formatter: LineFormatter
     private let queue = DispatchQueue(label: "RemoteLogger.FileSink", qos: .utility)
     private let state = Locked(State())
+    private let diagnostics: Diagnostics
+    private let hasComplained = Locked(false)
     private let writer: Locked<RotatingFile>
 
     /// A sink that writes to a file, whose directory exists.
     ///
-    /// - Parameter limit: the most records that may wait to be written.
+    /// - Parameters:
+    ///   - limit: the most records that may wait to be written.
+    ///   - diagnostics: told that the file can't be written, and that it can again, once each; nobody unless given.
     public convenience init(
         _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation = FileRotation(), formatter: LineFormatter = .text,
-        limit: Int = 10_000, clock: any LogClock = SystemLogClock()
+        limit: Int = 10_000, clock: any LogClock = SystemLogClock(), diagnostics: Diagnostics = Diagnostics()
     ) {
         self.init(
-            file, minimumLevel: minimumLevel, rotation: rotation, formatter: formatter, limit: limit, clock: clock, files: .system)
+            file, minimumLevel: minimumLevel, rotation: rotation, formatter: formatter, limit: limit, clock: clock,
+            diagnostics: diagnostics, files: .system, find: LineTarget.following)
     }
 
-    package init(
+    package convenience init(
         _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation, formatter: LineFormatter = .text, limit: Int = 10_000,
-        clock: any LogClock, files: SpoolFileSystem
+        clock: any LogClock, diagnostics: Diagnostics = Diagnostics(), files: SpoolFileSystem
     ) {
+        self.init(
+            file, minimumLevel: minimumLevel, rotation: rotation, formatter: formatter, limit: limit, clock: clock,
+            diagnostics: diagnostics, files: files, find: { .file($0) })
+    }
+
+    private init(
+        _ file: URL, minimumLevel: LogLevel, rotation: FileRotation, formatter: LineFormatter, limit: Int, clock: any LogClock,
+        diagnostics: Diagnostics, files: SpoolFileSystem, find: @escaping @Sendable (String) throws(SpoolFault) -> LineTarget
+    ) {
+        self.diagnostics = diagnostics
         self.file = file
         self.minimumLevel = minimumLevel
         self.limit = max(1, limit)
         self.formatter = formatter
-        writer = Locked(RotatingFile(path: file.path(percentEncoded: false), rotation: rotation, clock: clock, files: files))
+        writer = Locked(
+            RotatingFile(path: file.path(percentEncoded: false), rotation: rotation, clock: clock, files: files, find: find))
     }
 
     /// How many records were left out, since the disk was too slow or failed, or the sink was shut down.
@@ -82,7 +103,8 @@ public final class FileSink: LogSink {
         }
         var lines = records.map { Array((formatter.line(of: $0) + "\n").utf8) }
         if before > 0 { lines.insert(Array("… \(before) records left out: the file was too slow, or failed\n".utf8), at: 0) }
-        let lost = writer.withLock { $0.append(lines) }
+        let (lost, fault) = writer.withLock { writer in (writer.append(lines), writer.fault) }
+        if !lines.isEmpty { complain(of: fault) }
         guard lost > 0 else { return }
         // The line that tells of the others counts as them.
         let isTold = before > 0 && lost < lines.count
@@ -93,14 +115,33 @@ public final class FileSink: LogSink {
         }
     }
 
+    /// Tells once that the file can't be written, and once that it can again.
+    private func complain(of fault: SpoolFault?) {
+        let isNews = hasComplained.withLock { hasComplained in
+            defer { hasComplained = fault != nil }
+            return hasComplained != (fault != nil)
+        }
+        guard isNews else { return }
+        if let fault {
+            diagnostics.reportOwnWork(
+                .warning, "\(file.path(percentEncoded: false)) can't be written: \(fault). Lines are left out, and counted.")
+        } else {
+            diagnostics.reportOwnWork(.notice, "\(file.path(percentEncoded: false)) can be written again.")
+        }
+    }
+
     /// Writes and syncs everything that was logged before, or as much as the time allows.
+    ///
+    /// - Returns: whether all of it is written that was logged since the last flush.
     public func flush(within limit: Duration) async -> Bool {
-        let before = leftOut
         let isDone = await queue.finishes(within: limit) { [self] in
             work()
             writer.withLock { $0.sync() }
         }
-        return isDone && leftOut == before
+        return state.withLock { state in
+            defer { state.leftOutBefore = state.leftOutInAll }
+            return isDone && state.leftOutInAll == state.leftOutBefore
+        }
     }
 
     /// Does what ``flush(within:)`` does and writes nothing that is logged later.

@@ -2,7 +2,13 @@ import Foundation
 
 /// A file that lines are appended to, and that makes place for a new one by size and time.
 struct RotatingFile: Sendable {
+    /// What was asked for, links and all.
     private let path: String
+    /// What it leads to; `nil` while that isn't open.
+    private var target: LineTarget?
+    private let find: @Sendable (String) throws(SpoolFault) -> LineTarget
+    /// Why lines couldn't be written; `nil` since they could.
+    private(set) var fault: SpoolFault?
     private let rotation: FileRotation
     private let clock: any LogClock
     private let files: SpoolFileSystem
@@ -11,9 +17,15 @@ struct RotatingFile: Sendable {
     /// The period that the file belongs to.
     private var period: UInt64 = 0
 
-    init(path: String, rotation: FileRotation, clock: any LogClock, files: SpoolFileSystem) {
+    /// - Parameter find: tells what a path leads to.
+    init(
+        path: String, rotation: FileRotation, clock: any LogClock, files: SpoolFileSystem,
+        find: @escaping @Sendable (String) throws(SpoolFault) -> LineTarget
+    ) {
         self.path = path
-        self.rotation = rotation
+        self.find = find
+        // Its members can be set to anything.
+        self.rotation = FileRotation(bytes: rotation.bytes, period: rotation.period, files: rotation.files)
         self.clock = clock
         self.files = files
     }
@@ -28,6 +40,17 @@ struct RotatingFile: Sendable {
     mutating func append(_ lines: [[UInt8]]) -> Int {
         var rest = lines[...]
         do throws(SpoolFault) {
+            // `??` can't pass a typed error on.
+            let target = if let target { target } else { try find(path) }
+            self.target = target
+            switch target {
+            case .file: break
+            case .device(let path):
+                let device = if let file { file } else { try files.open(path, .update) }
+                file = device
+                try write(&rest, to: device)
+            case .descriptor(let number): try write(&rest, to: number)
+            }
             while let first = rest.first {
                 let file = try open()
                 let now = currentPeriod
@@ -51,14 +74,25 @@ struct RotatingFile: Sendable {
                 }
                 size += chunk.count
             }
+            fault = nil
         } catch {
             close()
+            fault = error
         }
         return rest.count
     }
 
+    /// Writes lines to what is no file. Of a line that can't be written to its end there may be a part.
+    private mutating func write(_ lines: inout ArraySlice<[UInt8]>, to file: Int32) throws(SpoolFault) {
+        while var rest = lines.first {
+            while !rest.isEmpty { rest.removeFirst(try LineTarget.write(rest, to: file)) }
+            lines.removeFirst()
+        }
+    }
+
     private mutating func open() throws(SpoolFault) -> Int32 {
         if let file { return file }
+        let path = filePath
         let found: Int32?
         do throws(SpoolFault) {
             found = try files.open(path, .update)
@@ -82,6 +116,11 @@ struct RotatingFile: Sendable {
         return found
     }
 
+    /// Where the file is, links followed.
+    private var filePath: String {
+        if case .file(let path) = target { path } else { path }
+    }
+
     private static func lastChange(of path: String) -> UInt64? {
         let date = (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
         return date.flatMap {
@@ -91,12 +130,15 @@ struct RotatingFile: Sendable {
 
     /// Gives each file the next name; the oldest goes.
     private mutating func rotate() throws(SpoolFault) {
+        let path = filePath
         close()
+        // The links may lead elsewhere by now; what was written to is what is renamed.
+        target = .file(path)
         if rotation.files == 0 {
             try files.remove(path)
             return
         }
-        for number in stride(from: rotation.files - 1, through: 1, by: -1) {
+        for number in numbers(of: path) {
             do throws(SpoolFault) {
                 try files.rename("\(path).\(number)", "\(path).\(number + 1)")
             } catch let fault where fault.isMissing {
@@ -104,6 +146,15 @@ struct RotatingFile: Sendable {
             }
         }
         try files.rename(path, "\(path).1")
+    }
+
+    /// The numbers of the files that get the next one, the highest first.
+    private func numbers(of path: String) -> [Int] {
+        let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
+        // Who may write there may yet not be allowed to look: then each that may be there is tried.
+        guard let names = try? files.list(folder.isEmpty ? "." : folder) else { return (1..<max(1, rotation.files)).reversed() }
+        let numbers = names.lazy.filter { $0.hasPrefix(name + ".") }.compactMap { Int($0.dropFirst(name.count + 1)) }
+        return numbers.filter { $0 > 0 && $0 < rotation.files }.sorted(by: >)
     }
 
     func sync() {
@@ -114,5 +165,6 @@ struct RotatingFile: Sendable {
     mutating func close() {
         if let file { files.close(file) }
         file = nil
+        target = nil
     }
 }

@@ -8,8 +8,9 @@ public import Foundation
 /// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes
 /// may be given one directory: each uses a subdirectory that it locks, and ships what is in those of processes that have ended.
 ///
-/// A spool never throws and keeps no caller waiting. While the disk fails, whatever the reason, records wait in memory within
-/// ``SpoolSettings/memory``, are delivered from there, and go to disk once it works again. See <doc:Durability>.
+/// A spool never throws and keeps nobody waiting who logs. To make one, and a shipper on it, reads what an earlier run has left, but waits for
+/// nothing to be written. While the disk fails, whatever the reason, records wait in memory within ``SpoolSettings/memory``, are delivered from
+/// there, and go to disk once it works again. See <doc:Durability>.
 public final class Spool: Sendable {
     let core: SpoolCore
     /// The directories of processes that had ended when this one began.
@@ -62,7 +63,7 @@ public final class Spool: Sendable {
     ) -> SpoolDestination? {
         let selection = RecordSelection(minimumLevel: minimumLevel, includes: includes)
         guard core.register(destination, selection) else { return nil }
-        for leftover in leftovers where leftover.register(destination, selection) { leftover.tidyUp() }
+        for leftover in leftovers { _ = leftover.register(destination, selection) }
         return SpoolDestination(name: destination, spool: self)
     }
 }

@@ -8,14 +8,21 @@ extension SpoolCore {
         do throws(SpoolFault) {
             // `??` can't pass a typed error on.
             let directory = if let leftover { leftover } else { try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files) }
+            let isTaken = state.withLock { state in
+                guard isLate || state.last == 0 && state.destinations.isEmpty else { return false }
+                state.adopt(directory)
+                return true
+            }
+            // A destination has begun meanwhile.
+            guard isTaken else {
+                directory.close(files)
+                return openDirectory(&writer)
+            }
             writer.directory = directory
             writer.epoch = directory.epoch &+ 1
             writer.number = 0
-            state.withLock { $0.adopt(directory) }
             // Those that nobody uses yet keep their records, too.
-            for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen {
-                begin(destination, as: name, writer)
-            }
+            for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen { begin(name) }
             for remark in directory.remarks { report(.warning, remark) }
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
@@ -31,54 +38,6 @@ extension SpoolCore {
         writer.directory?.close(files)
         writer.directory = nil
         state.withLock { $0.directory = nil }
-    }
-
-    // MARK: Destinations
-
-    /// Begins a destination's use.
-    ///
-    /// - Returns: whether nobody else uses it.
-    func register(_ name: String, _ selection: RecordSelection) -> Bool {
-        writer.withLock { writer in
-            var destination = state.withLock { $0.destinations[name] } ?? DestinationState()
-            guard !destination.isOpen else { return false }
-            destination.isOpen = true
-            destination.selection = selection
-            // Nothing else changes segments, or the cursor of a destination that isn't open, while the writer is locked.
-            begin(destination, as: name, writer)
-            do throws(SpoolFault) {
-                try createCursors(writer)
-            } catch {
-                fail(error, &writer)
-            }
-            return true
-        }
-    }
-
-    /// Counts what a destination has behind its cursor.
-    ///
-    /// Where the segment in the middle of which the cursor stands can't be read now, the destination begins before that segment: what comes
-    /// twice isn't lost, and a count of nothing would have it deleted.
-    private func begin(_ destination: DestinationState, as name: String, _ writer: SpoolWriter) {
-        var destination = destination
-        var straddled: [Segment.Found] = []
-        let segment = state.withLock { state in
-            state.segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }
-        }
-        if let segment, let directory = writer.directory {
-            do throws(SpoolFault) {
-                let bytes = try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
-                    try files.readAll(file, 0..<segment.length, salvages: true)
-                }
-                straddled = segment.frames(in: bytes)
-            } catch {
-                destination.acknowledged = max(segment.first, 1) - 1
-                report(.warning, "\(directory.path)/\(segment.name) can't be read now (\(error)): some of its records may be sent twice.")
-            }
-        }
-        var judged: [SegmentName: Exclusions] = [:]
-        if let directory = writer.directory { (judged, destination.unjudged) = judge(for: destination, directory) }
-        state.withLock { $0.install(destination, as: name, straddled: straddled, judged) }
     }
 
     // MARK: Cursors
@@ -126,27 +85,6 @@ extension SpoolCore {
 }
 
 extension SpoolState {
-    /// Begins with a destination anew, behind what it has acknowledged.
-    mutating func install(
-        _ destination: DestinationState, as name: String, straddled: [Segment.Found], _ judged: [SegmentName: Exclusions]
-    ) {
-        var destination = destination
-        let since = destination.handedSince ?? (destination.unread > 0 ? destination.since : 0)
-        destination.forget()
-        let level = destination.minimumLevel
-        for index in segments.indices { segments[index].excluded[name] = judged[segments[index].name] }
-        if destination.selection.includes != nil || hasFilters { memory.judge(for: name, destination.selection.excludes) }
-        let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
-        let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
-        let part = straddled.count { found in
-            let position = found.frame.position
-            return position > destination.acknowledged && found.level >= level && !(excluded?.contains(position) ?? false)
-        }
-        destination.find(whole + part + memoryCount(for: name, destination), since: since)
-        destinations[name] = destination
-        hasFilters = destinations.values.contains { $0.selection.includes != nil }
-    }
-
     /// Takes what a directory has.
     mutating func adopt(_ opened: SpoolDirectory) {
         directory = opened.path

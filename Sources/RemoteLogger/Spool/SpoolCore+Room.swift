@@ -152,8 +152,18 @@ extension SpoolCore {
         for destination in destinations { try writeCursorFile(of: destination, sync: true) }
         for name in names {
             if name == active { seal(&writer) }
-            try files.removeIfThere(directory.path + "/\(name)")
-            state.withLock { state in state.segments.removeAll { $0.name == name } }
+            let result = exchange.withLock { _ in
+                Result { () throws(SpoolFault) in
+                    // A destination may have begun meanwhile, which begins with it.
+                    let isNeeded = state.withLock { state in
+                        state.segments.contains { $0.name == name && $0.last > state.acknowledgedByAll ?? 0 }
+                    }
+                    if isNeeded { return }
+                    try files.removeIfThere(directory.path + "/\(name)")
+                    state.withLock { state in state.segments.removeAll { $0.name == name } }
+                }
+            }
+            try result.get()
         }
         return true
     }

@@ -1,24 +1,44 @@
 import WebServiceClient
 
+/// What the filter of a destination that begins has said of segments, by their names and lengths.
+struct JudgedSegments {
+    private(set) var exclusions: [SegmentName: Exclusions] = [:]
+    private var lengths: [SegmentName: Int] = [:]
+
+    func has(_ segment: Segment) -> Bool { lengths[segment.name] == segment.length }
+
+    mutating func note(_ segment: Segment, _ exclusions: Exclusions) {
+        lengths[segment.name] = segment.length
+        self.exclusions[segment.name] = exclusions
+    }
+
+    mutating func forget(_ segment: Segment) {
+        lengths[segment.name] = nil
+        exclusions[segment.name] = nil
+    }
+}
+
 /// Asks the filters of destinations for records that are there already.
 extension SpoolCore {
     /// Asks for the records of all segments behind what a destination has acknowledged.
     ///
+    /// - Parameter judged: what was said already, and what is said now.
     /// - Returns: the segments that can't be read now: they are asked for before they are read.
     func judge(
-        for destination: DestinationState, _ directory: SpoolDirectory
-    ) -> (judged: [SegmentName: Exclusions], unjudged: Set<SegmentName>) {
-        var judged: [SegmentName: Exclusions] = [:]
+        _ segments: [Segment], behind acknowledged: RecordPosition, for selection: RecordSelection, _ directory: String,
+        _ judged: inout JudgedSegments
+    ) -> Set<SegmentName> {
         var unjudged: Set<SegmentName> = []
-        guard destination.selection.includes != nil else { return (judged, unjudged) }
-        for segment in state.withLock({ $0.segments }) where segment.last > destination.acknowledged {
+        guard selection.includes != nil else { return unjudged }
+        for segment in segments where segment.last > acknowledged && !judged.has(segment) {
             do throws(SpoolFault) {
-                judged[segment.name] = try exclusions(in: segment, directory.path, for: destination.selection)
+                judged.note(segment, try exclusions(in: segment, directory, for: selection))
             } catch {
+                judged.forget(segment)
                 unjudged.insert(segment.name)
             }
         }
-        return (judged, unjudged)
+        return unjudged
     }
 
     private func exclusions(in segment: Segment, _ directory: String, for selection: RecordSelection) throws(SpoolFault) -> Exclusions {

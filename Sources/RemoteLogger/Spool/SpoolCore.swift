@@ -13,7 +13,7 @@ final class SpoolCore: Sendable {
     let leftover: SpoolDirectory?
     let state = Locked(SpoolState())
     let writer = Locked(SpoolWriter())
-    /// Held while a file is read, or another one takes its place.
+    /// Held while a file is read, while another one takes its place, and while one is deleted.
     let exchange = Locked(())
     /// Held while a cursor's file is written.
     let cursors = Locked(())
@@ -124,7 +124,7 @@ final class SpoolCore: Sendable {
         }
     }
 
-    /// Deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
+    /// Creates cursors, and deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
     func tidyUp() {
         writing.async { [self] in work() }
     }

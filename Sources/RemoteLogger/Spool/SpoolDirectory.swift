@@ -24,6 +24,8 @@ struct SpoolDirectory: Sendable {
     private(set) var otherBytes = 0
     /// The highest epoch of any segment.
     private(set) var epoch: UInt64 = 0
+    /// The directories that lead to it and may have names in them that power loss would take.
+    private(set) var unsyncedParents: [String] = []
     /// What there is to tell, each with the path of what it is about.
     private(set) var remarks: [String] = []
 
@@ -39,10 +41,12 @@ struct SpoolDirectory: Sendable {
     static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
         var remarks: [String] = []
         var firstFault: SpoolFault?
+        // Its own name may be new even if this process hasn't made it: who has may have been killed before it was synced.
+        var parents: Set<String> = [root]
         for slot in 0..<slots {
             let path = root + "/\(slot)"
             do throws(SpoolFault) {
-                try files.makeDirectory(path)
+                parents.formUnion(try files.makeDirectory(path))
                 guard var directory = try take(path, files, &remarks) else { continue }
                 guard !mustBeEmpty || directory.segments.isEmpty else {
                     directory.close(files)
@@ -50,6 +54,7 @@ struct SpoolDirectory: Sendable {
                 }
                 if mustBeEmpty { try directory.forgetCursors(files) }
                 directory.remarks = remarks + directory.remarks
+                directory.unsyncedParents = parents.sorted()
                 return directory
             } catch let fault where fault.isOfPlace {
                 if firstFault == nil { remarks.append("\(path) can't be used (\(fault)): another directory is.") }
@@ -172,6 +177,18 @@ struct SpoolDirectory: Sendable {
         }
     }
 
+    /// Syncs what leads to the directory, once.
+    mutating func syncParents(_ files: SpoolFileSystem) throws(SpoolFault) {
+        while let parent = unsyncedParents.last {
+            do throws(SpoolFault) {
+                try files.syncDirectory(parent)
+            } catch let fault where fault.isForbidden {
+                // Who may make a name in a directory may yet not be allowed to read it, and to sync is to open for reading.
+            }
+            unsyncedParents.removeLast()
+        }
+    }
+
     func close(_ files: SpoolFileSystem) {
         files.close(lock)
     }
@@ -180,6 +197,9 @@ struct SpoolDirectory: Sendable {
 extension SpoolFault {
     /// Every place is taken.
     static let busy = SpoolFault(EBUSY, "flock")
+
+    /// Whether it isn't allowed.
+    fileprivate var isForbidden: Bool { code == EACCES || code == EPERM }
 
     /// Whether it is this place that can't be used, and not the disk: somebody else's directory, or a file in its place.
     fileprivate var isOfPlace: Bool { [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }

@@ -17,15 +17,9 @@ extension SpoolFileSystem {
     /// The system's own. Files are for their owner only; other programs that the process starts don't get them.
     package static let system = SpoolFileSystem(
         makeDirectory: { path throws(SpoolFault) in
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            } catch {
-                // Something else of that name has no number of an error in it.
-                let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code
-                let isThere = (error as? CocoaError)?.code == .fileWriteFileExists
-                throw SpoolFault(code.map { Int32(truncatingIfNeeded: $0) } ?? (isThere ? EEXIST : EIO), "mkdir")
-            }
+            var parents: [String] = []
+            try Self.makeDirectory(path, &parents)
+            return parents
         },
         list: { path throws(SpoolFault) in
             guard let directory = opendir(path) else { throw .last("opendir") }
@@ -90,6 +84,26 @@ extension SpoolFileSystem {
             defer { _ = Self.closeFile(directory) }
             try synchronize(directory)
         })
+
+    /// Makes a directory and what leads to it.
+    ///
+    /// - Parameter parents: gets those that have a new name in them.
+    private static func makeDirectory(_ path: String, _ parents: inout [String]) throws(SpoolFault) {
+        let parent = (path as NSString).deletingLastPathComponent
+        do throws(SpoolFault) {
+            do throws(SpoolFault) {
+                _ = try repeating("mkdir") { mkdir(path, 0o700) }
+            } catch let fault where fault.isMissing && !parent.isEmpty && parent != path {
+                try makeDirectory(parent, &parents)
+                _ = try repeating("mkdir") { mkdir(path, 0o700) }
+            }
+            parents.append(parent.isEmpty ? "." : parent)
+        } catch {
+            // It is there, or somebody else has made it meanwhile. Not every file system says so by EEXIST.
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
+        }
+    }
 
     /// Makes a call again while signals interrupt it.
     private static func repeating<Result: SignedInteger>(_ name: String, _ call: () -> Result) throws(SpoolFault) -> Result {

@@ -10,8 +10,9 @@ package struct SpoolFileSystem: Sendable {
         case create
     }
 
-    /// Makes a directory and what leads to it, unless it exists.
-    package var makeDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// Makes a directory and what leads to it, unless it exists. Gives the directories that have a new name in them, outermost first: until these
+    /// are synced, power loss may take what was made.
+    package var makeDirectory: @Sendable (_ path: String) throws(SpoolFault) -> [String]
     /// The names in a directory.
     package var list: @Sendable (_ path: String) throws(SpoolFault) -> [String]
     /// Opens a file and gives its number.
@@ -38,7 +39,7 @@ package struct SpoolFileSystem: Sendable {
     package var syncDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
 
     package init(
-        makeDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        makeDirectory: @escaping @Sendable (String) throws(SpoolFault) -> [String],
         list: @escaping @Sendable (String) throws(SpoolFault) -> [String],
         open: @escaping @Sendable (String, Access) throws(SpoolFault) -> Int32,
         lock: @escaping @Sendable (String) throws(SpoolFault) -> Int32?,

@@ -26,6 +26,7 @@ extension SpoolCore {
             if writer.directory == nil, leftover == nil, !state.withLock({ $0.isClosed }) { openDirectory(&writer) }
             guard writer.directory != nil else { return }
             do throws(SpoolFault) {
+                try writer.directory?.syncParents(files)
                 try createCursors(writer)
                 try deleteAcknowledged(&writer)
                 try drain(through: target, &writer)
@@ -58,6 +59,8 @@ extension SpoolCore {
         while true {
             let items = state.withLock { $0.stage(through: target, bytes: Self.pieceBytes) }
             guard !items.isEmpty else { return }
+            // Of those that have begun meanwhile, too: what a destination hasn't acknowledged is known by its cursor.
+            try createCursors(writer)
             var rest = items[...]
             while !rest.isEmpty { try write(&rest, &writer) }
         }

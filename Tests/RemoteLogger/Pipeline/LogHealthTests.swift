@@ -52,22 +52,4 @@ import WebServiceClient
             break
         }
     }
-
-    @Test func `at exit everything is delivered, or the limit ends it`() async throws {
-        let receiver = StubReceiver()
-        let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: receiver) { $0.compression = .none }
-        let stuck = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: StubReceiver([.hangs]))
-        let logger = RemoteLogger(label: "test", sinks: [shipper])
-        let hung = RemoteLogger(label: "test", sinks: [stuck])
-        logger.pipeline.shutdownAtExit(within: .seconds(60))
-        hung.pipeline.shutdownAtExit(within: .milliseconds(100))
-        do { RemoteLogger(label: "gone", sinks: []).pipeline.shutdownAtExit(within: .seconds(60)) }
-        logger.info("last words")
-        hung.info("never")
-        try await onOwnThread { ExitHook.run() }
-        #expect(shipper.statistics.delivered == 1)
-        #expect(stuck.statistics.dropped == [.shutdown: 1])
-        // Once is enough.
-        try await onOwnThread { ExitHook.run() }
-    }
 }

@@ -154,11 +154,14 @@ final class SyslogJudge: Sendable {
             """
     }
 
+    private var output: Data { FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/out") ?? Data() }
+
+    /// How many messages there are so far: to count them takes less than to read them.
+    var lines: Int { output.count { $0 == UInt8(ascii: "\n") } }
+
     /// The messages so far, in order.
     var messages: [Message] {
-        let lines = (FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/out") ?? Data()).split(
-            separator: UInt8(ascii: "\n"))
-        return lines.compactMap { line in
+        output.split(separator: UInt8(ascii: "\n")).compactMap { line in
             guard let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any] else { return nil }
             func text(_ name: String) -> String { object[name] as? String ?? (object[name] as? NSNumber)?.stringValue ?? "" }
             var message = Message(

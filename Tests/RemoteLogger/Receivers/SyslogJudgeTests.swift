@@ -15,12 +15,14 @@ import WebServiceClient
         let judge = try await SyslogJudge(kind, program: try #require(kind.program))
         defer { judge.stop() }
         let keeper = CollectingSink()
+        let count = 10_000
         let shipper = try LogShipper(
             toSyslog: SyslogReceiver(host: "127.0.0.1", port: judge.port),
             format: SyslogFormat(application: "shop", hostname: "shop-1.example")
         ) { settings in
             settings.batch.interval = .milliseconds(10)
             settings.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(100))
+            settings.buffer = BufferLimits(records: count, bytes: 1 << 30)
         }
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper, keeper], minimumLevel: .trace)
         var generator = SeededGenerator(seed: 5)
@@ -28,17 +30,19 @@ import WebServiceClient
         func text() -> String {
             "x" + (0..<Int.random(in: 0...8, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined() + "x"
         }
-        for number in 0..<1_000 {
+        for number in 0..<count {
             logger.with(trace: number % 2 == 0 ? TraceContext(traceHigh: 1, traceLow: 2, span: 3) : nil).log(
                 LogLevel.allCases[number % 7], "\(number) \(text())",
                 ["n": number, "text": text(), "inner": ["value": text()] as LogMetadata],
                 error: number % 9 == 0 ? CancellationError() : nil)
         }
-        #expect(await logger.shutdown(within: .seconds(120)))
-        #expect(await eventually { judge.messages.count >= 1_000 }, "\(judge.messages.count)")
+        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await eventually { judge.lines >= count }, "\(judge.lines)")
+        let messages = judge.messages
+        #expect(messages.count == count)
         let process = String(ProcessInfo.processInfo.processIdentifier)
         let severities = [135, 135, 134, 133, 132, 131, 130]
-        for (message, record) in zip(judge.messages, keeper.records) {
+        for (message, record) in zip(messages, keeper.records) {
             var expected = SyslogJudge.Message(
                 priority: String(severities[Int(record.level.rawValue)]), host: "shop-1.example", application: "shop", process: process,
                 id: "shop.orders",

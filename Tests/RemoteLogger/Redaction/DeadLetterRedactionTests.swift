@@ -58,6 +58,19 @@ import WebServiceClient
         harness.expectConservation()
     }
 
+    @Test(arguments: 0..<50) func `a secret that the end of what is read cuts isn't shown in part`(shift: Int) {
+        let token = "eyJhbGciOiJIUzI1NiJ9." + String(repeating: "eyJzdWIiOiIxMjM0NTY3ODkwIn0", count: 100) + ".dozjgNryP4J3jVmNHl0w5N"
+        // Whatever bound there is: it cuts some of these.
+        for end in [4_096, 8_192] {
+            let length = end - shift
+            var text = token
+            while text.utf8.count < length - token.utf8.count - 1 { text += " " + token }
+            text += String(repeating: " ", count: length - text.utf8.count) + "gh" + "p_0123456789abcdefghijABCDEFGHIJ012345 was refused"
+            let answer = ReceiverAnswer(status: 404, body: Data(text.utf8), records: 1)
+            #expect(!answer.excerpt.contains("gh" + "p_"), "\(answer.excerpt)")
+        }
+    }
+
     @Test(arguments: 150...200) func `a secret that the end of an excerpt cuts isn't shown in part`(length: Int) {
         let text = String(repeating: "x ", count: length / 2) + "gh" + "p_0123456789abcdefghijABCDEFGHIJ012345 was refused"
         let answer = ReceiverAnswer(status: 404, body: Data(text.utf8), records: 1)

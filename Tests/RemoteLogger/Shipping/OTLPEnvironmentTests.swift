@@ -36,6 +36,23 @@ import WebServiceClient
         #expect(error?.message.contains(name.replacing("CLIENT_KEY", with: "CLIENT_CERTIFICATE")) == true)
     }
 
+    @Test(arguments: [
+        ("HEADERS", "x-team=shop,Basic dXNlcjpodW50ZXIyMg==", "number 2"), ("HEADERS", "dXNl cjpodW50ZXIyMg=x", "number 1"),
+        ("HEADERS", "a=b,,dXNlcjpodW50ZXIyMg=c%0Ad", "number 2"), ("HEADERS", "a=b,dXNlcjpodW50ZXIyMg", "number 2"),
+        ("PROTOCOL", "dXNlcjpodW50ZXIyMg", ""), ("COMPRESSION", "dXNlcjpodW50ZXIyMg", ""), ("TIMEOUT", "dXNlcjpodW50ZXIyMg", ""),
+        ("ENDPOINT", "http://dXNlcjpodW50ZXIyMg:x@host", ""), ("ENDPOINT", "dXNlcjpodW50ZXIyMg", ""),
+        ("CERTIFICATE", "-----BEGIN PRIVATE KEY-----\nabc/dXNlcjpodW50ZXIyMg", ""),
+    ]) func `no error quotes what may be a secret`(variable: String, value: String, place: String) throws {
+        for name in ["OTEL_EXPORTER_OTLP_" + variable, "OTEL_EXPORTER_OTLP_LOGS_" + variable] {
+            let error = #expect(throws: (any Error).self) {
+                _ = try LogShipper(otlp: OTLPEnvironment([name: value]), transport: StubReceiver())
+            }
+            let text = error.map { "\($0)" } ?? ""
+            #expect(!text.contains("dXNl") && !text.contains("Basic"), "\(text)")
+            #expect((place.isEmpty || text.contains(place)) && (text.contains(name) || variable == "ENDPOINT"), "\(text)")
+        }
+    }
+
     @Test func `a shipper is made of it`() async throws {
         let receiver = StubReceiver()
         let environment = try OTLPEnvironment([

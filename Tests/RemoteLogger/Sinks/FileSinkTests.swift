@@ -82,6 +82,103 @@ import WebServiceClient
         if call != "fstat" { #expect(sink.leftOut > 0) }
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [.max, -1, 70_000] as [Int]) func `bounds that are changed later hold like others`(
+        files: Int
+    ) async {
+        let disk = MemoryDisk()
+        var rotation = FileRotation()
+        (rotation.files, rotation.bytes, rotation.period) = (files, files < 0 ? .min : 1, files < 0 ? .seconds(-1) : nil)
+        let sink = sink(disk, rotation)
+        for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
+        #expect(await sink.flush(within: .seconds(60)))
+        #expect(text(disk) == "line 3\n" && text(disk, ".2") == (files < 0 ? "" : "line 1\n") && sink.leftOut == 0)
+    }
+
+    @Test func `a link leads to the file, which is changed where it is`() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "file-sink-\(UUID().uuidString)")
+        let target = folder.appending(path: "data")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (link, second) = (folder.appending(path: "shop.log"), folder.appending(path: "second.log"))
+        try FileManager.default.createSymbolicLink(atPath: second.path(), withDestinationPath: "data/real.log")
+        try FileManager.default.createSymbolicLink(atPath: link.path(), withDestinationPath: second.path())
+        let sink = FileSink(link, rotation: FileRotation(bytes: 10, files: 2), formatter: LineFormatter { $0.message })
+        for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
+        #expect(await sink.shutdown(within: .seconds(60)))
+        #expect(sink.leftOut == 0)
+        #expect(try String(contentsOf: target.appending(path: "real.log"), encoding: .utf8) == "line 3\n")
+        #expect(try String(contentsOf: target.appending(path: "real.log.2"), encoding: .utf8) == "line 1\n")
+        #expect(Set(try FileManager.default.contentsOfDirectory(atPath: folder.path())) == ["data", "shop.log", "second.log"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path()) == second.path())
+    }
+
+    @Test(arguments: [false, true]) func `what is no file gets the lines, and is never renamed`(isLinked: Bool) async throws {
+        let folder = URL.temporaryDirectory.appending(path: "file-sink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let pipe = Pipe()
+        var file = URL(filePath: "/dev/fd/\(pipe.fileHandleForWriting.fileDescriptor)")
+        if isLinked {
+            let link = folder.appending(path: "shop.log")
+            try FileManager.default.createSymbolicLink(atPath: link.path(), withDestinationPath: file.path())
+            file = link
+        }
+        let sink = FileSink(file, rotation: FileRotation(bytes: 10, files: 2), formatter: LineFormatter { $0.message })
+        for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
+        #expect(await sink.shutdown(within: .seconds(60)))
+        try pipe.fileHandleForWriting.close()
+        #expect(String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
+        #expect(sink.leftOut == 0)
+    }
+
+    @Test func `a pipe that nobody reads is a fault, and doesn't end the process`() async throws {
+        let pipe = Pipe()
+        let sink = FileSink(URL(filePath: "/dev/fd/\(pipe.fileHandleForWriting.fileDescriptor)"))
+        try pipe.fileHandleForReading.close()
+        sink.write(.sample())
+        #expect(await sink.shutdown(within: .seconds(60)) == false)
+        #expect(sink.leftOut == 1)
+        try pipe.fileHandleForWriting.close()
+    }
+
+    @Test func `a link that leads nowhere, or to itself, is told`() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "file-sink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let link = folder.appending(path: "shop.log")
+        for target in ["none/shop.log", "shop.log"] {
+            try? FileManager.default.removeItem(at: link)
+            try FileManager.default.createSymbolicLink(atPath: link.path(), withDestinationPath: target)
+            let events = Locked<[Diagnostics.Event]>([])
+            let sink = FileSink(link, diagnostics: Diagnostics { event in events.withLock { $0.append(event) } })
+            for _ in 0..<3 {
+                sink.write(.sample())
+                #expect(await sink.flush(within: .seconds(60)) == false)
+            }
+            let told = events.withLock { $0 }
+            #expect(told.map(\.level) == [.warning] && told.first?.message.contains("shop.log") == true && sink.leftOut == 3)
+        }
+    }
+
+    @Test func `that the disk fails, and works again, is told once`() async {
+        let disk = MemoryDisk()
+        let events = Locked<[Diagnostics.Event]>([])
+        let sink = FileSink(
+            Self.file, rotation: FileRotation(), clock: clock, diagnostics: Diagnostics { event in events.withLock { $0.append(event) } },
+            files: disk.files)
+        for round in 0..<3 {
+            disk.faults.withLock { $0 = { call, _ in call == "write" ? 28 : nil } }
+            for _ in 0..<3 {
+                sink.write(.sample())
+                _ = await sink.flush(within: .seconds(60))
+            }
+            disk.faults.withLock { $0 = { _, _ in nil } }
+            sink.write(.sample())
+            #expect(await sink.flush(within: .seconds(60)))
+            #expect(events.withLock { $0.map(\.level) } == Array(repeating: [.warning, .notice], count: round + 1).flatMap { $0 })
+        }
+    }
+
     @Test func `a file of the system is written and changed`() async throws {
         let folder = URL.temporaryDirectory.appending(path: "file-sink-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

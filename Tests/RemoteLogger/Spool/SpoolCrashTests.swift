@@ -101,6 +101,35 @@ import WebServiceClient
         }
     }
 
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `the first run's records are there after a power failure, as are the directories that it has made`(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let harness = try SpoolHarness()
+        harness.append([.sample(1), .sample(2)])
+        #expect(await harness.spool.sync())
+        let next = try SpoolHarness(harness.disk.afterPowerFailure(using: &generator))
+        #expect(await next.readAll().sequences == [1, 2])
+    }
+
+    @Test func `a directory of the system tells in which others it is new`() throws {
+        let folder = URL.temporaryDirectory.appending(path: "spool-new-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.path(percentEncoded: false)
+        let base = path.hasSuffix("/") ? String(path.dropLast()) : path
+        #expect(try SpoolFileSystem.system.makeDirectory(base + "/a/b/0") == [base, base + "/a", base + "/a/b"])
+        #expect(try SpoolFileSystem.system.makeDirectory(base + "/a//b/1") == [base + "/a/b"])
+        #expect(try SpoolFileSystem.system.makeDirectory(base + "/a/b/0") == [])
+        #expect(try FileManager.default.attributesOfItem(atPath: base + "/a/b")[.posixPermissions] as? Int == 0o700)
+        try Data().write(to: folder.appending(path: "file"))
+        for place in ["/file", "/file/0"] {
+            #expect(throws: SpoolFault.self) { try SpoolFileSystem.system.makeDirectory(base + place) }
+        }
+        try FileManager.default.createSymbolicLink(atPath: base + "/link", withDestinationPath: base + "/a")
+        #expect(try SpoolFileSystem.system.makeDirectory(base + "/link/c") == [base + "/link"])
+        #expect(try SpoolFileSystem.system.makeDirectory(base + "/link") == [])
+    }
+
     @Test func `killed again and again, positions and cursors stay in order`() async throws {
         var disk = MemoryDisk()
         var outcome = Outcome()

@@ -12,6 +12,7 @@ final class DiskJournal: Sendable {
     typealias Contents = [String: [UInt8]]
 
     private enum Change {
+        case makeDirectory(String)
         case create(String, Int)
         case write(Int, Int, [UInt8])
         case truncate(Int, Int)
@@ -71,8 +72,13 @@ final class DiskJournal: Sendable {
         var names: [String: Int] = [:]
         var files: [Int: [UInt8]] = [:]
         for (number, path) in before.keys.sorted().enumerated() { (names[path], files[number]) = (number, before[path]) }
+        var missing: Set<String> = []
+        for (change, part) in changes {
+            if case .makeDirectory(let path) = change, part == 0 { missing.insert(path) }
+        }
         for (change, part) in changes where part > 0 {
             switch change {
+            case .makeDirectory: break
             case .create(let path, let file): names[path] = file
             case .write(let file, let offset, let bytes):
                 let written = bytes.prefix(part == 1 ? bytes.count / 2 : bytes.count)
@@ -91,6 +97,8 @@ final class DiskJournal: Sendable {
                 if names[path] == file { names[path] = nil }
             }
         }
+        // What is in a directory that is gone is gone, too.
+        names = names.filter { name in !missing.contains { name.key.hasPrefix($0 + "/") } }
         return names.mapValues { files[$0] ?? [] }
     }
 
@@ -117,6 +125,20 @@ final class DiskJournal: Sendable {
     var files: SpoolFileSystem {
         let real = disk.files
         var files = real
+        files.makeDirectory = { path throws(SpoolFault) in
+            let wasDead = self.disk.isDead
+            let parents: [String]
+            do throws(SpoolFault) {
+                parents = try real.makeDirectory(path)
+            } catch {
+                if !wasDead { self.state.withLock { $0.changes.append((.makeDirectory(path), false)) } }
+                throw error
+            }
+            // Each that is new, by the ones in which they are: outermost first.
+            let made = parents.isEmpty ? [] : Array(parents.dropFirst()) + [path]
+            self.state.withLock { state in state.changes += made.map { (.makeDirectory($0), false) } }
+            return parents
+        }
         files.open = { path, access throws(SpoolFault) in
             guard access == .create else {
                 let file = try real.open(path, access)
@@ -170,7 +192,7 @@ final class DiskJournal: Sendable {
             self.settle { change in
                 switch change {
                 case .write(let file, _, _), .truncate(let file, _): file == synced
-                case .create, .rename, .remove: false
+                case .makeDirectory, .create, .rename, .remove: false
                 }
             }
         }
@@ -178,7 +200,8 @@ final class DiskJournal: Sendable {
             try real.syncDirectory(folder)
             self.settle { change in
                 switch change {
-                case .create(let path, _), .rename(_, _, let path), .remove(_, let path): path.hasPrefix(folder + "/")
+                case .makeDirectory(let path), .create(let path, _), .rename(_, _, let path), .remove(_, let path):
+                    (path as NSString).deletingLastPathComponent == folder
                 case .write, .truncate: false
                 }
             }

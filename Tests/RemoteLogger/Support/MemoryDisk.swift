@@ -16,6 +16,8 @@ final class MemoryDisk: Sendable {
     private struct State {
         var names: [String: Node] = [:]
         var syncedNames: [String: Node] = [:]
+        var directories: Set<String> = ["/"]
+        var syncedDirectories: Set<String> = ["/"]
         var open: [Int32: Node] = [:]
         var locks: [String: Int32] = [:]
         var lockFiles: [Int32: String] = [:]
@@ -24,6 +26,13 @@ final class MemoryDisk: Sendable {
         var dyingCall: Int?
         var isDead = false
         var peak = 0
+
+        /// A file that a test has put there has directories that are there.
+        mutating func found(_ path: String) {
+            for directory in MemoryDisk.directories(above: path) where directories.insert(directory).inserted {
+                syncedDirectories.insert(directory)
+            }
+        }
     }
 
     private let state = Locked(State())
@@ -59,14 +68,27 @@ final class MemoryDisk: Sendable {
             state.withLock {
                 $0.names[path] = node
                 $0.syncedNames[path] = node
+                $0.found(path)
             }
         }
+    }
+
+    private static func directory(of path: String) -> String {
+        let parent = path.split(separator: "/").dropLast().joined(separator: "/")
+        return "/" + parent
+    }
+
+    /// What leads to a file, outermost first.
+    private static func directories(above path: String) -> [String] {
+        path == "/" ? [] : directories(above: directory(of: path)) + [directory(of: path)]
     }
 
     /// The disk as the next process finds it after this one was killed.
     func afterKill() -> MemoryDisk {
         let disk = MemoryDisk()
         for path in paths { disk[path] = self[path] }
+        let directories = state.withLock { $0.directories }
+        disk.state.withLock { ($0.directories, $0.syncedDirectories) = (directories, directories) }
         return disk
     }
 
@@ -75,7 +97,10 @@ final class MemoryDisk: Sendable {
         let disk = MemoryDisk()
         let (names, synced) = state.withLock { ($0.names, $0.syncedNames) }
         let keepsNames = Bool.random(using: &generator)
+        let directories = state.withLock { keepsNames ? $0.directories : $0.syncedDirectories }
         for (path, node) in keepsNames ? names : synced {
+            // What is in a directory that is gone is gone, too.
+            guard Self.directories(above: path).allSatisfy(directories.contains) else { continue }
             let content = node.content.withLock { $0 }
             var bytes = content.synced
             for index in content.bytes.indices where Bool.random(using: &generator) {
@@ -111,10 +136,18 @@ final class MemoryDisk: Sendable {
 
     var files: SpoolFileSystem {
         SpoolFileSystem(
-            makeDirectory: { _ throws(SpoolFault) in try self.enter("mkdir", changes: false) },
+            makeDirectory: { path throws(SpoolFault) in
+                let made = self.state.withLock { state in
+                    (Self.directories(above: path) + [path]).filter { !state.directories.contains($0) }
+                }
+                try self.enter("mkdir", changes: !made.isEmpty)
+                self.state.withLock { $0.directories.formUnion(made) }
+                return made.map(Self.directory(of:))
+            },
             list: { path throws(SpoolFault) in
                 try self.enter("opendir", changes: false)
-                let below = self.paths.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }
+                let names = self.paths + self.state.withLock { $0.directories }
+                let below = names.filter { $0.hasPrefix(path + "/") }.map { String($0.dropFirst(path.count + 1)) }
                 return Set(below.compactMap { $0.split(separator: "/").first.map(String.init) }).sorted()
             },
             open: { path, access throws(SpoolFault) in
@@ -123,6 +156,7 @@ final class MemoryDisk: Sendable {
                     if access == .create {
                         let node = Node()
                         state.names[path] = node
+                        state.found(path)
                     }
                     guard let node = state.names[path] else { return nil }
                     state.lastFile += 1
@@ -209,8 +243,11 @@ final class MemoryDisk: Sendable {
             syncDirectory: { path throws(SpoolFault) in
                 try self.enter("fsync directory")
                 self.state.withLock { state in
-                    state.syncedNames = state.syncedNames.filter { !$0.key.hasPrefix(path + "/") }
-                    for (name, node) in state.names where name.hasPrefix(path + "/") { state.syncedNames[name] = node }
+                    state.syncedNames = state.syncedNames.filter { Self.directory(of: $0.key) != path }
+                    for (name, node) in state.names where Self.directory(of: name) == path { state.syncedNames[name] = node }
+                    for directory in state.directories where Self.directory(of: directory) == path {
+                        state.syncedDirectories.insert(directory)
+                    }
                 }
             })
     }

@@ -28,7 +28,7 @@ struct ShippingProbe {
         } else {
             print("left out: a disk that hangs, for want of HOLD_SYNC")
         }
-        try await repeats()
+        for receiver in [RepeatingReceiver.elasticsearch, .loki] { try await repeats(receiver) }
     }
 
     /// One record after the other, each alone: how long after its time it has arrived. A wake-up that is lost shows as a time beyond all others.
@@ -116,13 +116,15 @@ struct ShippingProbe {
     }
 
     /// Records that the server has stored before the connection breaks, each sent again.
-    private func repeats() async throws {
+    private func repeats(_ receiver: RepeatingReceiver) async throws {
         let stored = Store()
         let server = try LoopbackServer(options: .init(recordingLimit: 0)) { routes in
-            routes.on("POST", "/_bulk") { request in await stored.take(request.body) }
+            routes.on("POST", receiver.path) { request in
+                guard let entries = receiver.entries(request.body) else { return .status(400) }
+                return await stored.take(entries) ? .drop : receiver.answer(entries.count)
+            }
         }
-        let format = ElasticsearchFormat(index: "logs")
-        let shipper = try LogShipper(to: ElasticsearchFormat.bulkURL(of: server.url), format: format) { settings in
+        let shipper = try LogShipper(to: try server.url(receiver.path), format: receiver.format) { settings in
             settings.compression = .none
             settings.batch = BatchLimits(records: 1, interval: .milliseconds(1))
             settings.backoff = Backoff(base: .milliseconds(1), cap: .milliseconds(2))
@@ -131,9 +133,9 @@ struct ShippingProbe {
         let logger = RemoteLogger(label: "probe", sinks: [shipper])
         for number in 0..<count { logger.info("once", ["number": number]) }
         let isDone = await logger.shutdown(within: .seconds(600))
-        let (ids, numbers, requests) = await stored.counts
-        print("stored, then cut: \(count) records in \(requests) requests; stored under \(ids) ids with \(numbers) numbers")
-        guard isDone, ids == count, numbers == count else { throw Broken("a record is missing, or was stored twice") }
+        let (keys, numbers, requests) = await stored.counts
+        print("\(receiver.name), stored, then cut: \(count) records in \(requests) requests; stored \(keys) times with \(numbers) numbers")
+        guard isDone, keys == count, numbers == count else { throw Broken("a record is missing, or was stored twice") }
     }
 
     private func report(_ what: String, _ times: [Duration], goal: Duration) {
@@ -149,35 +151,18 @@ struct ShippingProbe {
     }
 }
 
-/// Documents by their ids, as Elasticsearch keeps them. Whatever is new breaks the connection once it is stored.
+/// What is stored, each once by what its receiver tells it by. Whatever is new breaks the connection once it is stored.
 private actor Store {
-    private struct Create: Decodable {
-        struct Action: Decodable { let _id: String }
-        let create: Action
-    }
-
-    private struct Document: Decodable {
-        struct Metadata: Decodable { let number: Int }
-        let metadata: Metadata
-    }
-
     private var numbers: [String: Int] = [:]
     private var requests = 0
 
-    var counts: (ids: Int, numbers: Int, requests: Int) { (numbers.count, Set(numbers.values).count, requests) }
+    var counts: (keys: Int, numbers: Int, requests: Int) { (numbers.count, Set(numbers.values).count, requests) }
 
-    func take(_ body: Data) -> LoopbackResponse {
-        let lines = body.split(separator: UInt8(ascii: "\n"))
-        var isNew = false
-        var items: [String] = []
-        for index in stride(from: 0, to: lines.count - 1, by: 2) {
-            guard let create = try? JSONDecoder().decode(Create.self, from: lines[index]),
-                let document = try? JSONDecoder().decode(Document.self, from: lines[index + 1])
-            else { return .status(400) }
-            isNew = numbers.updateValue(document.metadata.number, forKey: create.create._id) == nil || isNew
-            items.append(#"{"create":{"status":409}}"#)
-        }
+    /// - Returns: whether something was new.
+    func take(_ entries: [RepeatingReceiver.Entry]) -> Bool {
         requests += 1
-        return isNew ? .drop : .json(#"{"errors":true,"items":[\#(items.joined(separator: ","))]}"#)
+        var isNew = false
+        for entry in entries { isNew = numbers.updateValue(entry.number, forKey: entry.key) == nil || isNew }
+        return isNew
     }
 }

@@ -1,0 +1,79 @@
+import CSystemLibraries
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// What a path leads to, links followed: lines go there.
+enum LineTarget: Sendable, Equatable {
+    /// A file, or none yet, at this path, which is no link. It is changed there, and the links stay as they are.
+    case file(String)
+    /// Something else, such as a pipe or a terminal, at this path: it has neither places nor a size, and is never renamed.
+    case device(String)
+    /// What the process has open under this number, as `/dev/stdout` leads to. It is used as it is: whatever else is written there comes in turn.
+    case descriptor(Int32)
+
+    /// Follows a path as the system does.
+    static func following(_ path: String) throws(SpoolFault) -> LineTarget {
+        var path = path
+        for _ in 0..<40 {
+            if let number = descriptor(named: path) { return .descriptor(number) }
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                guard errno == ENOENT else { throw .last("lstat") }
+                return .file(path)
+            }
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: return .file(path)
+            case S_IFLNK: path = try destination(ofLink: path)
+            default: return .device(path)
+            }
+        }
+        throw SpoolFault(ELOOP, "readlink")
+    }
+
+    private static func descriptor(named path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            guard let folder = ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix) else { return nil }
+            return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+        }
+    }
+
+    private static func destination(ofLink path: String) throws(SpoolFault) -> String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &buffer, buffer.count)
+        guard count >= 0 else { throw .last("readlink") }
+        let destination = String(decoding: buffer[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if destination.hasPrefix("/") { return destination }
+        return String(path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]) + destination
+    }
+
+    /// Writes bytes where there are no places.
+    ///
+    /// - Returns: how many were written.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SpoolFault) -> Int {
+        // That nobody reads a pipe any more is a fault like others, and doesn't end the process.
+        var guarding = csl_signal_guard()
+        csl_signal_guard_begin(&guarding)
+        defer { csl_signal_guard_end(&guarding) }
+        #if canImport(Darwin)
+        let count = bytes.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+        #elseif canImport(Glibc)
+        let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        #else
+        let count = bytes.withUnsafeBytes { Musl.write(descriptor, $0.baseAddress, $0.count) }
+        #endif
+        let code = errno
+        if count >= 0 { return count }
+        if code == EINTR { return 0 }
+        throw SpoolFault(code, "write")
+    }
+}
