@@ -6,7 +6,7 @@ public struct SpoolSettings: Sendable {
     /// 64 KiB counts as that. A record that takes more than a sixteenth of it, or than 1 MiB, is dropped as `oversize`.
     public var diskBytes = 64 << 20
     /// How much is kept in memory: what is on its way to the disk, and all there is while the disk fails. Default 50,000 records, 4 MiB.
-    public var memory = BufferLimits(bytes: 4 << 20)
+    public var memory = BufferLimits()
     /// How long a record may wait until it is written and synced. Default 200 ms. One of level `error` or `critical` doesn't wait.
     public var syncInterval = Duration.milliseconds(200)
     /// The bytes of waiting records, as they take in memory, from which on nothing waits for the interval. Default 64 KiB.
