@@ -5,7 +5,7 @@ import WebServiceClient
 
 /// Ten thousand times the receiver stores what it gets, and the connection breaks before it can say so. `Tests/Integration/stress shipping` does the
 /// same over real connections.
-@Suite struct RepeatTests {
+@Suite(.serialized) struct RepeatTests {
     /// Several shippers at once, since each waits for its own repeats.
     private static let (shippers, records) = (10, 1_000)
 
