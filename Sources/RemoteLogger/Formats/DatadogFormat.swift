@@ -11,8 +11,8 @@ public import Foundation
 /// and `dd.trace_id`; its metadata stands below `metadata`, its id is `log.record.uid`. Datadog cuts items above 1 MB by itself, and takes
 /// none that is older than 18 hours: those go to the dead-letter file.
 ///
-/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401,
-/// 403, 407 and redirects pause; the rest is final.
+/// Of the answers, any 2xx is success; 408, 429 (when its `X-RateLimit-Reset` says) and every 5xx but 501 is tried again; 413 splits; 400
+/// looks for the record in question; 401, 403, 407 and redirects pause; the rest is final.
 public struct DatadogFormat: LogFormat {
     /// The service.
     public var service: String

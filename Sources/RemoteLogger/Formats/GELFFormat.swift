@@ -5,8 +5,8 @@ public import Foundation
 ///     let graylog = try LogShipper(to: URL(string: "http://localhost:12201/gelf")!, format: GELFFormat(host: "shop-1"))
 ///
 /// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots where
-/// it is nested, get a `_` in front; truth values and nulls, which Graylog passes over, are texts. A message without a character that shows
-/// is `-`.
+/// it is nested, get a `_` in front, and one behind where Graylog has a use of its own for the name, such as `source` or `level`, and would pass
+/// over it; truth values and nulls, which it passes over, are texts. A message without a character that shows is `-`.
 ///
 /// Graylog answers 202 before it looks at a record, which therefore proves nothing: records are written so that it can't object. Of the
 /// answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403,
@@ -26,7 +26,7 @@ public struct GELFFormat: LogFormat {
 
     /// The format. A host without a character that shows is `unknown`.
     public init(host: String, bulk: Bool = false) {
-        self.host = host.contains { !$0.isWhitespace } ? host : "unknown"
+        self.host = Self.shows(host) ? host : "unknown"
         self.bulk = bulk
     }
 
@@ -45,7 +45,7 @@ public struct GELFFormat: LogFormat {
         text.raw("{\"version\":\"1.1\",\"host\":")
         text.string(host)
         text.raw(",\"short_message\":")
-        text.string(record.message.contains { !$0.isWhitespace } ? record.message : "-")
+        text.string(Self.shows(record.message) ? record.message : "-")
         text.raw(",\"timestamp\":")
         text.integer(record.time / 1_000_000_000)
         text.byte(".")
@@ -63,10 +63,13 @@ public struct GELFFormat: LogFormat {
         text.optional(",\"_trace_id\":", record.trace?.traceID)
         text.optional(",\"_span_id\":", record.trace?.spanID)
         text.optional(",\"_file\":", record.source.map { "\($0.file):\($0.line)" })
-        var names: Set<String> = ["id", "record_id", "sequence", "level_name", "logger", "error", "trace_id", "span_id", "file"]
+        var names = Self.taken
         for pair in FlatMetadata.pairs(of: record.metadata) {
             var name = FlatMetadata.name(pair.name, allowing: "_.-", maximum: 1_000)
-            while !names.insert(name).inserted { name += "_" }
+            // What begins like this is Graylog's own.
+            if name.hasPrefix("gl2_") { name = "_" + name }
+            // Its index has `_` for a dot, and of two names that are one then only one.
+            while !names.insert(name.contains(".") ? name.replacing(".", with: "_") : name).inserted { name += "_" }
             text.raw(",\"_")
             for byte in name.unicodeScalars { text.byte(byte) }
             text.raw("\":")
@@ -77,6 +80,18 @@ public struct GELFFormat: LogFormat {
             }
         }
         text.byte("}")
+    }
+
+    /// Names that are ours, and those that Graylog or its index fill themselves: a field with such a name is passed over.
+    private static let taken: Set<String> = [
+        "id", "record_id", "sequence", "level_name", "logger", "error", "trace_id", "span_id", "file",
+        "host", "short_message", "message", "source", "timestamp", "level", "streams",
+        "_id", "_ttl", "_source", "_all", "_index", "_type", "_score",
+    ]
+
+    /// Whether there is something to see. Graylog takes control characters away with the blanks, and drops a message of which nothing is left.
+    private static func shows(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.value > 0x20 && !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
     }
 
     /// Judges by the status alone.

@@ -35,7 +35,7 @@ final class HTTPSender: PayloadSender {
             if case .retry = verdict, (200..<300).contains(answer.status), answer.bodyFault == .brokeOff {
                 return .failure("its answer of status \(answer.status) broke off")
             }
-            return .verdict(verdict, status: answer.status, retryAfter: retryAfter(in: answer.headers))
+            return .verdict(verdict, status: answer.status, retryAfter: wait(demandedBy: answer))
         } catch {
             return .failure(String(describing: error))
         }
@@ -98,9 +98,19 @@ final class HTTPSender: PayloadSender {
         if !overflows { offset.withLock { $0 = difference } }
     }
 
-    private func retryAfter(in headers: HTTPFields) -> Duration? {
+    /// How long the answer asks to wait: by `Retry-After`, or where a rate is limited (429) by the time at which the limit's period ends, which
+    /// some receivers tell in place of it.
+    private func wait(demandedBy answer: ReceiverAnswer) -> Duration? {
         // A date is the receiver's, by its own clock.
         let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
-        return headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: settings.longestRetryAfter)
+        let limit = settings.longestRetryAfter
+        if let wait = answer.headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: limit) { return wait }
+        guard answer.status == 429, case .seconds(let seconds) = answer.headers["X-RateLimit-Reset"].flatMap(RetryAfter.init) else {
+            return nil
+        }
+        // Most tell how long it is until then, Datadog among them; others the time of day, in seconds since 1970.
+        let reset =
+            seconds < 1_000_000_000 || seconds == .max ? RetryAfter.seconds(seconds) : .date(Date(timeIntervalSince1970: Double(seconds)))
+        return reset.delay(from: now, limit: limit)
     }
 }
