@@ -20,7 +20,7 @@ extension SpoolCore {
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
             writer.hasComplained = false
-            for wake in news.withLock({ Array($0.values) }) { wake() }
+            for tell in news.withLock({ Array($0.values) }) { tell(.records) }
         } catch {
             fail(error, &writer)
         }
@@ -134,8 +134,11 @@ extension SpoolState {
         let since = destination.handedSince ?? (destination.unread > 0 ? destination.since : 0)
         destination.forget()
         let level = destination.minimumLevel
-        for index in segments.indices { segments[index].excluded[name] = judged[segments[index].name] }
-        if destination.selection.includes != nil || hasFilters { memory.judge(for: name, destination.selection.excludes) }
+        for index in segments.indices {
+            let exclusions = segments[index].exclusions(judged[segments[index].name], for: name, from: level)
+            segments[index].excluded[name] = exclusions.count > 0 ? exclusions : nil
+        }
+        memory.judge(for: name, destination.selection.excludes)
         let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
         let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
         let part = straddled.count { found in
@@ -156,6 +159,7 @@ extension SpoolState {
         last = max(last, opened.lastPosition)
         for (name, cursor) in opened.cursors {
             var destination = destinations[name] ?? DestinationState()
+            destination.selection.destination = name
             destination.cursor = cursor
             destination.hasFile = true
             destination.acknowledged = max(destination.acknowledged, cursor.position)
