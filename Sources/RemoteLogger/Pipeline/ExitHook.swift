@@ -44,7 +44,7 @@ package enum ExitHook {
             }
         }
         let nanoseconds = Int(clamping: min(longest.wholeNanoseconds, 3_600_000_000_000))
-        _ = group.wait(timeout: .now() + .nanoseconds(nanoseconds) + .milliseconds(100))
+        _ = group.wait(timeout: .now() + .nanoseconds(nanoseconds) + .milliseconds(50))
     }
 }
 

@@ -8,7 +8,7 @@ public struct LogHealth: Sendable, Hashable {
     public var sampledOut: UInt64 = 0
     /// How many lines console and files have left out.
     public var leftOut: UInt64 = 0
-    /// The accounts of the shippers, by ``LogShipper/name``; of two with one name the later.
+    /// The accounts of the shippers, by the keys of ``LogPipeline/shippers``.
     public var receivers: [String: LogStatistics] = [:]
 
     /// Nothing happened yet.
@@ -23,6 +23,13 @@ public struct LogHealth: Sendable, Hashable {
 /// What a sink adds to the health of its pipeline.
 protocol HealthReporting {
     func report(to health: inout LogHealth)
+
+    /// The shipper that the sink is, or has behind it; it reports by itself.
+    var shipper: LogShipper? { get }
+}
+
+extension HealthReporting {
+    var shipper: LogShipper? { nil }
 }
 
 extension LogPipeline {
@@ -33,6 +40,7 @@ extension LogPipeline {
         health.suppressed = suppressed
         health.sampledOut = sampledOut
         for case let sink as any HealthReporting in sinks { sink.report(to: &health) }
+        health.receivers = shippers.mapValues(\.statistics)
         return health
     }
 

@@ -89,12 +89,6 @@ extension LogPipeline {
         self.init(sinks: shippers + sinks, redaction: redaction, sampling: sampling, clock: clock)
     }
 
-    /// The shippers among the sinks by their names.
-    public var shippers: [String: LogShipper] {
-        var shippers: [String: LogShipper] = [:]
-        for case let shipper as LogShipper in sinks { shippers[shipper.name] = shipper }
-        return shippers
-    }
 }
 
 extension RemoteLogger {

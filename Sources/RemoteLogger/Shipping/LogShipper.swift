@@ -25,7 +25,8 @@ public final class LogShipper: LogSink {
     /// Records below this level aren't shipped.
     public let minimumLevel: LogLevel
 
-    /// The shipper's name: that of its destination in the spool, `default` unless set.
+    /// The shipper's name: that of its destination in the spool, `default` unless set. Of shippers of one name in a pipeline
+    /// ``LogPipeline/shippers`` tells how they are told apart.
     public let name: String
 
     private let core: ShippingCore
@@ -102,14 +103,14 @@ public final class LogShipper: LogSink {
     }
 
     /// Takes no more records, delivers what it can within the time, and ends. What is left then stays in the spool for the next run;
-    /// without a spool, or when its disk fails, it is counted as dropped.
+    /// without a spool, or when its disk fails, it is counted as dropped. With a spool half of the time, 200 ms at most, is kept for the disk.
     ///
     /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
-        core.writeLossReport()
+        core.tellLosses(atOnce: true)
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
-        let delivered = await core.flush(within: limit)
+        let delivered = await core.flush(within: limit - core.persistTime(within: limit))
         // Where all is delivered the store has to note that, or the next run would find it again.
         await core.persist(until: end)
         core.close()
@@ -118,5 +119,6 @@ public final class LogShipper: LogSink {
 }
 
 extension LogShipper: HealthReporting {
-    func report(to health: inout LogHealth) { health.receivers[name] = statistics }
+    func report(to health: inout LogHealth) {}
+    var shipper: LogShipper? { self }
 }

@@ -2,12 +2,15 @@
 /// a buffer is full every call counts one.
 struct LossCounts: Sendable {
     private var counts: [(reason: DropReason, count: UInt64)] = []
+    /// Those of every reason.
+    private(set) var total: UInt64 = 0
 
     subscript(reason: DropReason) -> UInt64 {
         counts.first { $0.reason == reason }?.count ?? 0
     }
 
     mutating func add(_ count: UInt64, _ reason: DropReason) {
+        total += count
         for index in counts.indices where counts[index].reason == reason {
             counts[index].count += count
             return

@@ -13,8 +13,7 @@ package final class MemoryStore: RecordStore {
         let size = record.footprint
         return state.withLock { state in
             var outcome = state.append(record, size: size, now: now, limits: limits)
-            outcome.unread = state.unread
-            outcome.unreadBytes = state.unreadBytes
+            outcome.mustWake = state.wake.take(state.unread, state.unreadBytes)
             return outcome
         }
     }
@@ -38,6 +37,13 @@ package final class MemoryStore: RecordStore {
     package var load: StoreLoad {
         state.withLock { $0.load }
     }
+
+    package func sleep(until condition: WakeCondition) -> Bool {
+        state.withLock { state in
+            state.wake = condition
+            return !state.wake.take(state.unread, state.unreadBytes)
+        }
+    }
 }
 
 extension MemoryStore {
@@ -45,6 +51,8 @@ extension MemoryStore {
         /// The records; pinned are those that were read.
         private var buffer = RecordBuffer()
         private var last: RecordPosition = 0
+        /// What ends the reader's sleep.
+        var wake = WakeCondition.never
 
         var unread: Int { buffer.unpinned }
         var unreadBytes: Int { buffer.unpinnedBytes }
@@ -53,7 +61,10 @@ extension MemoryStore {
             last += 1
             let dropped = buffer.append(RecordBuffer.Item(position: last, record: record, size: size, since: now), limits: limits)
             var outcome = AppendOutcome(position: last)
-            for loss in dropped { outcome.losses.append(RecordLoss(count: 1, first: loss.item.position, reason: loss.reason)) }
+            for loss in dropped {
+                outcome.losses.append(RecordLoss(count: 1, first: loss.item.position, reason: loss.reason))
+                if loss.item.position == last { outcome.isLost = true }
+            }
             return outcome
         }
 

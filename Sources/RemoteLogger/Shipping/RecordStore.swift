@@ -32,16 +32,29 @@ package protocol RecordStore: Sendable {
     /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
     func takeLosses() -> ShortList<RecordLoss>
 
+    /// Says what ends the sleep that the one who reads is about to begin. The first one who then brings that much is told by
+    /// ``AppendOutcome/mustWake``, or, if it isn't an `append` here, calls what was given to ``onNews(_:)``; the next ones do nothing.
+    ///
+    /// - Returns: whether so much isn't there yet; otherwise there is nothing to sleep for.
+    func sleep(until condition: WakeCondition) -> Bool
+
+    /// Calls what was given to ``onNews(_:)``, once, when something is lost that no `append` tells.
+    ///
+    /// - Returns: whether nothing is lost yet; otherwise ``takeLosses()`` has it.
+    func awaitLosses() -> Bool
+
     /// Waits until what was appended and what was acknowledged before is as safe as the store can make it.
     func persist() async
 
-    /// Gives what to call, from any thread, when records have come without an `append`. It must return at once.
-    func onNews(_ wake: @escaping @Sendable () -> Void)
+    /// Gives what to call, from any thread, when records or losses have come without an `append`. It must return at once, and mustn't ask
+    /// the store for anything.
+    func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void)
 }
 
 extension RecordStore {
     package var foundThrough: RecordPosition { 0 }
     package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
+    package func awaitLosses() -> Bool { true }
     package func persist() async {}
-    package func onNews(_ wake: @escaping @Sendable () -> Void) {}
+    package func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void) {}
 }

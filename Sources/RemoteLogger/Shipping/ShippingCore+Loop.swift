@@ -8,50 +8,41 @@ extension ShippingCore {
         case send
         /// Wait, for a time or until the alarm rings.
         case wait(Duration?)
+        /// Something has come just now: look again.
+        case again
         /// Return.
         case end
     }
 
+    /// Looks what there is to do.
+    ///
+    /// No wake-up is lost, since the loop looks and lies down in one step: ``RecordStore/sleep(until:)`` refuses where what the loop would wait for
+    /// is there already. From then on whoever makes something readable or due for this shipper (its own front, another shipper on the same spool,
+    /// the spool itself) finds the condition in the store, under the lock under which it changes what is there; the first one who meets it
+    /// rings the alarm, and takes the condition away. That is one wake for each sleep, however many records come. What else ends a sleep
+    /// (a flush, the close) rings the alarm by itself, and the alarm keeps a ring that comes before the loop waits.
     var nextStep: Step {
         let now = settings.clock.uptime
         let interval = settings.batch.interval.wholeNanoseconds
         return ledger.withLock { ledger in
             guard !ledger.isClosed else { return .end }
-            ledger.isLoopWoken = false
             let hasLosses = takeLosses(&ledger)
             let load = store.load
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: load.first) }
-            guard let first = load.firstUnread else { return .wait(nil) }
+            guard let first = load.firstUnread else { return store.sleep(until: .anything) ? .wait(nil) : .again }
             let age = now > load.firstUnreadSince ? now - load.firstUnreadSince : 0
-            guard age < interval, !isDue(load.unread, load.unreadBytes), first > ledger.flushThrough else { return .send }
-            return .wait(.nanoseconds(Int64(clamping: interval - age)))
+            guard age < interval, !due.isMet(by: load.unread, load.unreadBytes), first > ledger.flushThrough else { return .send }
+            return store.sleep(until: due) ? .wait(.nanoseconds(Int64(clamping: interval - age))) : .again
         }
     }
 
+    /// What is enough for a request. A buffer that is smaller than a batch must not wait for one.
+    private var due: WakeCondition {
+        WakeCondition(
+            records: min(settings.batch.records, settings.buffer.records), bytes: min(settings.batch.bytes, settings.buffer.bytes / 2))
+    }
+
     var isClosed: Bool { ledger.withLock { $0.isClosed } }
-
-    /// The losses so far, and how they come about.
-    var losses: (total: UInt64, text: String) {
-        let dropped = ledger.withLock { $0.losses.byReason }
-        let text = dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        return (dropped.values.reduce(0, +), text)
-    }
-
-    /// Writes a record that tells the receiver of the losses since the last one. It stands outside of every session: its sequence is 0.
-    func writeLossReport() {
-        guard settings.reportsLosses else { return }
-        let losses = ledger.withLock { $0.isRefusing ? [] : $0.takeUntoldLosses() }
-        guard !losses.isEmpty else { return }
-        var generator = SystemRandomNumberGenerator()
-        let text = losses.map { "\($0.reason) \($0.count)" }.joined(separator: ", ")
-        var metadata = LogMetadata(losses.map { ("dropped.\($0.reason)", .int(Int64(clamping: $0.count))) })
-        metadata["receiver.clock_offset_s"] = sender.clockOffset.map { .int($0 / 1_000_000_000) }
-        write(
-            LogRecord(
-                id: LogRecordID(high: generator.next(), low: generator.next()), sequence: 0, time: settings.clock.time,
-                uptime: settings.clock.uptime, level: max(.warning, settings.minimumLevel), label: LogRecord.ownLabel,
-                message: "Log records were dropped: \(text).", metadata: metadata))
-    }
 
     /// Counts a request that is about to be sent.
     func countRequest(isRepeat: Bool) {
@@ -72,8 +63,8 @@ extension ShippingCore {
     /// Settles records by what became of them. Nothing happens after the close, which has settled them.
     func settle(_ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)]) {
         guard let last = settled.last else { return }
-        ledger.withLock { ledger in
-            guard !ledger.isClosed else { return }
+        let wakesReport = ledger.withLock { ledger in
+            guard !ledger.isClosed else { return false }
             for (record, outcome) in settled {
                 switch outcome {
                 case .delivered: ledger.counts.delivered += 1
@@ -82,7 +73,9 @@ extension ShippingCore {
             }
             store.acknowledge(through: last.record.position)
             if ledger.hasWaiters { ledger.settleWaiters(first: store.load.first) }
+            return ledger.takeLossWake()
         }
+        if wakesReport { lossAlarm.ring() }
     }
 
     /// Puts records that are about to be dropped into the dead-letter file, if there is one.

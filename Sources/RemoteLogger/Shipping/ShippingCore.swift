@@ -7,10 +7,14 @@ final class ShippingCore: Sendable {
     let sender: any PayloadSender
     let settings: ShippingSettings
     let store: any RecordStore
+    /// Rings when there is something for the loop to do.
     let alarm = Alarm()
+    /// Rings when there is something for ``reportLosses()`` to do.
+    let lossAlarm = Alarm()
     let pace: ReceiverPace
 
     let ledger = Locked(ShippingLedger())
+    private let selection: RecordSelection
     private let task = Locked<Task<Void, Never>?>(nil)
 
     init(format: any LogFormat, sender: any PayloadSender, settings: ShippingSettings, store: any RecordStore) {
@@ -18,61 +22,67 @@ final class ShippingCore: Sendable {
         self.sender = sender
         self.settings = settings
         self.store = store
+        selection = settings.selection
         pace = ReceiverPace(settings: settings)
     }
 
     /// Starts the loop, which holds the core until it is closed.
     func start() {
+        // Before the loop begins: what comes once it has looked is told then.
+        store.onNews { [alarm, lossAlarm] news in
+            switch news {
+            case .records: alarm.ring()
+            case .losses: lossAlarm.ring()
+            }
+        }
         let loop = Task.detached(priority: .utility) { [self] in
             await OwnWork.$isShipping.withValue(true) {
                 await ShippingLoop(core: self).run()
             }
         }
         task.withLock { $0 = loop }
-        store.onNews { [alarm] in alarm.ring() }
     }
 
-    func write(_ record: LogRecord) {
+    /// - Returns: whether the record is kept.
+    @discardableResult func write(_ record: LogRecord) -> Bool {
         let now = settings.clock.uptime
         // A spool asks the filter for all that come, this shipper's and others'.
-        if settings.spool == nil, settings.selection.excludes(record) { return }
-        let mustWake = ledger.withLock { ledger in
+        if settings.spool == nil, selection.excludes(record) { return false }
+        let (isKept, wakesLoop, wakesReport) = ledger.withLock { ledger in
             guard !ledger.isRefusing else {
-                if settings.spool != nil, settings.selection.excludes(record) { return false }
+                if settings.spool != nil, selection.excludes(record) { return (false, false, false) }
                 ledger.counts.emitted += 1
                 ledger.drop(ledger.last + 1, .shutdown)
-                return false
+                return (false, false, false)
             }
             let outcome = store.append(record, now: now)
-            guard !outcome.isExcluded else { return false }
+            guard !outcome.isExcluded else { return (false, false, false) }
             ledger.counts.emitted += 1
             ledger.last = outcome.position
             outcome.losses.forEach { ledger.drop($0.count, from: $0.first, $0.reason) }
             let hasLosses = outcome.mayHaveLosses && takeLosses(&ledger) || !outcome.losses.isEmpty
             if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
-            // The loop looks at the store before it waits; it has to be told only of what ends a wait, and that once.
-            guard !ledger.isLoopWoken, outcome.unread == 1 || isDue(outcome.unread, outcome.unreadBytes) else { return false }
-            ledger.isLoopWoken = true
-            return true
+            return (!outcome.isLost, outcome.mustWake, hasLosses && ledger.takeLossWake())
         }
-        if mustWake { alarm.ring() }
+        if wakesLoop { alarm.ring() }
+        if wakesReport { lossAlarm.ring() }
+        return isKept
     }
 
-    /// Counts what the store has lost by itself.
+    /// Counts what the store has lost by itself, and wakes who reports it: the store may not have come to that yet.
     ///
     /// - Returns: whether it was anything.
     @discardableResult func takeLosses(_ ledger: inout ShippingLedger) -> Bool {
         let losses = store.takeLosses()
         for loss in losses { ledger.drop(loss.count, from: loss.first, loss.reason) }
+        // To ring only schedules a task, which may be done under the lock.
+        if !losses.isEmpty, ledger.takeLossWake() { lossAlarm.ring() }
         return !losses.isEmpty
     }
 
-    /// Whether there is enough for a request. A buffer that is smaller than a batch must not wait for one.
-    func isDue(_ records: Int, _ bytes: Int) -> Bool {
-        records >= min(settings.batch.records, settings.buffer.records) || bytes >= min(settings.batch.bytes, settings.buffer.bytes / 2)
-    }
-
     func flush(within limit: Duration) async -> Bool {
+        // What is to be told goes with what is flushed.
+        tellLosses(atOnce: false)
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
         alarm.ring()
@@ -99,6 +109,11 @@ final class ShippingCore: Sendable {
         ledger.withLock { $0.isRefusing = true }
     }
 
+    /// What of a shutdown's time is the disk's: half of it at most, and none of it without a spool.
+    func persistTime(within limit: Duration) -> Duration {
+        settings.spool == nil ? .zero : min(limit / 2, .milliseconds(200))
+    }
+
     /// Waits until what is left is as safe as it can be, or the time is over, but for a moment in any case.
     func persist(until end: UInt64) async {
         let now = settings.clock.uptime
@@ -108,7 +123,7 @@ final class ShippingCore: Sendable {
             await store.persist()
             isDone.ring()
         }
-        await isDone.wait(for: max(left, .milliseconds(50)), clock: settings.clock)
+        await isDone.wait(for: max(left, .milliseconds(20)), clock: settings.clock)
     }
 
     /// Ends everything: what the store doesn't keep for another run is counted as dropped.
@@ -127,6 +142,7 @@ final class ShippingCore: Sendable {
         task.withLock { $0 }?.cancel()
         pace.close()
         alarm.ring()
+        lossAlarm.ring()
         sender.close()
         if lost > 0 { report(.warning, "\(lost) log records were not delivered before the shutdown.") }
     }

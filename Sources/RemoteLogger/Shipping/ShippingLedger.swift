@@ -14,8 +14,8 @@ struct ShippingLedger: Sendable {
     private(set) var losses = LossCounts()
     /// No more records are taken.
     var isRefusing = false
-    /// The loop was woken for a record, and hasn't looked what there is to do since.
-    var isLoopWoken = false
+    /// Who reports losses sleeps without a time: the first one wakes him.
+    var isLossAwaited = false
     /// Everything is settled for good; a request that is still on its way counts for nothing.
     var isClosed = false
     /// The place of the last record.
@@ -27,6 +27,10 @@ struct ShippingLedger: Sendable {
 
     /// The losses that the receiver was told of.
     private var toldLosses: [DropReason: UInt64] = [:]
+    /// How many losses were reported.
+    private var reported: UInt64 = 0
+    /// When losses may be reported again, on the monotonic clock.
+    private var nextReport: UInt64 = 0
 
     private var waiters: [UInt64: Waiter] = [:]
 
@@ -62,6 +66,22 @@ struct ShippingLedger: Sendable {
 
     var hasWaiters: Bool { !waiters.isEmpty }
 
+    /// When losses are to be reported, on the monotonic clock; `nil` while there are none to report.
+    var reportDue: UInt64? { losses.total > reported ? nextReport : nil }
+
+    /// The losses so far are reported.
+    mutating func noteReport(next: UInt64) {
+        reported = losses.total
+        nextReport = next
+    }
+
+    /// Whether who reports losses is to be woken now.
+    mutating func takeLossWake() -> Bool {
+        guard isLossAwaited, reportDue != nil else { return false }
+        isLossAwaited = false
+        return true
+    }
+
     /// What the receiver can't know: the losses on this side that it wasn't told of. They count as told from now on.
     mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
@@ -71,6 +91,11 @@ struct ShippingLedger: Sendable {
             toldLosses[reason] = count
             return untold > 0 ? (reason, untold) : nil
         }
+    }
+
+    /// The receiver doesn't come to know of these after all.
+    mutating func untell(_ losses: [(reason: DropReason, count: UInt64)]) {
+        for loss in losses { toldLosses[loss.reason, default: 0] -= min(loss.count, toldLosses[loss.reason, default: 0]) }
     }
 
     // MARK: Waiters

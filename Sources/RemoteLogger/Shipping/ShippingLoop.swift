@@ -15,10 +15,11 @@ struct ShippingLoop {
         await withDiscardingTaskGroup { group in
             var cursor: RecordPosition = 0
             var number: UInt64 = 0
+            group.addTask { await core.reportLosses() }
             while !Task.isCancelled {
-                reporter.reportLosses()
                 switch core.nextStep {
                 case .end: return
+                case .again: continue
                 case .wait(let duration): await core.alarm.wait(for: duration, clock: clock)
                 case .send where !window.hasRoom: await window.change.wait(for: nil, clock: clock)
                 case .send:

@@ -9,15 +9,10 @@ final class ShippingReporter: Sendable {
         var saidRemark: String?
         var saidThatClockIsOff = false
         var saidRejections: Set<Int?> = []
-        var lossesReported: UInt64 = 0
-        var nextLossReport: UInt64 = 0
     }
 
     private let core: ShippingCore
     private let state = Locked(State())
-
-    /// The time between two reports of losses.
-    private static let minute: UInt64 = 60 * 1_000_000_000
 
     init(core: ShippingCore) {
         self.core = core
@@ -78,7 +73,7 @@ final class ShippingReporter: Sendable {
         core.report(.notice, "There is no zlib (libz.so.1) on this system: log records are sent without compression.")
     }
 
-    /// Tells the first refusal of each status; ``reportLosses()`` goes on counting them.
+    /// Tells the first refusal of each status; ``ShippingCore/reportLosses()`` goes on counting them.
     func noteRejection(of count: Int, status: Int?, reason: String) {
         guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }
         let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
@@ -92,21 +87,5 @@ final class ShippingReporter: Sendable {
     func noteRemark(_ remark: String) {
         guard change(\.saidRemark, to: remark) else { return }
         core.report(.notice, "\(receiver) has taken log records, with a remark: \"\(quoted(remark))\"")
-    }
-
-    /// Tells how many records were lost in all, at once when it begins and then once a minute.
-    func reportLosses() {
-        let now = core.settings.clock.uptime
-        guard now >= state.withLock({ $0.nextLossReport }) else { return }
-        let lost = core.losses
-        let isNews = state.withLock { state in
-            guard lost.total > state.lossesReported else { return false }
-            state.lossesReported = lost.total
-            state.nextLossReport = now &+ Self.minute
-            return true
-        }
-        guard isNews else { return }
-        core.report(.warning, "\(lost.total) log records were dropped so far: \(lost.text).")
-        core.writeLossReport()
     }
 }

@@ -23,13 +23,17 @@ public struct ShippingSettings: Sendable {
     /// Keeps the records on disk until the receiver has acknowledged them. Default none: they are in memory, within ``buffer``. With a
     /// spool its own bounds hold instead.
     public var spool: Spool?
-    /// The shipper's name, in ``LogHealth`` and in its spool, under which its progress is kept from run to run: 1 to 60 bytes. Default `default`. Shippers on one
-    /// spool need different names; a name that isn't used any more keeps its records until room is needed.
+    /// The shipper's name, in ``LogHealth``, in its reports of losses, and in its spool, under which its progress is kept from run to run: 1 to 60
+    /// bytes. Default `default`. Shippers on one spool need different names, and a name that isn't used any more keeps its records until room is
+    /// needed. Without a spool shippers of one name are told apart by numbers: see ``LogPipeline/shippers``.
     public var destination = "default"
     /// Where records go that the receiver has refused for good, or that can't be sent to it. Default nowhere: they are counted only.
     public var deadLetters: DeadLetters?
     /// Whether records that were dropped before the receiver was asked (`overflow`, `oversize`, `unencodable`, `damaged`, `expired`) are reported to
-    /// the receiver, too, by a record that tells how many since the last one, at most once a minute. Default yes.
+    /// the receiver, too, by a record that tells how many since the last one, at most once a minute, also while the receiver is away. It has the label
+    /// `RemoteLogger` and the sequence 0; its metadata tell `dropped.<reason>`, whose losses they are (`receiver.destination`, the shipper's name),
+    /// and the receiver's clock less the one here, where that is known (`receiver.clock_offset_s`). It is for that receiver only, also where others
+    /// share the spool. Default yes.
     public var reportsLosses = true
     /// How bodies are compressed. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)
@@ -60,7 +64,7 @@ public struct ShippingSettings: Sendable {
     var compressor: @Sendable (Data, Int) -> Gzip.Result = { Gzip.compress($0, level: $1) }
 
     /// Which records are shipped.
-    var selection: RecordSelection { RecordSelection(minimumLevel: minimumLevel, includes: includes) }
+    var selection: RecordSelection { RecordSelection(destination: destination, minimumLevel: minimumLevel, includes: includes) }
 
     /// The defaults.
     public init() {}

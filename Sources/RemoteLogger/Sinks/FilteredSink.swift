@@ -30,6 +30,8 @@ extension FilteredSink: HealthReporting {
     func report(to health: inout LogHealth) {
         (base as? any HealthReporting)?.report(to: &health)
     }
+
+    var shipper: LogShipper? { (base as? any HealthReporting)?.shipper }
 }
 
 extension LogSink {

@@ -30,6 +30,10 @@ struct DestinationState: Sendable {
     var hasFile = false
     /// Where to read on.
     var mark: ReadingMark?
+    /// What ends the sleep of the shipper that uses it.
+    var wake = WakeCondition.never
+    /// The shipper waits for a loss.
+    var isLossAwaited = false
 
     var minimumLevel: LogLevel { selection.minimumLevel }
     /// When the oldest came of what wasn't handed out, or an older one.
@@ -105,9 +109,16 @@ struct DestinationState: Sendable {
 
     /// Tells how it is after a record has come, and what is lost.
     mutating func tell(_ outcome: inout AppendOutcome) {
-        outcome.unread = unread
-        outcome.unreadBytes = unreadBytes
+        outcome.mustWake = wake.take(unread, unreadBytes)
         if !losses.isEmpty { outcome.losses = takeLosses() }
+    }
+
+    /// Tells what the shipper waits for and hasn't brought itself.
+    mutating func takeNews(_ tell: (StoreNews) -> Void) {
+        if wake.take(unread, unreadBytes) { tell(.records) }
+        guard isLossAwaited, !losses.isEmpty else { return }
+        isLossAwaited = false
+        tell(.losses)
     }
 
     mutating func takeLosses() -> ShortList<RecordLoss> {

@@ -42,6 +42,11 @@ struct RecordEncoder {
         buffer.withBytes { body(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Whether what was written for a record has the sequence 0: what stands behind level, parts and id.
+    static func lacksSequence(_ payload: UnsafeRawBufferPointer) -> Bool {
+        payload.count > 18 && payload[18] == 0
+    }
+
     /// Begins anew in the same memory.
     mutating func removeAll() {
         buffer.truncate(to: 0)

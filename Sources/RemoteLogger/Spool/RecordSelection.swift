@@ -1,26 +1,17 @@
 /// Which records a destination gets.
 package struct RecordSelection: Sendable {
+    /// The destination's name.
+    var destination = ""
     /// Those from this level on.
-    package var minimumLevel: LogLevel
+    package var minimumLevel = LogLevel.trace
     /// Of these, those for which it says yes; all without it.
     package var includes: (@Sendable (LogRecord) -> Bool)?
 
-    package init(minimumLevel: LogLevel = .trace, includes: (@Sendable (LogRecord) -> Bool)? = nil) {
-        self.minimumLevel = minimumLevel
-        self.includes = includes
-    }
-
-    /// Whether the filter keeps a record out. Never a shipper's own report of losses.
+    /// Whether the filter keeps a record out. Of reports of losses each destination gets its own, whatever the filter says: what others have lost
+    /// would be wrong of it.
     func excludes(_ record: LogRecord) -> Bool {
-        guard let includes, record.level >= minimumLevel, !record.isLossReport else { return false }
-        return !includes(record)
+        guard record.level >= minimumLevel else { return false }
+        if record.isLossReport { return record.lossDestination.map { $0 != destination } ?? false }
+        return includes.map { !$0(record) } ?? false
     }
-}
-
-extension LogRecord {
-    /// The label of what a shipper says itself.
-    static let ownLabel = "RemoteLogger"
-
-    /// Whether a shipper tells of its losses: it stands outside of every session.
-    var isLossReport: Bool { sequence == 0 && label == Self.ownLabel }
 }

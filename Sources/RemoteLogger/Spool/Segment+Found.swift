@@ -42,6 +42,7 @@ extension SpoolState {
         segment.length = length
         segment.fileBytes = length
         segment.dropped = []
+        segment.keepReports(kept.lazy.map(\.frame.position))
         for name in excluded.keys { segment.excluded[name]?.keep(only: kept.lazy.map(\.frame.position)) }
         segment.generation += 1
         segments[index] = segment

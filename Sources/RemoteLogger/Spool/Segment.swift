@@ -16,6 +16,8 @@ struct Segment: Sendable {
     var dropped: Set<RecordPosition> = []
     /// The records that filters keep from destinations.
     var excluded: [String: Exclusions] = [:]
+    /// The reports of losses, each of which is for one destination.
+    private(set) var reports: [Report] = []
     /// How often the file was replaced by a shorter one.
     var generation = 0
 
@@ -44,6 +46,33 @@ struct Segment: Sendable {
         count(from: destination.minimumLevel) - (excluded[name]?.count ?? 0)
     }
 
+    /// A report of losses among the records.
+    struct Report: Sendable {
+        let position: RecordPosition
+        let level: LogLevel
+        let destination: String
+    }
+
+    /// Notes a record that comes next, if it is a report of losses.
+    mutating func noteReport(_ record: LogRecord, at position: RecordPosition) {
+        guard let destination = record.lossDestination else { return }
+        reports.append(Report(position: position, level: record.level, destination: destination))
+    }
+
+    /// Forgets all reports but these.
+    mutating func keepReports(_ positions: some Sequence<RecordPosition>) {
+        guard !reports.isEmpty else { return }
+        let positions = Set(positions)
+        reports.removeAll { !positions.contains($0.position) }
+    }
+
+    /// What a destination's filter keeps out, and with it the reports of what others have lost.
+    func exclusions(_ judged: Exclusions?, for name: String, from level: LogLevel) -> Exclusions {
+        var exclusions = judged ?? Exclusions()
+        for report in reports where report.destination != name && report.level >= level { exclusions.insert(report.position) }
+        return exclusions
+    }
+
     enum Scan {
         case segment(Segment, damages: Int)
         /// No record is in it, nor can have been.
@@ -68,9 +97,15 @@ struct Segment: Sendable {
             segment.fileBytes = bytes.count
             segment.last = position
             var scanner = SegmentScanner(bytes, from: SegmentHeader.size, salt: header.salt)
+            var decoder = RecordDecoder()
             while let frame = scanner.next() {
                 guard frame.position > segment.last, let level = frame.level(in: bytes) else { continue }
                 segment.note(level: level, position: frame.position)
+                let payload = UnsafeRawBufferPointer(rebasing: bytes[frame.payload])
+                // A report is one of few records without a sequence: the others needn't be read.
+                if RecordEncoder.lacksSequence(payload), let record = decoder.record(in: payload) {
+                    segment.noteReport(record, at: frame.position)
+                }
             }
             return .segment(segment, damages: scanner.damages)
         }

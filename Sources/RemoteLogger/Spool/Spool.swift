@@ -61,7 +61,7 @@ public final class Spool: Sendable {
     package func store(
         for destination: String, minimumLevel: LogLevel, includes: (@Sendable (LogRecord) -> Bool)? = nil
     ) -> SpoolDestination? {
-        let selection = RecordSelection(minimumLevel: minimumLevel, includes: includes)
+        let selection = RecordSelection(destination: destination, minimumLevel: minimumLevel, includes: includes)
         guard core.register(destination, selection) else { return nil }
         for leftover in leftovers { _ = leftover.register(destination, selection) }
         return SpoolDestination(name: destination, spool: self)

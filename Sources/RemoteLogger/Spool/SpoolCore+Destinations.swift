@@ -134,13 +134,17 @@ extension SpoolState {
             destination.isOpen = true
             destination.selection = selection
         }
+        destination.selection.destination = name
         destination.unjudged = beginning.unjudged
         destination.acknowledged = beginning.acknowledged
         let since = destination.handedSince ?? (destination.unread > 0 ? destination.since : 0)
         destination.forget()
         let level = destination.minimumLevel
-        for index in segments.indices { segments[index].excluded[name] = beginning.judged[segments[index].name] }
-        if destination.selection.includes != nil || hasFilters { memory.judge(for: name, destination.selection.excludes) }
+        for index in segments.indices {
+            let exclusions = segments[index].exclusions(beginning.judged[segments[index].name], for: name, from: level)
+            segments[index].excluded[name] = exclusions.count > 0 ? exclusions : nil
+        }
+        memory.judge(for: name, destination.selection.excludes)
         let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
         let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
         let part = beginning.straddled.count { found in

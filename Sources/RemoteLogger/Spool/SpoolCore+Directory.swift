@@ -27,7 +27,7 @@ extension SpoolCore {
             state.withLock { $0.retryAt = nil }
             if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
             writer.hasComplained = false
-            for wake in news.withLock({ Array($0.values) }) { wake() }
+            for tell in news.withLock({ Array($0.values) }) { tell(.records) }
         } catch {
             fail(error, &writer)
         }
@@ -94,6 +94,7 @@ extension SpoolState {
         last = max(last, opened.lastPosition)
         for (name, cursor) in opened.cursors {
             var destination = destinations[name] ?? DestinationState()
+            destination.selection.destination = name
             destination.cursor = cursor
             destination.hasFile = true
             destination.acknowledged = max(destination.acknowledged, cursor.position)

@@ -6,6 +6,8 @@ extension SpoolCore {
 
     /// The next records for a destination, from disk as far as they are there, then from memory: on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
+        // Others may lose what is found damaged.
+        defer { tellNews() }
         var batch = RecordBatch(cursor: cursor, limits: limits)
         batch.destination = name
         while !batch.isFull, exchange.withLock({ _ in step(for: name, &batch) }) {}

@@ -82,7 +82,7 @@ extension SpoolCore {
 extension SpoolState {
     /// The destinations whose filters keep a new record out.
     func exclusions(of record: LogRecord) -> [String] {
-        guard hasFilters else { return [] }
+        guard hasFilters || record.isLossReport else { return [] }
         return destinations.compactMap { $0.value.selection.excludes(record) ? $0.key : nil }
     }
 

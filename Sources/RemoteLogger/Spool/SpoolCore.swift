@@ -17,8 +17,8 @@ final class SpoolCore: Sendable {
     let exchange = Locked(())
     /// Held while a cursor's file is written.
     let cursors = Locked(())
-    /// Whom to tell that records are there which nobody has appended.
-    let news = Locked<[String: @Sendable () -> Void]>([:])
+    /// Whom to tell what has come without an `append` of theirs.
+    let news = Locked<[String: @Sendable (StoreNews) -> Void]>([:])
 
     private let writing = DispatchQueue(label: "RemoteLogger.Spool.writing", qos: .utility)
     private let reading = DispatchQueue(label: "RemoteLogger.Spool.reading", qos: .utility)
@@ -61,14 +61,17 @@ final class SpoolCore: Sendable {
         let size = record.footprint
         let urgent = record.level >= .error
         var (isFirst, isDue) = (false, false)
+        // Takes no memory as long as it is empty.
+        var news: [SpoolNews] = []
         let outcome = state.withLock { state in
             isFirst = state.memory.count == 0
-            let outcome = state.append(record, size: size, now: now, for: destination, limits: settings.memory)
+            let outcome = state.append(record, size: size, now: now, for: destination, limits: settings.memory, &news)
             isDue = (urgent || state.memory.bytes >= settings.syncBytes) && state.retryAt == nil && !state.isScheduled
             if isDue { state.isScheduled = true }
             return outcome
         }
         if isDue { writing.async { [self] in work() } } else if isFirst { alarm.ring() }
+        if !news.isEmpty { tell(news) }
         return outcome
     }
 

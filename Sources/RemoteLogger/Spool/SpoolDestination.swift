@@ -89,8 +89,23 @@ package struct SpoolDestination: RecordStore {
         for (core, _) in cores { await core.syncCursor(of: name) }
     }
 
-    package func onNews(_ wake: @escaping @Sendable () -> Void) {
-        core.news.withLock { $0[name] = wake }
+    package func sleep(until condition: WakeCondition) -> Bool {
+        var condition = condition
+        for leftover in leftovers {
+            let load = leftover.core.load(of: name)
+            condition.records -= load.unread
+            condition.bytes -= load.unreadBytes
+        }
+        // Nothing comes to the leftovers.
+        return core.sleep(until: condition, for: name)
+    }
+
+    package func awaitLosses() -> Bool {
+        cores.allSatisfy { $0.core.awaitLosses(for: name) }
+    }
+
+    package func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void) {
+        for (core, _) in cores { core.news.withLock { $0[name] = tell } }
     }
 }
 

@@ -22,6 +22,7 @@ extension SpoolState {
             }
         }
         segments[index].counts = counts
+        segments[index].keepReports(found.lazy.map(\.position))
         for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.position)) }
     }
 

@@ -34,7 +34,7 @@ struct SpoolState: Sendable {
     // MARK: Records that come and go
 
     mutating func append(
-        _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits
+        _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits, _ news: inout [SpoolNews]
     ) -> AppendOutcome {
         var outcome = AppendOutcome(position: last)
         let claim = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
@@ -73,10 +73,11 @@ struct SpoolState: Sendable {
                 guard loss.item.excluded.isEmpty || !loss.item.excluded.contains(name) else { return }
                 state.lose(loss.item.position, loss.item.record.level, loss.reason)
             }
-            if name == destination { state.tell(&outcome) }
+            if name == destination { state.tell(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
         }
         losses.forEach { loss in
             if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
+            if loss.item.position == last { outcome.isLost = true }
         }
         return outcome
     }
@@ -137,6 +138,7 @@ struct SpoolState: Sendable {
                 segments[index].dropped.insert(item.position)
             } else {
                 segments[index].note(level: item.record.level, position: item.position)
+                segments[index].noteReport(item.record, at: item.position)
                 for name in item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
                     segments[index].excluded[name, default: Exclusions()].insert(item.position)
                 }

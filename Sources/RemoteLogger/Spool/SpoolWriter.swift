@@ -18,6 +18,7 @@ struct SpoolWriter: Sendable {
 extension SpoolCore {
     /// Writes and syncs what is in memory and deletes what nobody needs: on the writing queue.
     func work() {
+        defer { tellNews() }
         writer.withLock { writer in
             let target = state.withLock { state in
                 state.isScheduled = false
