@@ -88,7 +88,6 @@ extension LogPipeline {
         let shippers = try destinations.map { try $0.shipper(spool: spool) }
         self.init(sinks: shippers + sinks, redaction: redaction, sampling: sampling, clock: clock)
     }
-
 }
 
 extension RemoteLogger {
