@@ -76,4 +76,24 @@ import WebServiceClient
         #expect(!Self.texts(receiver.connections[1]).contains("one"))
         await shipper.shutdown(within: .zero)
     }
+
+    @Test func `what may be lost is sent again, though nothing more is logged`() async throws {
+        let breaks = Locked(false)
+        let receiver = try TCPReceiver { connection, _ in connection < 4 && breaks.withLock { $0 } ? .close : .read }
+        defer { receiver.stop() }
+        let clock = ManualLogClock()
+        let shipper = try shipper(receiver, clock)
+        await send("one", shipper, clock)
+        await send("two", shipper, clock)
+        breaks.withLock { $0 = true }
+        #expect(await eventually { receiver.closed == 1 })
+        #expect(await clock.run { receiver.connections.count == 5 && Self.texts(receiver.connections[4]) == ["one", "two"] })
+        let counts = shipper.statistics
+        #expect(counts.emitted == 2 && counts.delivered == 2 && counts.requests == 2)
+        // It lives, and nothing is left to be sent again.
+        clock.advance(by: .seconds(6))
+        await settle()
+        #expect(receiver.connections.count == 5)
+        #expect(await shipper.shutdown(within: .seconds(5)))
+    }
 }

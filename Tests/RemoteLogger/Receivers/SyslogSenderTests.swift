@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 
 @Suite struct SyslogSenderTests {
-    private func shipper(_ receiver: TCPReceiver, _ configure: (inout ShippingSettings) -> Void = { _ in }) throws -> LogShipper {
+    func shipper(_ receiver: TCPReceiver, _ configure: (inout ShippingSettings) -> Void = { _ in }) throws -> LogShipper {
         var address = SyslogReceiver(host: "127.0.0.1", port: receiver.port)
         // However slow the machine is.
         address.resendWindow = .seconds(3_600)
@@ -13,13 +13,6 @@ import WebServiceClient
             settings.backoff = Backoff(base: .milliseconds(2), cap: .milliseconds(20))
             settings.reportsLosses = false
             configure(&settings)
-        }
-    }
-
-    private static func numbers(in messages: [String]) -> [Int] {
-        messages.compactMap { message in
-            guard let name = message.range(of: " n=\"") else { return nil }
-            return Int(message[name.upperBound...].prefix { $0 != "\"" })
         }
     }
 
@@ -34,7 +27,7 @@ import WebServiceClient
         #expect(await eventually { receiver.connections.first.map { TCPReceiver.frames(of: $0).messages.count == 500 } ?? false })
         let (messages, rest) = TCPReceiver.frames(of: receiver.connections[0])
         #expect(receiver.connections.count == 1 && rest == 0)
-        #expect(Self.numbers(in: messages) == Array(0..<500))
+        #expect(TCPReceiver.numbers(of: receiver.connections[0]) == Array(0..<500))
         #expect(messages.allSatisfy { $0.hasSuffix("\nsecond line") && $0.contains("] \u{FEFF}m Ω ") })
     }
 
@@ -56,7 +49,7 @@ import WebServiceClient
         #expect(await logger.shutdown(within: .seconds(120)))
         try #require(receiver.connections.count == 7)
         let last = { receiver.connections[6] }
-        let all = { Set(Self.numbers(in: TCPReceiver.frames(of: last()).messages)) }
+        let all = { Set(TCPReceiver.numbers(of: last())) }
         // The first condition keeps the second, which is dear, from being asked all the time.
         #expect(
             await eventually { last().count >= 600 * 50 && all().count == 600 }, "\(Set(0..<600).subtracting(all()).sorted().prefix(20))")

@@ -6,13 +6,13 @@ import WebServiceClient
 @Suite(.serialized, .enabled("openssl, or python3 with its module ssl, isn't there") { await TLSReceiver.isPossible() })
 struct SyslogTLSTests {
     /// Makes the certificates, and removes them.
-    private func withCertificates(_ body: (TLSCertificates) async throws -> Void) async throws {
+    func withCertificates(_ body: (TLSCertificates) async throws -> Void) async throws {
         let certificates = try await TLSCertificates.make()
         defer { certificates.remove() }
         try await body(certificates)
     }
 
-    private func shipper(
+    func shipper(
         _ receiver: TLSReceiver, _ trust: TrustPolicy, host: String = "127.0.0.1", events: Locked<[String]> = Locked([]),
         _ configure: (inout ShippingSettings) -> Void = { _ in }
     ) throws -> LogShipper {
@@ -31,17 +31,10 @@ struct SyslogTLSTests {
     }
 
     /// More than the systems on both sides keep for a connection.
-    private func fill(_ shipper: LogShipper) {
+    func fill(_ shipper: LogShipper) {
         let message = String(repeating: "x", count: 500)
         for number in 0..<20_000 as Range<UInt64> {
             shipper.write(LogRecord(id: LogRecordID(high: 1, low: number), sequence: number, time: 1, level: .info, message: message))
-        }
-    }
-
-    private static func numbers(in bytes: [UInt8]) -> [Int] {
-        TCPReceiver.frames(of: bytes).messages.compactMap { message in
-            guard let name = message.range(of: " n=\"") else { return nil }
-            return Int(message[name.upperBound...].prefix { $0 != "\"" })
         }
     }
 
@@ -56,7 +49,7 @@ struct SyslogTLSTests {
             logger.info(String(repeating: "x", count: 7_000), ["n": 500])
             #expect(await logger.shutdown(within: .seconds(120)))
             #expect(shipper.statistics.delivered == 501 && shipper.statistics.lastStatus == nil)
-            #expect(await eventually { receiver.connections.first.map { Self.numbers(in: $0) } == Array(0...500) })
+            #expect(await eventually { receiver.connections.first.map { TCPReceiver.numbers(of: $0) } == Array(0...500) })
             #expect(receiver.connections.count == 1)
             // RFC 5425 §4.4.
             #expect(await eventually { receiver.endedInOrder(0) == true })
@@ -80,8 +73,8 @@ struct SyslogTLSTests {
             #expect(await logger.shutdown(within: .seconds(120)))
             try #require(receiver.connections.count >= 7)
             #expect(
-                await eventually { Set(receiver.connections.flatMap { Self.numbers(in: $0) }).isSuperset(of: 0..<600) },
-                "\(Set(0..<600).subtracting(receiver.connections.flatMap { Self.numbers(in: $0) }).sorted().prefix(20))")
+                await eventually { Set(receiver.connections.flatMap { TCPReceiver.numbers(of: $0) }).isSuperset(of: 0..<600) },
+                "\(Set(0..<600).subtracting(receiver.connections.flatMap { TCPReceiver.numbers(of: $0) }).sorted().prefix(20))")
         }
     }
 

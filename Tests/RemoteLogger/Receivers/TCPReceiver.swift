@@ -16,8 +16,14 @@ final class TCPReceiver: Sendable {
         case read
         /// It ends the connection, and what it hasn't read of it is lost.
         case reset
+        /// It ends the connection in order, with what has come so far read.
+        case close
+        /// It ends its own side, and reads on.
+        case halfClose
         /// It reads no more for the moment.
         case stall
+        /// It says something whenever it reads.
+        case chatter
     }
 
     struct Failure: Error {}
@@ -32,14 +38,17 @@ final class TCPReceiver: Sendable {
     private let state = Locked(State())
     private let listener: Int32
 
-    /// - Parameter script: gets the number of the connection, from 0, and how many bytes it has brought.
-    init(script: @escaping @Sendable (_ connection: Int, _ bytes: Int) -> Action = { _, _ in .read }) throws {
+    /// - Parameters:
+    ///   - buffer: about how many bytes its system takes of a connection that it hasn't read; as many as it likes unless given.
+    ///   - script: gets the number of the connection, from 0, and how many bytes it has brought.
+    init(buffer: Int32? = nil, script: @escaping @Sendable (_ connection: Int, _ bytes: Int) -> Action = { _, _ in .read }) throws {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
         #else
         let kind = SOCK_STREAM
         #endif
         listener = socket(AF_INET, kind, 0)
+        if var buffer { setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<Int32>.size)) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -66,42 +75,70 @@ final class TCPReceiver: Sendable {
     var connections: [[UInt8]] { state.withLock { $0.connections } }
 
     private func serve(_ script: @Sendable (Int, Int) -> Action) {
-        var open: [(file: Int32, number: Int)] = []
-        var buffer = [UInt8](repeating: 0, count: 3_000)
+        var open: [(file: Int32, number: Int, isHalfClosed: Bool)] = []
         while !state.withLock({ $0.isStopped }) {
             var queries = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
-            let readable = open.filter { script($0.number, connections[$0.number].count) != .stall }
+            var readable: [(file: Int32, number: Int)] = []
+            var ends = false
+            for index in open.indices {
+                let action = script(open[index].number, connections[open[index].number].count)
+                if action == .halfClose, !open[index].isHalfClosed {
+                    shutdown(open[index].file, Int32(SHUT_WR))
+                    open[index].isHalfClosed = true
+                }
+                // Who ends a connection of its own accord doesn't wait for more to come.
+                ends = ends || action == .close
+                if action != .stall { readable.append((open[index].file, open[index].number)) }
+            }
             queries += readable.map { pollfd(fd: $0.file, events: Int16(POLLIN), revents: 0) }
-            guard poll(&queries, nfds_t(queries.count), 20) >= 0 else { break }
+            guard poll(&queries, nfds_t(queries.count), ends ? 0 : 20) >= 0 else { break }
             if queries[0].revents != 0 {
                 let file = accept(listener, nil, nil)
-                if file >= 0 {
-                    open.append(
-                        (
-                            file,
-                            state.withLock { state in
-                                state.connections.append([])
-                                return state.connections.count - 1
-                            }
-                        ))
+                let number = state.withLock { state in
+                    if file >= 0 { state.connections.append([]) }
+                    return state.connections.count - 1
                 }
+                if file >= 0 { open.append((file, number, false)) }
             }
-            for (query, connection) in zip(queries.dropFirst(), readable) where query.revents != 0 {
+            for (query, connection) in zip(queries.dropFirst(), readable) {
+                // What holds now, and not what held before the wait.
                 let action = script(connection.number, connections[connection.number].count)
-                let count = action == .reset ? 0 : recv(connection.file, &buffer, buffer.count, 0)
-                guard count > 0 else {
-                    // With bytes unread, this resets the connection.
-                    close(connection.file)
-                    state.withLock { $0.closed += 1 }
-                    open.removeAll { $0.file == connection.file }
+                guard query.revents != 0 || action == .close else { continue }
+                if action != .reset, read(connection.file, connection.number, all: action == .close) {
+                    if action == .chatter { _ = send(connection.file, Self.chatter, Self.chatter.count, Self.quietly) }
                     continue
                 }
-                state.withLock { $0.connections[connection.number] += buffer[..<count] }
+                // With bytes unread, this resets the connection.
+                close(connection.file)
+                state.withLock { $0.closed += 1 }
+                open.removeAll { $0.file == connection.file }
             }
         }
         for connection in open { close(connection.file) }
         close(listener)
     }
+
+    /// Reads some of what has come, or all.
+    ///
+    /// - Returns: whether the connection goes on.
+    private func read(_ file: Int32, _ number: Int, all: Bool) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 3_000)
+        while true {
+            let count = recv(file, &buffer, buffer.count, all ? Self.quietly : 0)
+            guard count > 0 else { return false }
+            state.withLock { $0.connections[number] += buffer[..<count] }
+            if !all { return true }
+        }
+    }
+
+    private static let chatter = [UInt8](repeating: UInt8(ascii: "."), count: 500)
+
+    /// Without a wait, and without a signal.
+    #if canImport(Darwin)
+    private static let quietly = MSG_DONTWAIT
+    #else
+    private static let quietly = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+    #endif
 
     /// The frames of a connection (RFC 6587 §3.4.1); what is left behind the last whole one.
     static func frames(of bytes: [UInt8]) -> (messages: [String], rest: Int) {
@@ -115,5 +152,13 @@ final class TCPReceiver: Sendable {
             index = blank + 1 + length
         }
         return (messages, bytes.count - index)
+    }
+
+    /// The numbers that the metadata of whole frames has, as `n`.
+    static func numbers(of bytes: [UInt8]) -> [Int] {
+        frames(of: bytes).messages.compactMap { message in
+            guard let name = message.range(of: " n=\"") else { return nil }
+            return Int(message[name.upperBound...].prefix { $0 != "\"" })
+        }
     }
 }

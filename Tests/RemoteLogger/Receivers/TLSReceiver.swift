@@ -11,6 +11,12 @@ final class TLSReceiver: Sendable {
         case close
         /// Reads, and resets each of the first connections after some bytes.
         case reset
+        /// Reads, and ends each of the first connections below TLS after some bytes, without a word about it (RFC 8446 §6.1).
+        case tear
+        /// Ends each of the first connections within the handshake: at once, and then a bit later each time.
+        case cut
+        /// The same, with a reset.
+        case abort
         /// Shakes hands and reads nothing.
         case stall
         /// Takes the connection and never shakes hands.
@@ -99,14 +105,17 @@ final class TLSReceiver: Sendable {
             out = open(folder + "/" + str(number), "wb", buffering=0)
             count = 0
             if script == "deaf": time.sleep(3600)
+            if script in ("cut", "abort") and number < 6: return break_off(connection, number)
             if script == "plain": connection.sendall(b"220 hello\\r\\n"); time.sleep(3600)
             try: secure = context.wrap_socket(connection, server_side=True, suppress_ragged_eofs=False)
             except (OSError, ssl.SSLError): return
             if script == "stall": time.sleep(3600)
             try:
                 while True:
-                    if script in ("close", "reset") and number < 6 and count > 4000 * (number + 1):
-                        if script == "reset":
+                    if script in ("close", "reset", "tear") and number < 6 and count > 4000 * (number + 1):
+                        if script == "tear":
+                            os.close(secure.detach())
+                        elif script == "reset":
                             secure.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                             secure.close()
                         else:
@@ -118,6 +127,19 @@ final class TLSReceiver: Sendable {
                     count += len(data)
                     out.write(data)
             except (OSError, ssl.SSLError): end(number, "torn")
+
+        def break_off(connection, number):
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            shaking = context.wrap_bio(incoming, outgoing, server_side=True)
+            try:
+                if number > 0:
+                    incoming.write(connection.recv(65536))
+                    shaking.do_handshake()
+            except ssl.SSLError: pass
+            flight = outgoing.read()
+            connection.sendall(flight[:len(flight) * (number - 1) // 4])
+            if script == "abort": connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
 
         def end(number, how):
             name = folder + "/" + str(number) + ".end"

@@ -33,6 +33,10 @@ struct Harness {
 
     /// The law that every test ends with: nothing is lost without being counted.
     func expectConservation(_ location: SourceLocation = #_sourceLocation) {
+        Self.expectConservation(of: shipper, location)
+    }
+
+    static func expectConservation(of shipper: LogShipper, _ location: SourceLocation = #_sourceLocation) {
         let counts = shipper.statistics
         #expect(counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered, "\(counts)", sourceLocation: location)
     }

@@ -20,6 +20,8 @@ struct ResendWindow: Sendable {
         self.maximumBytes = maximumBytes
     }
 
+    var isEmpty: Bool { entries.isEmpty }
+
     var bodies: [Data] { entries.map(\.body) }
 
     /// How long it is until the oldest may leave; `nil` without one.

@@ -4,7 +4,8 @@ import Foundation
 protocol SyslogConnection: Sendable {
     /// Its file, for waiting.
     var stream: StreamSocket { get }
-    /// How long each step may take.
+    /// How long the other side may take nothing. One that is slow isn't given up: all that it hasn't read would be sent again on another
+    /// connection, and again.
     var timeout: Duration { get }
     /// Whether the other side hasn't closed the connection. What it sends is read and forgotten.
     ///
@@ -21,11 +22,14 @@ protocol SyslogConnection: Sendable {
 extension SyslogConnection {
     /// Waits until the other side's system has confirmed everything that was written.
     func drain() throws(ConnectionFault) {
-        let end = ContinuousClock.now + timeout
+        var end = ContinuousClock.now + timeout
+        var last = Int32.max
         var pause = Duration.milliseconds(1)
         while true {
             guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection") }
             guard let left = stream.unconfirmed, left > 0 else { return }
+            if left < last { end = .now + timeout }
+            last = left
             guard .now < end else { throw ConnectionFault(message: "the receiver didn't confirm in time") }
             // No event tells of a confirmation, hence it is looked again and again. What the other side sends, its end, or ours, wakes at once.
             try stream.wait(for: .reading, upTo: pause)

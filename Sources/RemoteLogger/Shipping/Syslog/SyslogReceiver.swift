@@ -62,7 +62,8 @@ extension LogShipper {
     ///
     /// Syslog has no acknowledgement. A batch counts as delivered when the receiver's system has confirmed all of its bytes (TCP), which a
     /// receiver that crashes right then may still lose: when a connection breaks, what was sent within ``SyslogReceiver/resendWindow``
-    /// before is sent again, which may deliver it twice. Of the settings those about HTTP have no meaning here.
+    /// before is sent again, which may deliver it twice. ``ShippingSettings/timeout`` is how long the receiver may take nothing. Of the settings
+    /// those about HTTP have no meaning here.
     ///
     /// - Throws: ``LogShipperError`` when the settings can't be used; over TLS also where libcurl is missing, or can't do what
     ///   ``ShippingSettings/trust`` asks for.

@@ -7,8 +7,12 @@ final class SyslogSender: PayloadSender {
     private struct State: Sendable {
         var connection: (any SyslogConnection)?
         var window: ResendWindow
-        /// Somebody looks when the window is over.
+        /// Somebody looks when the window is over, or tries to get a connection again.
         var isWatching = false
+        /// How often that was tried in vain.
+        var failures = 0
+        /// What is being sent has failed, and will be sent again.
+        var isFailing = false
         var watcher: Task<Void, any Error>?
         /// Whether something is being sent.
         var isBusy = false
@@ -75,8 +79,8 @@ final class SyslogSender: PayloadSender {
             note(body)
             return .verdict(.delivered(), status: nil, retryAfter: nil)
         } catch {
-            state.withLock { $0.connection }?.close()
-            state.withLock { $0.connection = nil }
+            drop()
+            state.withLock { $0.isFailing = true }
             return .failure(error.message)
         }
     }
@@ -119,19 +123,23 @@ final class SyslogSender: PayloadSender {
         state.withLock { state in
             state.window.noteLife(at: now)
             state.window.append(body, at: now)
+            state.isFailing = false
+            state.failures = 0
         }
         watch()
     }
 
     // MARK: What may be lost with the connection
 
-    /// Looks whether the connection lives when the window of what was sent is over: nobody tells when it breaks while nothing is sent.
+    /// Looks whether the connection lives when the window of what was sent is over: nobody tells when it breaks while nothing is sent. Where
+    /// it doesn't, another one is made to send again what may be lost, in longer and longer intervals.
     private func watch() {
         let pause = state.withLock { state -> Duration? in
-            guard !state.isWatching, !state.isClosed, state.connection != nil, let left = state.window.timeLeft(at: settings.clock.uptime)
-            else { return nil }
+            guard !state.isWatching, !state.isClosed, let left = state.window.timeLeft(at: settings.clock.uptime) else { return nil }
             state.isWatching = true
-            return left
+            guard state.connection == nil else { return left }
+            var generator = SystemRandomNumberGenerator()
+            return settings.backoff.delay(afterFailures: max(1, state.failures), using: &generator)
         }
         guard let pause else { return }
         let clock = settings.clock
@@ -145,15 +153,33 @@ final class SyslogSender: PayloadSender {
     }
 
     private func look() {
-        state.withLock { $0.isWatching = false }
-        // Without a connection the window stands still until there is one.
-        guard let connection = state.withLock({ $0.connection }) else { return }
-        if (try? connection.isAlive()) == true {
-            state.withLock { $0.window.noteLife(at: settings.clock.uptime) }
-            watch()
-        } else {
-            connection.close()
-            state.withLock { $0.connection = nil }
+        let isNeeded = state.withLock { state in
+            state.isWatching = false
+            // What is sent again makes a connection by itself, on which all goes before it.
+            guard !state.isFailing, !state.window.isEmpty else { return false }
+            state.isBusy = true
+            return true
         }
+        guard isNeeded else { return }
+        do {
+            _ = try connection()
+            state.withLock { state in
+                state.failures = 0
+                state.window.noteLife(at: settings.clock.uptime)
+            }
+        } catch {
+            drop()
+            state.withLock { $0.failures += 1 }
+        }
+        state.withLock { $0.isBusy = false }
+        watch()
+    }
+
+    /// Gives the connection up.
+    private func drop() {
+        state.withLock { state in
+            defer { state.connection = nil }
+            return state.connection
+        }?.close()
     }
 }

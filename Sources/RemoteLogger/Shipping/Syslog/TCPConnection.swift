@@ -109,13 +109,13 @@ final class TCPConnection: SyslogConnection {
     }
 
     func write(_ data: Data) throws(ConnectionFault) {
-        let end = ContinuousClock.now + timeout
+        var end = ContinuousClock.now + timeout
         let bytes = Array(data)
         var done = 0
         while done < bytes.count {
             let count = try write(bytes[done...])
             done += count
-            if count == 0 { try stream.waitToWrite(until: end) }
+            if count == 0 { try stream.waitToWrite(until: end) } else { end = .now + timeout }
         }
     }
 

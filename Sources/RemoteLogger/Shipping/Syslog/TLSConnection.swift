@@ -41,7 +41,7 @@ final class TLSConnection: SyslogConnection {
     }
 
     func write(_ data: Data) throws(ConnectionFault) {
-        let end = ContinuousClock.now + timeout
+        var end = ContinuousClock.now + timeout
         // One place in memory until all has gone out: TLS wants the same bytes again after a wait.
         let bytes = [UInt8](data)
         var done = 0
@@ -51,7 +51,10 @@ final class TLSConnection: SyslogConnection {
                 try bytes.withUnsafeBytes { try connection.send(UnsafeRawBufferPointer(rebasing: $0[piece])) }
             }
             done += count
-            guard count == 0 else { continue }
+            guard count == 0 else {
+                end = .now + timeout
+                continue
+            }
             try stream.waitToWrite(or: .reading, until: end)
             guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection") }
         }
