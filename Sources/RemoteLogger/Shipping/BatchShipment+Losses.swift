@@ -22,20 +22,24 @@ extension BatchShipment {
 
     /// Drops what the receiver doesn't take any more, by its own clock. The clock here may be wrong by days: a record of this run has to be old by
     /// the monotonic one, too.
-    mutating func dropExpired() async {
-        guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return }
+    ///
+    /// - Returns: whether any was.
+    @discardableResult
+    mutating func dropExpired(of places: [Int]) async -> Bool {
+        guard let limit = core.format.maximumAge, let offset = core.sender.clockOffset else { return false }
         let uptime = core.settings.clock.uptime
         let now = Int64(clamping: core.settings.clock.time).addingReportingOverflow(offset).partialValue
         let (nanoseconds, foundThrough) = (limit.wholeNanoseconds, core.store.foundThrough)
-        let expired = batch.open.filter { place in
+        let expired = places.filter { place in
             let (position, record) = (batch.records[place].position, batch.records[place].record)
             let (age, overflows) = now.subtractingReportingOverflow(Int64(clamping: record.time))
             guard !overflows, age > 0, UInt64(age) > nanoseconds else { return false }
             return position <= foundThrough || uptime > record.uptime && uptime - record.uptime > nanoseconds
         }
-        guard !expired.isEmpty else { return }
+        guard !expired.isEmpty else { return false }
         reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")
         await drop(expired, .expired, "too old for the receiver")
+        return true
     }
 
     /// Drops records, into the dead-letter file if there is one.

@@ -19,7 +19,7 @@ struct BatchShipment: Sendable {
     }
 
     mutating func run() async {
-        await dropExpired()
+        await dropExpired(of: batch.open)
         // What is still to be sent, the next piece last.
         var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
         while !core.isClosed {
@@ -51,6 +51,11 @@ struct BatchShipment: Sendable {
         }
         var isRepeat = false
         while let turn = await core.pace.begin(number) {
+            // The wait may have been one of hours.
+            guard await !dropExpired(of: piece) else {
+                core.pace.end(turn, isAnswered: false)
+                return [batch.open(of: piece)].filter { !$0.isEmpty }
+            }
             core.countRequest(isRepeat: isRepeat)
             isRepeat = true
             let attempt = await core.sender.attempt(payload)

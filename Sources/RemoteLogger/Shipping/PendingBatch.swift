@@ -18,6 +18,11 @@ struct PendingBatch: Sendable {
     /// The places of the records that nothing has become of, in order.
     var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
 
+    /// Those of these places, in order.
+    func open(of places: [Int]) -> [Int] {
+        places.filter { outcomes[$0] == nil }
+    }
+
     /// Whether the receiver has taken one of these.
     func hasDelivered(of places: [Int]) -> Bool {
         places.contains { outcomes[$0] == .delivered }

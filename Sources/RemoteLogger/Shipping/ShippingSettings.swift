@@ -4,8 +4,8 @@ public import WebServiceClient
 /// How a ``LogShipper`` ships. Every setting has a default that suits most receivers.
 public struct ShippingSettings: Sendable {
     /// Header fields of every request, such as a tenant's name or an API key. They go to the endpoint and nowhere else: redirects are
-    /// not followed. Default none but `User-Agent`.
-    public var headers: HTTPFields = ["User-Agent": "RemoteLogger (Swift)"]
+    /// not followed. Default none but `User-Agent`, which names this library and its version.
+    public var headers: HTTPFields = ["User-Agent": "RemoteLogger-Swift/\(PackageVersion.text)"]
     /// Adds credentials to the fields of each attempt, such as a token that has to be renewed; an error counts as a failed attempt.
     public var authorize: (@Sendable (inout HTTPFields) async throws -> Void)?
     /// Whom to trust, and who to be. Default: the transport's own.

@@ -121,7 +121,7 @@ final class ClientState: Sendable {
 
     // MARK: Making
 
-    static let userAgent = "WebServiceClient-Swift"
+    static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
     /// authentication → transport.

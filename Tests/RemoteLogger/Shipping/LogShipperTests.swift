@@ -57,7 +57,7 @@ import WebServiceClient
         #expect(request.headers[.contentType] == "application/json")
         #expect(request.headers["X-Team"] == "core")
         #expect(request.headers[.authorization] == "Bearer secret")
-        #expect(request.headers[.userAgent]?.hasPrefix("RemoteLogger") == true)
+        #expect(request.headers[.userAgent]?.hasPrefix("RemoteLogger-Swift/") == true)
         #expect(request.timeouts.total == .seconds(3))
         let isCompressed = harness.receiver.bodies[0].starts(with: [0x1F, 0x8B])
         #expect((request.headers[.contentEncoding] == "gzip") == isCompressed)
