@@ -48,6 +48,17 @@ extension ShippingCore {
     ///
     /// - Parameter atOnce: whether it may be sooner than the interval says.
     func tellLosses(atOnce: Bool) {
+        let told = telling.withLock { _ in tell(atOnce: atOnce) }
+        guard !told.isEmpty else { return }
+        let text = told.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        report(.warning, "\(told.values.reduce(0, +)) log records were dropped so far: \(text).")
+    }
+
+    /// Takes the losses that nobody was told of, and writes the record of them, in one step: a flush that comes between would find nothing left to
+    /// tell, and go without it.
+    ///
+    /// - Returns: all losses, for the diagnostics; none if nothing is to be told now.
+    private func tell(atOnce: Bool) -> [DropReason: UInt64] {
         let now = settings.clock.uptime
         let (dropped, untold) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in
             countLosses(&ledger)
@@ -55,14 +66,12 @@ extension ShippingCore {
             ledger.noteReport(next: now &+ Self.interval)
             return (ledger.losses.byReason, settings.reportsLosses && !ledger.isRefusing ? ledger.takeUntoldLosses() : [])
         }
-        guard !dropped.isEmpty else { return }
-        let text = dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        report(.warning, "\(dropped.values.reduce(0, +)) log records were dropped so far: \(text).")
-        guard !untold.isEmpty else { return }
+        guard !untold.isEmpty else { return dropped }
         let record = LogRecord(
             losses: untold, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
             clock: settings.clock)
         // Where there is no room for it the next one tells these, too, and the loss of this one.
         if !write(record) { ledger.withLock { $0.untell(untold) } }
+        return dropped
     }
 }

@@ -14,6 +14,8 @@ final class ShippingCore: Sendable {
     let pace: ReceiverPace
 
     let ledger = Locked(ShippingLedger())
+    /// Held while losses are told: see ``tellLosses(atOnce:)``.
+    let telling = Locked(())
     private let selection: RecordSelection
     private let task = Locked<Task<Void, Never>?>(nil)
 
