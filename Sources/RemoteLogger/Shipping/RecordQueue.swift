@@ -1,12 +1,12 @@
 /// A queue in pieces of one size: what is taken from its front is let go at once, piece by piece its memory is, too, and nothing moves
 /// but when something is taken out of its middle. To grow never copies more than a piece: it is done by who logs.
 struct RecordQueue<Element: Sendable>: Sendable {
-    /// All but the last are full, but for what is taken from the first.
+    /// All of one size, with `nil` where no element is: none is ever emptied or filled as a whole, which would be a call's time.
     private var pieces: [[Element?]] = []
     /// The place of the first element in the first piece.
     private var head = 0
     private(set) var count = 0
-    /// An empty piece, so that a queue that is as long as it may be allocates nothing.
+    /// A piece without elements, so that a queue that is as long as it may be allocates nothing.
     private var spare: [Element?] = []
 
     /// The elements of a piece.
@@ -28,19 +28,18 @@ struct RecordQueue<Element: Sendable>: Sendable {
     }
 
     /// Whether the next element begins a piece that has to be allocated.
-    var isAboutToGrow: Bool { spare.capacity == 0 && pieces.last?.count == Self.size }
+    var isAboutToGrow: Bool { spare.isEmpty && !pieces.isEmpty && isFull }
+
+    private var isFull: Bool { head + count == pieces.count * Self.size }
 
     mutating func append(_ element: Element) {
-        if pieces.isEmpty {
-            pieces.append([])
-        } else if pieces[pieces.count - 1].count == Self.size {
+        if isFull {
             var piece: [Element?] = []
             swap(&piece, &spare)
-            piece.reserveCapacity(Self.size)
-            pieces.append(piece)
+            pieces.append(piece.isEmpty ? Array(repeating: nil, count: Self.size) : piece)
         }
-        pieces[pieces.count - 1].append(element)
         count += 1
+        set(count - 1, element)
     }
 
     /// The element at a place from the front; `nil` behind the end.
@@ -69,11 +68,9 @@ struct RecordQueue<Element: Sendable>: Sendable {
         head += 1
         count -= 1
         if count == 0 {
-            pieces[0].removeAll(keepingCapacity: true)
             head = 0
         } else if head == Self.size {
             spare = pieces.removeFirst()
-            spare.removeAll(keepingCapacity: true)
             head = 0
         }
         return element
