@@ -27,11 +27,14 @@ extension SecretScanner {
     /// - Returns: where to go on.
     mutating func userAndPassword(behind word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
-            bytes[word.upperBound] == UInt8(ascii: " ") || bytes[word.upperBound] == UInt8(ascii: "=")
+            bytes[word.upperBound].isBlank || bytes[word.upperBound] == UInt8(ascii: "=")
         else { return word.upperBound }
-        let content = valueContent(from: word.upperBound + 1)
+        var start = word.upperBound + 1
+        let limit = min(bytes.count, start + Self.reach)
+        while start < limit, bytes[start].isBlank { start += 1 }
+        let content = valueContent(from: start)
         guard let colon = bytes[content].firstIndex(of: UInt8(ascii: ":")), colon + 1 < content.upperBound,
-            !bytes[(colon + 1)..<content.upperBound].allSatisfy(\.isDigit), !starts(at: colon, with: "://")
+            !(bytes[content].allSatisfy { $0.isDigit || $0 == UInt8(ascii: ":") }), !starts(at: colon, with: "://")
         else { return word.upperBound }
         found.append(colon + 1..<content.upperBound)
         return content.upperBound

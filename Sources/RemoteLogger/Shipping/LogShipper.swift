@@ -95,7 +95,7 @@ public final class LogShipper: LogSink {
     }
 
     /// Sends what was written before without waiting for more, and waits until the receiver has it or the time is over. It also ends,
-    /// once, a wait after a failure, unless the receiver has asked for that wait.
+    /// once, a wait after a failure, unless the receiver has asked for that wait. In a cancelled task it doesn't wait.
     ///
     /// - Returns: whether everything that was written before is delivered: nothing is left, nothing was dropped while waiting.
     @discardableResult public func flush(within limit: Duration) async -> Bool {
@@ -105,8 +105,14 @@ public final class LogShipper: LogSink {
     /// Takes no more records, delivers what it can within the time, and ends. What is left then stays in the spool for the next run;
     /// without a spool, or when its disk fails, it is counted as dropped. With a spool half of the time, 200 ms at most, is kept for the disk.
     ///
+    /// A cancelled task doesn't cut it short: that is where programs shut down.
+    ///
     /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
+        await Task { await end(within: limit) }.value
+    }
+
+    private func end(within limit: Duration) async -> Bool {
         core.tellLosses(atOnce: true)
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds

@@ -110,19 +110,18 @@ struct RecordBuffer: Sendable {
 
     /// Lets go of one record.
     ///
-    /// - Returns: whether it was there.
-    mutating func remove(_ item: Item) -> Bool {
+    /// - Returns: it, as it was there; `nil` if it wasn't.
+    mutating func remove(_ item: Item) -> Item? {
         if let index = pinned.firstIndex(where: { $0.position == item.position }) {
             pinnedBytes -= pinned[index].size
-            pinned.remove(at: index)
-            return true
+            return pinned.remove(at: index)
         }
         let level = Int(item.record.level.rawValue)
-        guard queues[level].removeFirst(where: { $0.position == item.position }) else { return false }
-        queuedBytes[level] -= item.size
+        guard let removed = queues[level].removeFirst(where: { $0.position == item.position }) else { return nil }
+        queuedBytes[level] -= removed.size
         unpinned -= 1
-        unpinnedBytes -= item.size
-        return true
+        unpinnedBytes -= removed.size
+        return removed
     }
 
     /// The oldest records up to a place, at least one if there is any, and no more than fill a number of bytes. They stay as they are.
@@ -175,6 +174,11 @@ extension RecordBuffer {
         }
         for index in pinned.indices { judge(&pinned[index]) }
         for level in queues.indices { queues[level].changeEach(judge) }
+    }
+
+    /// Whom the records up to a place are kept from, by their places.
+    func exclusions(through position: RecordPosition) -> [RecordPosition: [String]] {
+        Dictionary(oldest(through: position, bytes: .max).map { ($0.position, $0.excluded) }) { first, _ in first }
     }
 
     /// The oldest record.

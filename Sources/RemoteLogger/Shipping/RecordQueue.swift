@@ -53,12 +53,13 @@ struct RecordQueue<Element: Sendable>: Sendable {
 
     /// Removes the first element that is meant. It costs what stands before it.
     ///
-    /// - Returns: whether there is one.
-    mutating func removeFirst(where isMeant: (Element) -> Bool) -> Bool {
-        guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return false }
+    /// - Returns: it; `nil` if there is none.
+    mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
+        guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return nil }
+        let removed = self[found]
         for place in stride(from: found, to: 0, by: -1) { set(place, self[place - 1]) }
         _ = popFirst()
-        return true
+        return removed
     }
 
     mutating func popFirst() -> Element? {

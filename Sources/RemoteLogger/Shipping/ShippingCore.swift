@@ -136,9 +136,11 @@ final class ShippingCore: Sendable {
             ledger.isClosed = true
             takeLosses(&ledger)
             let first = store.load.first
+            ledger.settleWaiters(first: first)
             let lost = store.close()
             ledger.drop(lost, from: first ?? 0, .shutdown)
-            ledger.settleWaiters(first: nil)
+            // What a spool keeps isn't delivered.
+            ledger.endWaiters()
             return lost
         }
         task.withLock { $0 }?.cancel()

@@ -64,6 +64,11 @@ struct ShippingLedger: Sendable {
         }
     }
 
+    /// Ends the waits for what isn't delivered.
+    mutating func endWaiters() {
+        for ticket in waiters.keys { end(ticket, delivered: false) }
+    }
+
     var hasWaiters: Bool { !waiters.isEmpty }
 
     /// When losses are to be reported, on the monotonic clock; `nil` while there are none to report.
@@ -106,6 +111,7 @@ struct ShippingLedger: Sendable {
         flushThrough = max(last, load.last)
         waiters[flushes] = Waiter(target: flushThrough)
         settleWaiters(first: load.first)
+        if isClosed { endWaiters() }
         return flushes
     }
 

@@ -30,7 +30,12 @@ enum LineTarget: Sendable, Equatable {
             }
             switch status.st_mode & S_IFMT {
             case S_IFREG: return .file(path)
-            case S_IFLNK: path = try destination(ofLink: path)
+            case S_IFLNK:
+                let destination = try destination(ofLink: path)
+                // The links of other processes' descriptors tell what these are, not where: `pipe:[123]`.
+                var end = stat()
+                if lstat(destination, &status) != 0, stat(path, &end) == 0, end.st_mode & S_IFMT != S_IFREG { return .device(path) }
+                path = destination
             default: return .device(path)
             }
         }
@@ -42,7 +47,8 @@ enum LineTarget: Sendable, Equatable {
         case "/dev/stdout": return STDOUT_FILENO
         case "/dev/stderr": return STDERR_FILENO
         default:
-            guard let folder = ["/dev/fd/", "/proc/self/fd/"].first(where: path.hasPrefix) else { return nil }
+            let own = ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/", "/proc/\(getpid())/fd/"]
+            guard let folder = own.first(where: path.hasPrefix) else { return nil }
             return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
         }
     }
@@ -74,6 +80,12 @@ enum LineTarget: Sendable, Equatable {
         let code = errno
         if count >= 0 { return count }
         if code == EINTR { return 0 }
+        if code == EAGAIN || code == EWOULDBLOCK {
+            // Somebody else who has it open may have made it so. Who writes lines has nothing better to do than to wait.
+            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = poll(&ready, 1, 1_000)
+            return 0
+        }
         throw SpoolFault(code, "write")
     }
 }

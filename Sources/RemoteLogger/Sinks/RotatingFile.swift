@@ -46,7 +46,7 @@ struct RotatingFile: Sendable {
             switch target {
             case .file: break
             case .device(let path):
-                let device = if let file { file } else { try files.open(path, .update) }
+                let device = if let file { file } else { try files.open(path, .device) }
                 file = device
                 try write(&rest, to: device)
             case .descriptor(let number): try write(&rest, to: number)

@@ -144,7 +144,7 @@ extension SpoolState {
             let exclusions = segments[index].exclusions(beginning.judged[segments[index].name], for: name, from: level)
             segments[index].excluded[name] = exclusions.count > 0 ? exclusions : nil
         }
-        memory.judge(for: name, destination.selection.excludes)
+        judgeMemory(for: name, destination.selection.excludes)
         let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
         let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
         let part = beginning.straddled.count { found in

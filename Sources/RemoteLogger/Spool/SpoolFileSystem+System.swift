@@ -38,9 +38,11 @@ extension SpoolFileSystem {
                 switch access {
                 case .read: O_RDONLY
                 case .update: O_RDWR
+                // For reading, too: a pipe without a reader would keep who opens it waiting.
+                case .device: O_RDWR | O_NOCTTY
                 case .create: O_RDWR | O_CREAT | O_TRUNC
                 }
-            return try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | O_NOFOLLOW) }
+            return try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | (access == .device ? 0 : O_NOFOLLOW)) }
         },
         lock: { path throws(SpoolFault) in
             let file = try repeating("open") { Self.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW) }

@@ -6,6 +6,8 @@ package struct SpoolFileSystem: Sendable {
         case read
         /// An existing one, to read and write.
         case update
+        /// What is no file, such as a pipe, to write; it may be a link.
+        case device
         /// An empty one, to write: what was there is gone.
         case create
     }

@@ -9,6 +9,8 @@ struct SpoolState: Sendable {
     private var writtenThrough: RecordPosition = 0
     /// Those that were dropped while they were being written.
     private var droppedInWriting: Set<RecordPosition> = []
+    /// A destination has begun since they were staged: whom their copies are kept from isn't the last word.
+    private var isJudgedInWriting = false
     /// The files, oldest first; all their records are older than those in memory.
     var segments: [Segment] = []
     /// The bytes of files that are left alone.
@@ -111,7 +113,7 @@ struct SpoolState: Sendable {
     mutating func stage(through position: RecordPosition, bytes limit: Int) -> [RecordBuffer.Item] {
         releaseMemory()
         let items = memory.oldest(through: position, bytes: limit)
-        droppedInWriting = []
+        unstage()
         writtenThrough = items.last?.position ?? 0
         return items
     }
@@ -119,7 +121,14 @@ struct SpoolState: Sendable {
     /// Nothing is being written any more.
     mutating func unstage() {
         droppedInWriting = []
+        isJudgedInWriting = false
         writtenThrough = 0
+    }
+
+    /// A destination begins, and its filter is asked for all in memory.
+    mutating func judgeMemory(for name: String, _ excludes: (LogRecord) -> Bool) {
+        memory.judge(for: name, excludes)
+        isJudgedInWriting = writtenThrough > 0
     }
 
     /// Leaves those out that were dropped since they were staged.
@@ -133,13 +142,16 @@ struct SpoolState: Sendable {
     /// - Returns: whether the segment is still there; otherwise the records stay in memory.
     mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
         guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
+        let judged = isJudgedInWriting ? memory.exclusions(through: last.position) : nil
         for item in items {
-            if !droppedInWriting.isEmpty, droppedInWriting.remove(item.position) != nil {
+            // What everybody had acknowledged before a destination began doesn't count for that one.
+            let isGone = judged.map { $0[item.position] == nil } ?? false
+            if !droppedInWriting.isEmpty && droppedInWriting.remove(item.position) != nil || isGone {
                 segments[index].dropped.insert(item.position)
             } else {
                 segments[index].note(level: item.record.level, position: item.position)
                 segments[index].noteReport(item.record, at: item.position)
-                for name in item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
+                for name in judged?[item.position] ?? item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
                     segments[index].excluded[name, default: Exclusions()].insert(item.position)
                 }
             }
@@ -153,7 +165,7 @@ struct SpoolState: Sendable {
     /// A record that is being written is lost.
     mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
         // Acknowledged or dropped meanwhile, it isn't lost now.
-        guard memory.remove(item) else { return }
+        guard let item = memory.remove(item) else { return }
         lose(item, because: reason)
     }
 

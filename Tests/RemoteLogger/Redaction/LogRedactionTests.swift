@@ -55,6 +55,7 @@ import WebServiceClient
         ("{\"yaml\":\"password: |\\n  hunter22\\nuser: ada\"}", "{\"yaml\":\"password: <masked>  <masked>\\nuser: ada\"}"),
         ("passphrase: correct horse battery", "passphrase: <masked>"),
         ("curl -u ada:hunter22 https://x.example/", "curl -u ada:<masked> https://x.example/"),
+        ("curl -u  ada:84921733 x", "curl -u  ada:<masked> x"), ("curl --user\tada:123456 x", "curl --user\tada:<masked> x"),
         ("curl --user='ada:hunter 22' -v", "curl --user='ada:<masked>' -v"),
         ("POST https://hooks." + "slack.com/services/T024BE7LH/B0N3Y1Z2A/abcdefghijklmnop 200", "POST https://<masked> 200"),
         ("card 4111 1111 1111 1111 paid", "card <masked> paid"),

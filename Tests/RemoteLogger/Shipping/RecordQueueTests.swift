@@ -18,7 +18,7 @@ import Testing
             case 6:
                 let meant = Int.random(in: 0...number, using: &generator)
                 let index = model.firstIndex { $0 >= meant }
-                #expect(queue.removeFirst { $0 >= meant } == (index != nil))
+                #expect(queue.removeFirst { $0 >= meant } == index.map { model[$0] })
                 if let index { model.remove(at: index) }
             default:
                 #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))

@@ -46,6 +46,47 @@ import WebServiceClient
         stub.release()
     }
 
+    @Test func `a shutdown in a cancelled task keeps the records all the same`() async throws {
+        let (disk, clock) = (MemoryDisk(), ManualLogClock())
+        let spool = Spool.inMemory(disk, clock)
+        let harness = try Harness(StubReceiver([.hangs])) { $0.spool = spool }
+        for _ in 0..<100 { harness.logger.info("m") }
+        let shipper = harness.shipper
+        let shutdown = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await shipper.shutdown(within: .seconds(2))
+        }
+        let ended = Locked(false)
+        Task {
+            _ = await shutdown.value
+            ended.withLock { $0 = true }
+        }
+        #expect(await harness.clock.run { ended.withLock { $0 } })
+        #expect(await shutdown.value == false)
+        #expect(spool.statistics.memoryRecords == 0 && shipper.statistics.buffered == 100)
+        harness.receiver.release()
+    }
+
+    @Test func `a flush beside a shutdown that leaves records in the spool tells so`() async throws {
+        let spool = Spool.inMemory(MemoryDisk(), ManualLogClock())
+        let harness = try Harness(StubReceiver([.hangs])) { $0.spool = spool }
+        harness.logger.info("m")
+        let shipper = harness.shipper
+        async let flushed = shipper.flush(within: .seconds(20))
+        try #require(await eventually { harness.clock.nextWake == .seconds(20) })
+        let ended = Locked(false)
+        async let shutdown = {
+            let isDelivered = await shipper.shutdown(within: .milliseconds(300))
+            ended.withLock { $0 = true }
+            return isDelivered
+        }()
+        #expect(await harness.clock.run(step: .milliseconds(50)) { ended.withLock { $0 } })
+        let answers = await (flushed, shutdown)
+        #expect(answers == (false, false) && shipper.statistics.buffered == 1)
+        #expect(await shipper.flush(within: .seconds(20)) == false)
+        harness.receiver.release()
+    }
+
     @Test func `a cancelled flush ends`() async throws {
         let harness = try Harness(StubReceiver([.hangs]))
         harness.logger.info("m")

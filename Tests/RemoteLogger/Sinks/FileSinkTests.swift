@@ -131,6 +131,39 @@ import WebServiceClient
         #expect(sink.leftOut == 0)
     }
 
+    #if os(Linux)
+    @Test func `a descriptor of another process gets the lines`() async throws {
+        let (input, output) = (Pipe(), Pipe())
+        let reader = Process()
+        reader.executableURL = URL(filePath: "/bin/cat")
+        (reader.standardInput, reader.standardOutput) = (input, output)
+        try reader.run()
+        let sink = FileSink(URL(filePath: "/proc/\(reader.processIdentifier)/fd/0"), formatter: LineFormatter { $0.message })
+        for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
+        #expect(await sink.shutdown(within: .seconds(60)))
+        try input.fileHandleForWriting.close()
+        #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
+        reader.waitUntilExit()
+        #expect(sink.leftOut == 0)
+    }
+    #endif
+
+    @Test func `a pipe that doesn't block is waited for`() async throws {
+        let pipe = Pipe()
+        let descriptor = pipe.fileHandleForWriting.fileDescriptor
+        #expect(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0)
+        let sink = FileSink(URL(filePath: "/dev/fd/\(descriptor)"), formatter: LineFormatter { $0.message })
+        // More than a pipe holds.
+        let text = String(repeating: "x", count: 1_000)
+        for _ in 0..<500 { sink.write(.sample(1, .info, text)) }
+        let reader = pipe.fileHandleForReading
+        let read = Task.detached { try reader.readToEnd()?.count }
+        #expect(await sink.shutdown(within: .seconds(60)))
+        try pipe.fileHandleForWriting.close()
+        #expect(try await read.value == 500 * 1_001)
+        #expect(sink.leftOut == 0)
+    }
+
     @Test func `a pipe that nobody reads is a fault, and doesn't end the process`() async throws {
         let pipe = Pipe()
         let sink = FileSink(URL(filePath: "/dev/fd/\(pipe.fileHandleForWriting.fileDescriptor)"))

@@ -59,6 +59,50 @@ import WebServiceClient
         #expect(disk["/spool/0/second.cursor"] != nil && before.statistics.buffered == 12)
     }
 
+    @Test(arguments: [false, true])
+    func `a destination that begins while records are being synced gets what its filter lets pass`(isAcknowledged: Bool) async throws {
+        let disk = MemoryDisk()
+        let gate = DiskGate(disk)
+        defer { gate.open() }
+        let spool = Spool.inMemory(disk, clock)
+        let first = try #require(spool.store(for: "first", minimumLevel: .trace))
+        #expect(await spool.sync())
+        gate.close()
+        _ = first.append(.sample(1, .error, "private"), now: 1)
+        _ = first.append(.sample(2, .error, "wanted"), now: 1)
+        #expect(await eventually { gate.waiting > 0 })
+        if isAcknowledged {
+            // The first one has it all before the second begins.
+            let batch = await first.read(after: 0, limits: BatchLimits(records: 8))
+            first.acknowledge(through: batch.last?.position ?? 0)
+        }
+        let store = try await onOwnThread {
+            spool.store(for: "second", minimumLevel: .trace, includes: { $0.message != "private" })
+        }
+        let second = try #require(store)
+        let before = second.load
+        #expect(before.unread == (isAcknowledged ? 0 : 1))
+        gate.open()
+        #expect(await spool.sync())
+        var got: [String] = []
+        var cursor: RecordPosition = 0
+        func read() async {
+            while true {
+                let batch = await second.read(after: cursor, limits: BatchLimits(records: 8))
+                guard let last = batch.last else { return }
+                got += batch.map(\.record.message)
+                cursor = last.position
+                second.acknowledge(through: cursor)
+            }
+        }
+        await read()
+        #expect(got == (isAcknowledged ? [] : ["wanted"]) && second.load.unread == 0 && second.load.records == 0)
+        _ = first.append(.sample(3, .error, "public"), now: 2)
+        #expect(await spool.sync())
+        await read()
+        #expect(got.last == "public" && second.load.unread == 0 && second.load.records == 0)
+    }
+
     @Test(arguments: 0..<60) func `a destination that begins while others write, read and delete has what is there`(round: Int) async throws
     {
         let disk = MemoryDisk()

@@ -3,12 +3,18 @@ import Foundation
 /// What was sent lately and may be lost with its connection, in order.
 ///
 /// A message leaves when the connection has lived for a while since it was sent. While there is no connection nothing leaves, however long that
-/// is: what was sent shortly before the break may be lost.
+/// is: what was sent shortly before the break may be lost. Nor does one stay that was sent again on several connections, each of which broke: there
+/// are receivers that end every connection soon.
 struct ResendWindow: Sendable {
     private struct Entry: Sendable {
         var sent: UInt64
+        /// On how many connections more.
+        var repeats = 0
         let body: Data
     }
+
+    /// How often one is sent again.
+    static let maximumRepeats = 5
 
     private var entries: [Entry] = []
     /// In nanoseconds.
@@ -42,7 +48,11 @@ struct ResendWindow: Sendable {
 
     /// All of it was sent once more, on another connection.
     mutating func renew(at now: UInt64) {
-        for index in entries.indices { entries[index].sent = now }
+        for index in entries.indices {
+            entries[index].sent = now
+            entries[index].repeats += 1
+        }
+        entries.removeAll { $0.repeats >= Self.maximumRepeats }
     }
 
     /// The connection lives.
