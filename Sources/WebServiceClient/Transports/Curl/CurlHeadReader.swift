@@ -19,7 +19,7 @@ struct CurlHeadReader {
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
-    private var length: Int64?
+    private var framing = CurlHead.Framing()
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
 
@@ -47,8 +47,9 @@ struct CurlHeadReader {
         }
         let bytes = lines
         lines = []
-        bodyLength = length.map { Int(clamping: $0) } ?? 0
-        length = nil
+        let framing = framing
+        self.framing = CurlHead.Framing()
+        bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
         let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
         guard isConnected else {
             // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
@@ -60,7 +61,7 @@ struct CurlHeadReader {
             return .none
         }
         isFinal = true
-        return .head(CurlHead(bytes: bytes, informational: informational))
+        return .head(CurlHead(bytes: bytes, informational: informational, framing: framing))
     }
 
     /// Whether a line is the one that ends a head.
@@ -70,21 +71,42 @@ struct CurlHeadReader {
         return true
     }
 
-    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    /// Looks for what tells of the body.
     private mutating func check(_ line: UnsafeRawBufferPointer) -> Event {
-        let name: StaticString = "content-length:"
-        guard line.count > name.utf8CodeUnitCount, line[0] | 0x20 == name.utf8Start[0] else { return .none }
-        for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return .none }
-        var rest = line[name.utf8CodeUnitCount...]
+        switch line[0] | 0x20 {
+        case UInt8(ascii: "c"):
+            if Self.begins(line, with: "content-length:") { return checkLength(line["content-length:".utf8.count...]) }
+            if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
+        case UInt8(ascii: "t"):
+            if Self.begins(line, with: "transfer-encoding:") { framing.isTransferCoded = true }
+        default: break
+        }
+        return .none
+    }
+
+    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    private mutating func checkLength(_ value: Slice<UnsafeRawBufferPointer>) -> Event {
+        var rest = value
         while true {
             let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
-            guard let number = Self.number(rest[..<end]), length ?? number == number else {
+            guard let number = Self.number(rest[..<end]), framing.length ?? number == number else {
                 return .badLength(Self.text(rest[..<end]))
             }
-            length = number
+            framing.length = number
             guard end < rest.endIndex else { return .none }
             rest = rest[(end + 1)...]
         }
+    }
+
+    /// Whether a line begins with that name, which is in lower case and ends with its colon.
+    private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
+        let count = name.utf8CodeUnitCount
+        guard line.count >= count, line[count - 1] == name.utf8Start[count - 1] else { return false }
+        for index in 0..<count {
+            let letter = name.utf8Start[index]
+            guard line[index] == letter || (letter >= UInt8(ascii: "a") && line[index] | 0x20 == letter) else { return false }
+        }
+        return true
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
