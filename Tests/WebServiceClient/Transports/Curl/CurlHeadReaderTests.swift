@@ -83,6 +83,24 @@ import Testing
         #expect(told?.length == 7 && told?.isContentCoded == true && told?.isTransferCoded == true)
     }
 
+    @Test(arguments: [1, 2, 3, 40, 510, 513, 5_000]) func `lines of any length are kept whole, however many there are`(length: Int) {
+        var reader = CurlHeadReader()
+        let fields = (0..<200).map { _ in String(repeating: "a", count: length - 1) + "\n" }.filter { $0.utf8.count > 1 }
+        let trailers = ["T: 1\r\n"] + fields
+        let heads = read(["HTTP/1.1 100 C\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] + fields.prefix(90) + ["\r\n"], into: &reader)
+        #expect(heads.map(\.bytes) == [Array(("HTTP/1.1 200 OK\r\n" + fields.prefix(90).joined()).utf8)])
+        #expect(heads.first?.informational == [Array("HTTP/1.1 100 C\r\n".utf8)])
+        #expect(reader.trailers.isEmpty)
+        _ = read(Array(trailers.prefix(90)) + ["\r\n"], into: &reader)
+        #expect(reader.trailers == Array(trailers.prefix(90).joined().utf8))
+    }
+
+    @Test func `a head without lines is none that can be read`() {
+        var reader = CurlHeadReader()
+        let head = read(["\r\n"], into: &reader).first
+        #expect(head?.status == 0 && head?.bytes == [] && head?.parsed().headers == [:])
+    }
+
     @Test func `there is a bound`() {
         var reader = CurlHeadReader()
         let line = [UInt8](repeating: 65, count: 100_000)
