@@ -30,10 +30,9 @@ extension CurlExchange {
             trailers: {
                 HTTPFields(HTTPFields.Lines(self.state.withLock { $0.trailers }))
             })
-        var response = TransportResponse(
-            status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report)
-        response.isTunnelRefusal = head.isOfTunnel
-        return response
+        return TransportResponse(
+            status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report,
+            isTunnelRefusal: head.isOfTunnel)
     }
 
     /// The codings that are undone; none where the request wants the body as it comes.
