@@ -93,6 +93,12 @@ enum ParserTarget: String, CaseIterable {
         case .responseHead:
             let head = HTTPFields.responseHead(Array(data))
             check(head.status < 1_000, "\(text.debugDescription) has the status \(head.status)")
+            let fields = HTTPFields(Array(head.fields))
+            for name in Set(fields.map(\.name)) {
+                // Others that nobody has read as a whole.
+                let unread = HTTPFields.responseHead(Array(data)).fields
+                check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) where it isn't read")
+            }
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
             .edmText:
             runOData(text, data)

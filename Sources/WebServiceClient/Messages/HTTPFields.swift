@@ -25,44 +25,48 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    private var storage: [Field]
+    private var storage: Storage
 
     /// No fields.
     public init() {
-        storage = []
+        storage = .fields([])
     }
 
     /// The given fields, in their order.
     public init(_ fields: some Sequence<Field>) {
-        storage = Array(fields)
+        storage = .fields(Array(fields))
+    }
+
+    /// The fields of lines, which are read when somebody asks for them.
+    init(_ lines: Lines) {
+        storage = Storage(lines)
     }
 
     /// The value of the field of a name: several fields of one name are joined by `", "` (RFC 9110 §5.3). Setting replaces them all,
     /// at the place of the first; setting `nil` removes them.
     public subscript(name: Name) -> String? {
         get {
-            guard let first = storage.firstIndex(where: { $0.name == name }) else { return nil }
-            var value = storage[first].value
-            for field in storage[(first + 1)...] where field.name == name {
-                value += ", " + field.value
-            }
+            var value: String?
+            storage.forEachValue(of: name) { next in value = value.map { $0 + ", " + next } ?? next }
             return value
         }
         set {
-            guard let first = storage.firstIndex(where: { $0.name == name }) else {
-                if let newValue { storage.append(Field(name: name, value: newValue)) }
-                return
-            }
-            guard let newValue else {
-                storage.removeAll { $0.name == name }
-                return
-            }
-            storage[first] = Field(name: name, value: newValue)
-            if storage[(first + 1)...].contains(where: { $0.name == name }) {
-                var index = storage.startIndex
-                storage.removeAll { field in
-                    defer { index += 1 }
-                    return index > first && field.name == name
+            storage.withFields { fields in
+                guard let first = fields.firstIndex(where: { $0.name == name }) else {
+                    if let newValue { fields.append(Field(name: name, value: newValue)) }
+                    return
+                }
+                guard let newValue else {
+                    fields.removeAll { $0.name == name }
+                    return
+                }
+                fields[first] = Field(name: name, value: newValue)
+                if fields[(first + 1)...].contains(where: { $0.name == name }) {
+                    var index = fields.startIndex
+                    fields.removeAll { field in
+                        defer { index += 1 }
+                        return index > first && field.name == name
+                    }
                 }
             }
         }
@@ -70,45 +74,52 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// The values of every field of a name, in order, each by itself: what `Set-Cookie` and challenges need.
     public subscript(values name: Name) -> [String] {
-        storage.compactMap { $0.name == name ? $0.value : nil }
+        var values: [String] = []
+        storage.forEachValue(of: name) { values.append($0) }
+        return values
     }
 
     /// Adds a field behind those there are, also where one of its name is there already.
     public mutating func append(_ name: Name, _ value: String) {
-        storage.append(Field(name: name, value: value))
+        storage.withFields { $0.append(Field(name: name, value: value)) }
     }
 
     /// Takes over every field of `other`; a name that both have gets `other`'s values.
     public mutating func replace(with other: HTTPFields) {
-        guard !storage.isEmpty else {
+        guard !isEmpty else {
             storage = other.storage
             return
         }
-        for field in other.storage where storage.contains(where: { $0.name == field.name }) {
-            storage.removeAll { $0.name == field.name }
+        let added = other.storage.fields
+        storage.withFields { fields in
+            for field in added where fields.contains(where: { $0.name == field.name }) {
+                fields.removeAll { $0.name == field.name }
+            }
+            fields.append(contentsOf: added)
         }
-        storage.append(contentsOf: other.storage)
     }
 
     /// Whether there is a field of that name.
     public func contains(_ name: Name) -> Bool {
-        storage.contains { $0.name == name }
+        storage.contains(name)
     }
 }
 
 extension HTTPFields: RandomAccessCollection {
     /// The position of the first field.
-    public var startIndex: Int { storage.startIndex }
+    public var startIndex: Int { 0 }
     /// The position behind the last field.
-    public var endIndex: Int { storage.endIndex }
+    public var endIndex: Int { storage.fields.count }
     /// The field at a position.
-    public subscript(position: Int) -> Field { storage[position] }
+    public subscript(position: Int) -> Field { storage.fields[position] }
+    /// Goes through the fields in their order.
+    public func makeIterator() -> IndexingIterator<[Field]> { storage.fields.makeIterator() }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
     /// Fields from a literal; a name may stand in it more than once.
     public init(dictionaryLiteral elements: (Name, String)...) {
-        storage = elements.map { Field(name: $0.0, value: $0.1) }
+        storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
 }
 

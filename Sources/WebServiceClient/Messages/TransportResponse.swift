@@ -23,11 +23,20 @@ public struct TransportResponse: Sendable {
         status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil,
         report: ExchangeReport? = nil
     ) {
+        self.init(
+            status: status, headers: headers, url: url, body: body, httpVersion: httpVersion, report: report, isTunnelRefusal: false)
+    }
+
+    /// The same, also of a proxy. All at once: a response that is changed before it is returned is copied.
+    init(
+        status: Int, headers: HTTPFields, url: URL, body: ResponseBody, httpVersion: String?, report: ExchangeReport?, isTunnelRefusal: Bool
+    ) {
         self.status = status
         self.headers = headers
         self.url = url
         self.body = body
         self.httpVersion = httpVersion
         self.report = report
+        self.isTunnelRefusal = isTunnelRefusal
     }
 }

@@ -14,7 +14,7 @@ struct ExchangeDeadlines: Sendable {
     private let timeouts: ServiceTimeouts
 
     /// The deadlines of a request whose attempt starts now.
-    init(_ request: ServiceRequest, start: MonotonicInstant) {
+    init(_ request: borrowing ServiceRequest, start: MonotonicInstant) {
         timeouts = request.timeouts
         self.start = start
         connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }

@@ -12,8 +12,8 @@ extension CurlExchange {
             abandon(fault)
             throw fault
         }
-        let codings = try codings(of: headers)
-        let length = head.isOfTunnel ? 0 : Self.bodyLength(status, headers, method: request.method, isDecoded: !codings.isEmpty)
+        let codings = head.framing.isContentCoded ? try codings(of: headers) : []
+        let length = head.isOfTunnel ? 0 : Self.bodyLength(status, head.framing, method: request.method, isDecoded: !codings.isEmpty)
         let meter = request.downloadProgress.map { DownloadMeter(total: length, report: $0) }
         let decoded = codings.isEmpty ? nil : decodedBody(codings)
         let body = ResponseBody(
@@ -28,13 +28,11 @@ extension CurlExchange {
         let report = ExchangeReport(
             informational: head.parsedInformational(), metrics: { self.state.withLock { $0.metrics }.value },
             trailers: {
-                let trailers = self.state.withLock { $0.trailers }
-                return CurlHead.fields(trailers[...])
+                HTTPFields(HTTPFields.Lines(self.state.withLock { $0.trailers }))
             })
-        var response = TransportResponse(
-            status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report)
-        response.isTunnelRefusal = head.isOfTunnel
-        return response
+        return TransportResponse(
+            status: status, headers: headers, url: request.url, body: body, httpVersion: version.map(Self.name), report: report,
+            isTunnelRefusal: head.isOfTunnel)
     }
 
     /// The codings that are undone; none where the request wants the body as it comes.
@@ -55,13 +53,12 @@ extension CurlExchange {
     }
 
     /// The number of bytes that the reader will see, where the head tells (RFC 9112 §6.3).
-    private static func bodyLength(_ status: Int, _ headers: HTTPFields, method: ServiceRequest.Method, isDecoded: Bool) -> Int64? {
+    private static func bodyLength(
+        _ status: Int, _ framing: CurlHead.Framing, method: ServiceRequest.Method, isDecoded: Bool
+    ) -> Int64? {
         guard method != .head, status != 204, status != 304 else { return 0 }
-        guard !headers.contains(.transferEncoding) else { return nil }
-        let length = headers[.contentLength].flatMap { text in
-            Int64(text) ?? Int64(text.prefix { $0 != "," })
-        }.flatMap { $0 >= 0 ? $0 : nil }
-        return isDecoded && length != 0 ? nil : length
+        guard !framing.isTransferCoded else { return nil }
+        return isDecoded && framing.length != 0 ? nil : framing.length
     }
 
     private static func name(_ version: String) -> String {

@@ -30,7 +30,8 @@ final class CurlExchange: @unchecked Sendable {
     /// access.
     @exclusivity(unchecked) var transfer = CurlTransfer()
 
-    init(_ request: CurlRequest, from source: ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {
+    init(_ request: CurlRequest, from source: borrowing ServiceRequest, trust: CurlTrust, probe: TrustProbe?, engine: CurlEngine) {
+        if case .stream(let body) = request.upload { upload = CurlUpload(body) } else { upload = nil }
         self.request = request
         self.trust = trust
         self.probe = probe
@@ -39,7 +40,6 @@ final class CurlExchange: @unchecked Sendable {
         blocks = engine.blocks
         deadlines = ExchangeDeadlines(source, start: started)
         uploadProgress = source.uploadProgress
-        if case .stream(let body) = request.upload { upload = CurlUpload(body) } else { upload = nil }
     }
 
     deinit {

@@ -43,16 +43,15 @@ final class CurlHandle {
         if !isConfigured { try configure(settings) }
         forgetErrorText()
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
-        let request = exchange.request
-        csl_easy_set_text(easy, CSL_OPTION_URL, request.url)
-        csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, request.lines.first)
-        wait(forConnection: settings.sharesConnections(to: request.origin))
+        csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
+        csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.lines.first)
+        wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
         guard !isPlain(exchange) else { return }
         isSpecial = true
-        if let proxyLines = request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
-        setMethod(request)
+        if let proxyLines = exchange.request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
+        setMethod(exchange.request)
         // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
-        if !settings.library.tellsBeforeSending, !request.method.isIdempotent {
+        if !settings.library.tellsBeforeSending, !exchange.request.method.isIdempotent {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
         }
         try exchange.trust.apply(to: easy)

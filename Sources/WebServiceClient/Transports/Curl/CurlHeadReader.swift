@@ -15,11 +15,15 @@ struct CurlHeadReader {
     /// The most bytes of all heads and trailers of an exchange.
     static let limit = 1024 * 1024
 
+    /// The lines of the head that is coming, and room for more: libcurl brings each by itself, and an array that grows with each takes as
+    /// long as all else here.
     private var lines: [UInt8] = []
+    /// How many bytes of it have come.
+    private var count = 0
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
-    private var length: Int64?
+    private var framing = CurlHead.Framing()
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
 
@@ -27,7 +31,7 @@ struct CurlHeadReader {
     private(set) var tunnel: CurlHead?
 
     /// The trailer lines, once the final head is complete.
-    var trailers: [UInt8] { isFinal ? lines : [] }
+    var trailers: [UInt8] { isFinal ? Array(lines.prefix(count)) : [] }
 
     /// Whether nothing has come.
     var isEmpty: Bool { total == 0 }
@@ -35,32 +39,68 @@ struct CurlHeadReader {
     /// Takes a line, with its line break.
     ///
     /// - Parameter isConnected: whether the connection to the server stands; before, only a proxy can answer.
+    @inline(__always)
     mutating func receive(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
-        // Most heads fit, and growing step by step would copy them.
-        if total == 0 { lines.reserveCapacity(512) }
-        total += line.count
-        guard total <= Self.limit else { return .tooLarge }
-        let isEnd = Self.isEmpty(line)
-        guard isEnd, !isFinal else {
-            if !isEnd { lines.append(contentsOf: line) }
-            return isFinal ? .none : check(line)
+        guard line.count > 2, collects(line) else { return receiveOther(line, isConnected: isConnected) }
+        let first = line[0] | 0x20
+        return first == UInt8(ascii: "c") || first == UInt8(ascii: "t") ? check(line) : .none
+    }
+
+    /// Takes a line that there is room for.
+    @inline(__always)
+    private mutating func collects(_ line: UnsafeRawBufferPointer) -> Bool {
+        let size = line.count
+        guard size <= lines.count - count, total + size <= Self.limit else { return false }
+        lines.withUnsafeMutableBytes { lines in
+            if let start = lines.baseAddress, let bytes = line.baseAddress { (start + count).copyMemory(from: bytes, byteCount: size) }
         }
-        let bytes = lines
+        count += size
+        total += size
+        return true
+    }
+
+    /// Takes a line that there is no room for, or that ends a head.
+    @inline(never)
+    private mutating func receiveOther(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
+        guard total + line.count <= Self.limit else { return .tooLarge }
+        guard Self.isEmpty(line) else {
+            if lines.count - count < line.count { makeRoom(for: line.count) }
+            return collects(line) ? check(line) : .tooLarge
+        }
+        total += line.count
+        return isFinal ? .none : end(isConnected: isConnected)
+    }
+
+    private mutating func makeRoom(for size: Int) {
+        // Most heads fit at once.
+        var larger = [UInt8](repeating: 0, count: max(512, 2 * lines.count, count + size))
+        larger.withUnsafeMutableBytes { larger in
+            lines.withUnsafeBytes { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
+        }
+        lines = larger
+    }
+
+    /// A head is complete.
+    private mutating func end(isConnected: Bool) -> Event {
+        var bytes = lines
         lines = []
-        bodyLength = length.map { Int(clamping: $0) } ?? 0
-        length = nil
-        let status = CurlHead.status(ofLine: bytes.prefix { $0 != 10 })
+        bytes.removeLast(bytes.count - count)
+        count = 0
+        let framing = framing
+        self.framing = CurlHead.Framing()
+        bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
+        let head = CurlHead(bytes: bytes, informational: isConnected ? informational : [], framing: framing, isOfTunnel: !isConnected)
         guard isConnected else {
             // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
-            tunnel = (200..<300).contains(status) ? nil : CurlHead(bytes: bytes, informational: [], isOfTunnel: true)
+            tunnel = (200..<300).contains(head.status) ? nil : head
             return .none
         }
-        guard status >= 200 || status == 101 || status == 0 else {
+        guard head.status >= 200 || head.status == 101 || head.status == 0 else {
             informational.append(bytes)
             return .none
         }
         isFinal = true
-        return .head(CurlHead(bytes: bytes, informational: informational))
+        return .head(head)
     }
 
     /// Whether a line is the one that ends a head.
@@ -70,21 +110,44 @@ struct CurlHeadReader {
         return true
     }
 
-    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    /// Looks for what tells of the body.
     private mutating func check(_ line: UnsafeRawBufferPointer) -> Event {
-        let name: StaticString = "content-length:"
-        guard line.count > name.utf8CodeUnitCount, line[0] | 0x20 == name.utf8Start[0] else { return .none }
-        for index in 0..<name.utf8CodeUnitCount where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return .none }
-        var rest = line[name.utf8CodeUnitCount...]
+        // What a trailer tells comes too late.
+        guard !isFinal else { return .none }
+        switch line[0] | 0x20 {
+        case UInt8(ascii: "c"):
+            if Self.begins(line, with: "content-length:") { return checkLength(line["content-length:".utf8.count...]) }
+            if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
+        case UInt8(ascii: "t"):
+            if Self.begins(line, with: "transfer-encoding:") { framing.isTransferCoded = true }
+        default: break
+        }
+        return .none
+    }
+
+    /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.
+    private mutating func checkLength(_ value: Slice<UnsafeRawBufferPointer>) -> Event {
+        var rest = value
         while true {
             let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
-            guard let number = Self.number(rest[..<end]), length ?? number == number else {
+            guard let number = Self.number(rest[..<end]), framing.length ?? number == number else {
                 return .badLength(Self.text(rest[..<end]))
             }
-            length = number
+            framing.length = number
             guard end < rest.endIndex else { return .none }
             rest = rest[(end + 1)...]
         }
+    }
+
+    /// Whether a line begins with that name, which is in lower case and ends with its colon.
+    private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
+        let count = name.utf8CodeUnitCount
+        guard line.count >= count, line[count - 1] == name.utf8Start[count - 1] else { return false }
+        for index in 0..<count {
+            let letter = name.utf8Start[index]
+            guard line[index] == letter || (letter >= UInt8(ascii: "a") && line[index] | 0x20 == letter) else { return false }
+        }
+        return true
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }

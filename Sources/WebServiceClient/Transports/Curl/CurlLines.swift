@@ -1,4 +1,5 @@
 import CSystemLibraries
+import Foundation
 
 /// Header lines as libcurl takes them: a linked list, built in one block of memory, which it only reads.
 ///
@@ -7,10 +8,10 @@ final class CurlLines: @unchecked Sendable {
     /// The lines before they become a list: their bytes, one behind the other, each with a NUL at its end.
     struct Text {
         fileprivate var bytes: [UInt8] = []
-        fileprivate var lengths: [Int] = []
+        fileprivate var count = 0
 
         /// Whether there are none.
-        var isEmpty: Bool { lengths.isEmpty }
+        var isEmpty: Bool { count == 0 }
 
         /// Adds a field. libcurl takes an empty value by a semicolon.
         mutating func append(_ field: HTTPFields.Field) {
@@ -19,7 +20,7 @@ final class CurlLines: @unchecked Sendable {
 
         /// Adds a field of a name and a value.
         mutating func append(_ name: HTTPFields.Name, _ value: String) {
-            let start = begin(name)
+            begin(name)
             if value.isEmpty {
                 bytes.append(UInt8(ascii: ";"))
             } else {
@@ -27,30 +28,25 @@ final class CurlLines: @unchecked Sendable {
                 bytes.append(UInt8(ascii: " "))
                 bytes.append(contentsOf: value.utf8)
             }
-            end(start)
+            end()
         }
 
         /// Adds the name by itself, with a colon: libcurl then leaves out the field that it would write by itself.
         mutating func omit(_ name: HTTPFields.Name) {
-            let start = begin(name)
+            begin(name)
             bytes.append(UInt8(ascii: ":"))
-            end(start)
+            end()
         }
 
-        private mutating func begin(_ name: HTTPFields.Name) -> Int {
-            if lengths.isEmpty {
-                // Most requests fit.
-                bytes.reserveCapacity(400)
-                lengths.reserveCapacity(12)
-            }
-            let start = bytes.count
+        private mutating func begin(_ name: HTTPFields.Name) {
+            // Most requests fit.
+            if isEmpty { bytes.reserveCapacity(400) }
             bytes.append(contentsOf: name.rawName.utf8)
-            return start
         }
 
-        private mutating func end(_ start: Int) {
+        private mutating func end() {
             bytes.append(0)
-            lengths.append(bytes.count - start)
+            count += 1
         }
     }
 
@@ -64,7 +60,7 @@ final class CurlLines: @unchecked Sendable {
             (block, first) = (nil, nil)
             return
         }
-        let count = lines.lengths.count
+        let count = lines.count
         let nodes = count * MemoryLayout<csl_line>.stride
         let block = UnsafeMutableRawPointer.allocate(
             byteCount: nodes + lines.bytes.count, alignment: MemoryLayout<csl_line>.alignment)
@@ -72,11 +68,11 @@ final class CurlLines: @unchecked Sendable {
         lines.bytes.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress { (block + nodes).copyMemory(from: start, byteCount: bytes.count) }
         }
-        var position = block + nodes
-        for (index, length) in lines.lengths.enumerated() {
+        var text = (block + nodes).assumingMemoryBound(to: CChar.self)
+        for index in 0..<count {
             let next = index + 1 < count ? list + index + 1 : nil
-            (list + index).initialize(to: csl_line(text: position.assumingMemoryBound(to: CChar.self), next: next))
-            position += length
+            (list + index).initialize(to: csl_line(text: text, next: next))
+            text += strlen(text) + 1
         }
         self.block = block
         first = list

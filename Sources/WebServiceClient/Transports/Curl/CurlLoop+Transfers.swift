@@ -133,7 +133,7 @@ extension CurlLoop {
         var error = exchange.transfer.fault
         if error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
             // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
-            let status = head.parsed().status
+            let status = head.status
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
             error = error ?? CurlFault.error(result, of: exchange, handle)

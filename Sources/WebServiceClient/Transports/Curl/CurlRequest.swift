@@ -38,19 +38,16 @@ struct CurlRequest: Sendable {
     ///
     /// - Parameter codings: the content codings that can be undone, as `Accept-Encoding` lists them; `nil` for none.
     /// - Throws: ``TransportError`` with `badRequest` or `unsupported`.
-    init(_ request: ServiceRequest, codings: String?) throws(TransportError) {
+    init(_ request: borrowing ServiceRequest, codings: String?) throws(TransportError) {
         let url = request.url.absoluteURL
-        origin = try RequestRules.origin(of: url)
+        let origin = try RequestRules.origin(of: url)
         let text = url.absoluteString
         guard text.hasOnlyBytes({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(
                 .badRequest, "The URL \(SecretMask.text(of: url)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
         }
-        self.url = text
         try RequestRules.check(request.method)
-        method = request.method
-        upload = try Self.upload(of: request)
-        hasBody = request.body != nil
+        let upload = try Self.upload(of: request)
         var lines = CurlLines.Text()
         var proxyLines = CurlLines.Text()
         for field in request.headers {
@@ -66,9 +63,16 @@ struct CurlRequest: Sendable {
         }
         // A range of a coded body can't be decoded, and "identity" asks for none.
         let given = request.headers[.acceptEncoding]?.lowercased()
-        isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
+        let isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
         if isDecoded, given == nil, let codings { lines.append(.acceptEncoding, codings) }
         try Self.correct(&lines, for: request)
+        // All at the end: what is written before something may fail is copied on its way out.
+        self.url = text
+        self.origin = origin
+        method = request.method
+        self.upload = upload
+        hasBody = request.body != nil
+        self.isDecoded = isDecoded
         self.lines = CurlLines(lines)
         self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
     }

@@ -37,8 +37,7 @@ import Testing
     @Test func `what comes after the head are trailers`() {
         var reader = CurlHeadReader()
         _ = read(["HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n", "Sum: 1\r\n", "\r\n"], into: &reader)
-        #expect(CurlHead.fields(reader.trailers[...])["Sum"] == "1")
-        #expect(CurlHead.fields(reader.trailers[...]).count == 1)
+        #expect(HTTPFields(HTTPFields.Lines(reader.trailers)).map(\.value) == ["1"])
     }
 
     @Test func `before there is a connection only a proxy can answer`() {
@@ -70,6 +69,36 @@ import Testing
         var huge = CurlHeadReader()
         _ = read(["HTTP/1.1 200 OK\r\n", "Content-Length: 999999999999999999\r\n", "\r\n"], into: &huge)
         #expect(huge.bodyLength == 999_999_999_999_999_999)
+    }
+
+    @Test func `what a head tells of its body is kept with it, and nothing that only looks like it`() {
+        var reader = CurlHeadReader()
+        _ = read(["HTTP/1.1 103 Early Hints\r\n", "Content-Encoding: gzip\r\n", "\r\n"], into: &reader)
+        let plain = ["Content\rEncoding: gzip\r\n", "Content-Type: a\r\n", "Transfer-Encodin\u{1A}: a\r\n", "T:\r\n", "C\r\n"]
+        let framing = read(["HTTP/1.1 200 OK\r\n"] + plain + ["\r\n"], into: &reader).first?.framing
+        #expect(framing?.length == nil && framing?.isContentCoded == false && framing?.isTransferCoded == false)
+        var other = CurlHeadReader()
+        let lines = ["HTTP/1.1 200 OK\r\n", "content-encoding: br\r\n", "TRANSFER-Encoding: chunked\r\n", "Content-LENGTH:7\n", "\n"]
+        let told = read(lines, into: &other).first?.framing
+        #expect(told?.length == 7 && told?.isContentCoded == true && told?.isTransferCoded == true)
+    }
+
+    @Test(arguments: [1, 2, 3, 40, 510, 513, 5_000]) func `lines of any length are kept whole, however many there are`(length: Int) {
+        var reader = CurlHeadReader()
+        let fields = (0..<200).map { _ in String(repeating: "a", count: length - 1) + "\n" }.filter { $0.utf8.count > 1 }
+        let trailers = ["T: 1\r\n"] + fields
+        let heads = read(["HTTP/1.1 100 C\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] + fields.prefix(90) + ["\r\n"], into: &reader)
+        #expect(heads.map(\.bytes) == [Array(("HTTP/1.1 200 OK\r\n" + fields.prefix(90).joined()).utf8)])
+        #expect(heads.first?.informational == [Array("HTTP/1.1 100 C\r\n".utf8)])
+        #expect(reader.trailers.isEmpty)
+        _ = read(Array(trailers.prefix(90)) + ["\r\n"], into: &reader)
+        #expect(reader.trailers == Array(trailers.prefix(90).joined().utf8))
+    }
+
+    @Test func `a head without lines is none that can be read`() {
+        var reader = CurlHeadReader()
+        let head = read(["\r\n"], into: &reader).first
+        #expect(head?.status == 0 && head?.bytes == [] && head?.parsed().headers == [:])
     }
 
     @Test func `there is a bound`() {

@@ -1,0 +1,102 @@
+extension HTTPFields {
+    /// Where the fields are: in an array, or still in the lines that a transport has received.
+    enum Storage: Sendable {
+        case fields([Field])
+        /// Copies share them, and what one of them has read. The bytes take the place of the fields, and less of it: they are let go once
+        /// all fields have been read, or with the last copy. A transport bounds them.
+        case lines(Locked<Unread>)
+
+        /// Lines until somebody asks for all fields.
+        enum Unread: Sendable {
+            case lines(Lines)
+            /// Lines that have been looked at: a field can be found in them.
+            case plainLines(Lines)
+            case fields([Field])
+
+            /// All fields.
+            fileprivate mutating func read() -> [Field] {
+                switch self {
+                case .fields(let fields): return fields
+                case .lines(let lines), .plainLines(let lines):
+                    let fields = lines.fields
+                    self = .fields(fields)
+                    return fields
+                }
+            }
+
+            /// The lines where a field can be found in them.
+            fileprivate mutating func searched() -> Lines? {
+                switch self {
+                case .fields: return nil
+                case .plainLines(let lines): return lines
+                case .lines(let lines):
+                    guard lines.isPlain else { return nil }
+                    self = .plainLines(lines)
+                    return lines
+                }
+            }
+        }
+
+        /// Lines to read when somebody asks for them.
+        init(_ lines: Lines) {
+            self = lines.isEmpty ? .fields([]) : .lines(Locked(.lines(lines)))
+        }
+
+        /// All fields.
+        var fields: [Field] {
+            switch self {
+            case .fields(let fields): fields
+            case .lines(let unread): unread.withLock { $0.read() }
+            }
+        }
+
+        /// Lets the fields be changed. Other copies don't see it.
+        mutating func withFields(_ change: (inout [Field]) -> Void) {
+            var fields = fields
+            // Else the array would have two owners, and be copied.
+            self = .fields([])
+            change(&fields)
+            self = .fields(fields)
+        }
+
+        /// Hands over the values of a name's fields, in their order.
+        func forEachValue(of name: Name, _ body: (String) -> Void) {
+            if case .lines(let unread) = self {
+                let isFound = unread.withLock { unread in
+                    guard let lines = unread.searched() else { return false }
+                    lines.forEachValue(of: name) { body(Lines.text($0)) }
+                    return true
+                }
+                if isFound { return }
+            }
+            for field in fields where field.name == name { body(field.value) }
+        }
+
+        /// Whether there is a field of that name.
+        func contains(_ name: Name) -> Bool {
+            if case .lines(let unread) = self {
+                let answer: Bool? = unread.withLock { unread in
+                    guard let lines = unread.searched() else { return nil }
+                    var isFound = false
+                    lines.forEachValue(of: name) { _ in isFound = true }
+                    return isFound
+                }
+                if let answer { return answer }
+            }
+            return fields.contains { $0.name == name }
+        }
+    }
+}
+
+extension HTTPFields.Storage: Hashable {
+    /// Whether the fields are the same, read or not.
+    static func == (left: Self, right: Self) -> Bool {
+        if case .lines(let one) = left, case .lines(let other) = right, one === other { return true }
+        return left.fields == right.fields
+    }
+
+    /// Hashes the fields.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(fields)
+    }
+}
