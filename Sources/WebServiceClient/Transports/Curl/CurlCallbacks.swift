@@ -6,9 +6,7 @@ enum CurlCallbacks {
     static let all = csl_easy_callbacks(
         header: { bytes, size, count, user in
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            guard let user else { return 0 }
-            // This one is called for every line of a head: retaining the exchange takes as long as the rest. The loop keeps it alive.
-            return Unmanaged<CurlExchange>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.receive(line: line) } ? line.count : 0
+            return CurlCallbacks.exchange(user)?.receive(line: line) == true ? line.count : 0
         },
         body: { bytes, size, count, user in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
