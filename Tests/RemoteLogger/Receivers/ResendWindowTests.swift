@@ -6,17 +6,19 @@ import Testing
 @Suite struct ResendWindowTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func `what was sent again on five connections, each of which broke, leaves`() {
+    @Test(arguments: [(true, 5), (false, 20)])
+    func `what was sent again on many connections, each of which broke, leaves`(isQuiet: Bool, times: Int) {
         var window = ResendWindow(length: .seconds(5), maximumBytes: 1_000)
         window.append(Data("a".utf8), at: 0)
-        for repeats in 1...5 {
+        window.append(Data("b".utf8), at: 0)
+        for time in 1...times {
             #expect(window.bodies.first == Data("a".utf8))
-            window.renew(at: UInt64(repeats) * Self.second)
-            if repeats == 3 { window.append(Data("b".utf8), at: 3 * Self.second) }
+            window.renew(at: UInt64(time) * Self.second, isQuiet: isQuiet)
+            if time == 1 { window.append(Data("c".utf8), at: Self.second) }
         }
-        #expect(window.bodies == [Data("b".utf8)])
-        for time in 6...7 { window.renew(at: UInt64(time) * Self.second) }
-        #expect(window.isEmpty && window.timeLeft(at: 7 * Self.second) == nil)
+        #expect(window.bodies == [Data("c".utf8)])
+        window.renew(at: 30 * Self.second, isQuiet: isQuiet)
+        #expect(window.isEmpty && window.timeLeft(at: 30 * Self.second) == nil)
     }
 
     @Test func `what has stood the window leaves, and the oldest where it is full`() {

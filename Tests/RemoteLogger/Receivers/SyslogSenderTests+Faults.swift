@@ -57,7 +57,10 @@ extension SyslogSenderTests {
         // Its system takes a part only of what comes, and confirms no more.
         let receiver = try TCPReceiver(buffer: 4_096) { connection, bytes in connection < 3 && bytes > 9_000 ? .reset : .read }
         defer { receiver.stop() }
-        let shipper = try shipper(receiver) { $0.batch = BatchLimits(records: 400, interval: .milliseconds(5)) }
+        let shipper = try shipper(receiver) { settings in
+            settings.batch = BatchLimits(records: 400, interval: .milliseconds(5))
+            settings.buffer.bytes = 16 << 20
+        }
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
         for number in 0..<400 { logger.info(String(repeating: "x", count: 20_000), ["n": number]) }
         #expect(await logger.shutdown(within: .seconds(240)))

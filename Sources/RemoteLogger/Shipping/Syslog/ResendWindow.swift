@@ -8,13 +8,13 @@ import Foundation
 struct ResendWindow: Sendable {
     private struct Entry: Sendable {
         var sent: UInt64
-        /// On how many connections more.
-        var repeats = 0
+        /// How much of ``patience`` was used up for it.
+        var impatience = 0
         let body: Data
     }
 
-    /// How often one is sent again.
-    static let maximumRepeats = 5
+    /// A message leaves when it was sent again so often, or a quarter as often where nothing more was to be sent.
+    static let patience = 20
 
     private var entries: [Entry] = []
     /// In nanoseconds.
@@ -47,12 +47,14 @@ struct ResendWindow: Sendable {
     }
 
     /// All of it was sent once more, on another connection.
-    mutating func renew(at now: UInt64) {
+    ///
+    /// - Parameter isQuiet: whether that was the only reason for the connection.
+    mutating func renew(at now: UInt64, isQuiet: Bool) {
         for index in entries.indices {
             entries[index].sent = now
-            entries[index].repeats += 1
+            entries[index].impatience += isQuiet ? 4 : 1
         }
-        entries.removeAll { $0.repeats >= Self.maximumRepeats }
+        entries.removeAll { $0.impatience >= Self.patience }
     }
 
     /// The connection lives.

@@ -73,7 +73,7 @@ final class SyslogSender: PayloadSender {
         state.withLock { $0.isBusy = true }
         defer { state.withLock { $0.isBusy = false } }
         do {
-            let connection = try connection()
+            let connection = try connection(isQuiet: false)
             try connection.write(body)
             try connection.drain()
             note(body)
@@ -86,7 +86,9 @@ final class SyslogSender: PayloadSender {
     }
 
     /// The open connection, or a new one, on which first is sent again what may have been lost with the old one.
-    private func connection() throws(ConnectionFault) -> any SyslogConnection {
+    ///
+    /// - Parameter isQuiet: whether there is nothing else to send.
+    private func connection(isQuiet: Bool) throws(ConnectionFault) -> any SyslogConnection {
         let (open, isClosed) = state.withLock { ($0.connection, $0.isClosed) }
         if isClosed { throw ConnectionFault(message: "the shipper is shut down") }
         if let open {
@@ -109,7 +111,7 @@ final class SyslogSender: PayloadSender {
             try connection.write(body)
             try connection.drain()
         }
-        state.withLock { $0.window.renew(at: settings.clock.uptime) }
+        state.withLock { $0.window.renew(at: settings.clock.uptime, isQuiet: isQuiet) }
         return connection
     }
 
@@ -162,7 +164,7 @@ final class SyslogSender: PayloadSender {
         }
         guard isNeeded else { return }
         do {
-            _ = try connection()
+            _ = try connection(isQuiet: true)
             state.withLock { state in
                 state.failures = 0
                 state.window.noteLife(at: settings.clock.uptime)
