@@ -142,13 +142,15 @@ import WebServiceTesting
     }
 
     @Test func `an answer that drips for ever ends with the time for a request`() async throws {
-        // Each byte is news: nothing but a bound on the whole ends it. By then the head must have come, on a busy machine, too.
+        // Each byte is news: nothing but a bound on the whole ends it.
         let dripping: @Sendable () -> LoopbackResponse = { .drip(Data(" ".utf8), every: .milliseconds(5)) }
+        // On a busy machine the time may be over before the head has come.
+        let endings = ["its answer of status 200 broke off", "did not end within its whole time of 2 s"]
         let outcome = try await ship(Self.elasticsearch, timeout: .seconds(2), dripping)
         #expect(outcome.counts.requests >= 2 && Set(outcome.bodies).count == 1, "the same bytes again")
-        #expect(outcome.says("its answer of status 200 broke off"), "\(outcome.events)")
+        #expect(endings.contains(where: outcome.says), "\(outcome.events)")
         let byStatus = try await ship(NDJSONFormat(), timeout: .seconds(2), dripping)
-        #expect(byStatus.says("broke off"), "\(byStatus.events)")
+        #expect(endings.contains(where: byStatus.says), "\(byStatus.events)")
     }
 
     @Test func `a head that drips for ever ends with the time for a request`() async throws {
