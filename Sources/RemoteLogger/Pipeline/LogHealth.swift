@@ -29,6 +29,7 @@ protocol HealthReporting {
 }
 
 extension HealthReporting {
+    func report(to health: inout LogHealth) {}
     var shipper: LogShipper? { nil }
 }
 

@@ -125,6 +125,5 @@ public final class LogShipper: LogSink {
 }
 
 extension LogShipper: HealthReporting {
-    func report(to health: inout LogHealth) {}
     var shipper: LogShipper? { self }
 }

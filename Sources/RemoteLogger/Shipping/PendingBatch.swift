@@ -16,10 +16,10 @@ struct PendingBatch: Sendable {
     }
 
     /// The places of the records that nothing has become of, in order.
-    var open: [Int] { outcomes.indices.filter { outcomes[$0] == nil } }
+    var open: [Int] { open(of: outcomes.indices) }
 
     /// Those of these places, in order.
-    func open(of places: [Int]) -> [Int] {
+    func open(of places: some Sequence<Int>) -> [Int] {
         places.filter { outcomes[$0] == nil }
     }
 

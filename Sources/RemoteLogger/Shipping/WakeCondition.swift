@@ -22,11 +22,3 @@ package struct WakeCondition: Sendable {
         return true
     }
 }
-
-/// What a store tells without being asked.
-package enum StoreNews: Sendable {
-    /// There are records that the one who reads was waiting for.
-    case records
-    /// Something was lost.
-    case losses
-}

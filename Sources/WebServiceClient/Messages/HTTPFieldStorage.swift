@@ -61,29 +61,22 @@ extension HTTPFields {
 
         /// Hands over the values of a name's fields, in their order.
         func forEachValue(of name: Name, _ body: (String) -> Void) {
-            if case .lines(let unread) = self {
-                let isFound = unread.withLock { unread in
-                    guard let lines = unread.searched() else { return false }
-                    lines.forEachValue(of: name) { body(Lines.text($0)) }
-                    return true
-                }
-                if isFound { return }
-            }
+            if let lines = searched { return lines.forEachValue(of: name) { body(Lines.text($0)) } }
             for field in fields where field.name == name { body(field.value) }
         }
 
         /// Whether there is a field of that name.
         func contains(_ name: Name) -> Bool {
-            if case .lines(let unread) = self {
-                let answer: Bool? = unread.withLock { unread in
-                    guard let lines = unread.searched() else { return nil }
-                    var isFound = false
-                    lines.forEachValue(of: name) { _ in isFound = true }
-                    return isFound
-                }
-                if let answer { return answer }
-            }
-            return fields.contains { $0.name == name }
+            guard let lines = searched else { return fields.contains { $0.name == name } }
+            var isFound = false
+            lines.forEachValue(of: name) { _ in isFound = true }
+            return isFound
+        }
+
+        /// The lines where a field can be found in them.
+        private var searched: Lines? {
+            guard case .lines(let unread) = self else { return nil }
+            return unread.withLock { $0.searched() }
         }
     }
 }

@@ -14,8 +14,8 @@ public struct SyslogReceiver: Sendable, Hashable, CustomStringConvertible {
     /// version of TLS are ``ShippingSettings/trust``, which a receiver without TLS refuses.
     public var usesTLS = false
     /// For how long the connection has to live after messages were sent, until which they are kept in memory, to be sent again on the next
-    /// connection if it breaks; however long it is until then. 5 seconds unless set. A receiver that ends idle connections sooner gets the last messages
-    /// again, five times at most.
+    /// connection if it breaks; however long it is until then. 5 seconds unless set. A receiver that ends idle connections sooner gets the
+    /// last messages again, five times at most.
     public var resendWindow = Duration.seconds(5)
     /// The most bytes that are kept for it: 4 MiB unless set.
     public var resendBytes = 4 << 20

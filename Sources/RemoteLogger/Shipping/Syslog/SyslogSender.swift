@@ -93,8 +93,7 @@ final class SyslogSender: PayloadSender {
         if isClosed { throw ConnectionFault(message: "the shipper is shut down") }
         if let open {
             if (try? open.isAlive()) == true { return open }
-            open.close()
-            state.withLock { $0.connection = nil }
+            drop()
         }
         let connection = try newConnection()
         // From here on the end of the shipper ends the connection, too, whatever it waits for.

@@ -42,8 +42,7 @@ struct CurlHeadReader {
     @inline(__always)
     mutating func receive(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
         guard line.count > 2, collects(line) else { return receiveOther(line, isConnected: isConnected) }
-        let first = line[0] | 0x20
-        return first == UInt8(ascii: "c") || first == UInt8(ascii: "t") ? check(line) : .none
+        return check(line)
     }
 
     /// Takes a line that there is room for.
