@@ -3,32 +3,28 @@ import Foundation
 /// Bytes that are written one behind the other, and become a `Data` without being copied.
 ///
 /// A value like an array: a copy shares the memory until one of the two writes.
-struct ByteBuffer: Sendable {
+struct ByteBuffer: Sendable, ContiguousBytes {
     /// `@unchecked Sendable`: the memory changes only while one buffer alone refers to it. A `Data` of it counts as one that does, and mustn't be
     /// written to while there is another: formats take it once, at last.
     private final class Memory: @unchecked Sendable {
-        private(set) var start: UnsafeMutablePointer<UInt8>
-        private(set) var capacity: Int
+        let start: UnsafeMutablePointer<UInt8>
+        let capacity: Int
+        private let isPages: Bool
 
         init(capacity: Int) {
-            start = .allocate(capacity: capacity)
+            let pages = capacity < SystemPages.least ? nil : SystemPages.allocate(capacity)
+            isPages = pages != nil
+            start = pages ?? .allocate(capacity: capacity)
             self.capacity = capacity
         }
 
-        init(copying other: Memory, count: Int, capacity: Int) {
-            start = .allocate(capacity: capacity)
+        convenience init(copying other: Memory, count: Int, capacity: Int) {
+            self.init(capacity: capacity)
             start.initialize(from: other.start, count: count)
-            self.capacity = capacity
         }
 
-        deinit { start.deallocate() }
-
-        func grow(to capacity: Int, keeping count: Int) {
-            let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
-            larger.initialize(from: start, count: count)
-            start.deallocate()
-            start = larger
-            self.capacity = capacity
+        deinit {
+            if isPages { SystemPages.deallocate(start, capacity) } else { start.deallocate() }
         }
     }
 
@@ -52,11 +48,7 @@ struct ByteBuffer: Sendable {
 
     @inline(never) private mutating func makeRoom(_ need: Int) {
         let capacity = max(count + need, memory.capacity - count < need ? memory.capacity * 2 : memory.capacity)
-        if isKnownUniquelyReferenced(&memory) {
-            memory.grow(to: capacity, keeping: count)
-        } else {
-            memory = Memory(copying: memory, count: count, capacity: capacity)
-        }
+        memory = Memory(copying: memory, count: count, capacity: capacity)
     }
 
     @inline(__always) mutating func append(_ byte: UInt8) {
@@ -88,6 +80,11 @@ struct ByteBuffer: Sendable {
     /// Gives the bytes to a function, which mustn't keep them.
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         withExtendedLifetime(memory) { body(UnsafeBufferPointer(start: memory.start, count: count)) }
+    }
+
+    /// Gives the bytes to a function, which mustn't keep them.
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(memory) { try body(UnsafeRawBufferPointer(start: memory.start, count: count)) }
     }
 
     /// The bytes, in the same memory.

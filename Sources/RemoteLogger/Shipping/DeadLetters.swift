@@ -105,7 +105,7 @@ public final class DeadLetters: Sendable {
                 let size = try files.size(file)
                 let last = try files.readAll(file, max(0, size - 1)..<size)
                 let newline = UInt8(ascii: "\n")
-                return (size, last.isEmpty || last == [newline] ? [] : [newline])
+                return (size, last.count == 0 || last.last == newline ? [] : [newline])
             }
         } catch {
             guard error.isMissing else { throw error }

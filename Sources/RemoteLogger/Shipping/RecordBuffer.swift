@@ -124,12 +124,14 @@ struct RecordBuffer: Sendable {
         return removed
     }
 
-    /// The oldest records up to a place, at least one if there is any, and no more than fill a number of bytes. They stay as they are.
-    func oldest(through position: RecordPosition, bytes limit: Int) -> [Item] {
+    /// The oldest records up to a place, at least one if there is any, and no more than a number of records or of bytes. They stay as they are.
+    func oldest(through position: RecordPosition, within limits: BatchLimits) -> [Item] {
         var items: [Item] = []
         var bytes = 0
         func takes(_ item: Item) -> Bool {
-            guard item.position <= position, items.isEmpty || bytes + item.size <= limit else { return false }
+            guard item.position <= position, items.isEmpty || items.count < limits.records && bytes + item.size <= limits.bytes else {
+                return false
+            }
             items.append(item)
             bytes += item.size
             return true
@@ -178,7 +180,8 @@ extension RecordBuffer {
 
     /// Whom the records up to a place are kept from, by their places.
     func exclusions(through position: RecordPosition) -> [RecordPosition: [String]] {
-        Dictionary(oldest(through: position, bytes: .max).map { ($0.position, $0.excluded) }) { first, _ in first }
+        let all = BatchLimits(records: .max, bytes: .max)
+        return Dictionary(oldest(through: position, within: all).map { ($0.position, $0.excluded) }) { first, _ in first }
     }
 
     /// The oldest record.

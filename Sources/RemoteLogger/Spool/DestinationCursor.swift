@@ -27,7 +27,7 @@ struct DestinationCursor: Sendable, Equatable {
         case newer
     }
 
-    static func read(_ bytes: [UInt8]) -> Finding {
+    static func read(_ bytes: ByteBuffer) -> Finding {
         var latest: DestinationCursor?
         var isNewer = false
         bytes.withUnsafeBytes { bytes in

@@ -22,6 +22,8 @@ struct RecordEncoder {
 
     /// How many bytes have been written.
     var count: Int { buffer.count }
+    /// What has been written, without a copy of it as long as nothing more is.
+    var written: ByteBuffer { buffer }
     /// A copy of what has been written.
     var bytes: [UInt8] { buffer.withBytes { Array($0) } }
 
@@ -39,7 +41,7 @@ struct RecordEncoder {
 
     /// Gives what has been written to a function, which mustn't keep it.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        buffer.withBytes { body(UnsafeRawBufferPointer($0)) }
+        buffer.withUnsafeBytes(body)
     }
 
     /// Whether what was written for a record has the sequence 0: what stands behind level, parts and id.

@@ -6,9 +6,9 @@ extension Segment {
     }
 
     /// The records in the file, each once, without those that were dropped while they were written.
-    func frames(in bytes: [UInt8]) -> [Found] {
+    func frames(in bytes: ByteBuffer) -> FoundRecords {
         bytes.withUnsafeBytes { bytes in
-            var found: [Found] = []
+            var found = FoundRecords()
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
             while let frame = scanner.next() {
                 guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
@@ -23,27 +23,26 @@ extension Segment {
 
 extension SpoolState {
     /// A segment was replaced by one with fewer records.
-    mutating func shorten(_ name: SegmentName, kept: [Segment.Found], dropped: [Segment.Found], length: Int) {
+    mutating func shorten(_ name: SegmentName, to thinned: ThinnedSegment) {
         guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
         let excluded = segments[index].excluded
-        for found in dropped {
+        for found in thinned.dropped {
             let position = found.frame.position
             lose(position, found.level, .overflow) { excluded[$0]?.contains(position) ?? false }
         }
-        guard let first = kept.first, let last = kept.last else {
+        if thinned.isEmpty {
             segments.remove(at: index)
             return
         }
         var segment = segments[index]
         segment.counts = LogLevel.allCases.map { _ in 0 }
-        for found in kept { segment.note(level: found.level, position: found.frame.position) }
-        segment.first = first.frame.position
-        segment.last = last.frame.position
-        segment.length = length
-        segment.fileBytes = length
+        segment.first = 0
+        for found in thinned.kept { segment.note(level: found.level, position: found.frame.position) }
+        segment.length = thinned.content.count
+        segment.fileBytes = thinned.content.count
         segment.dropped = []
-        segment.keepReports(kept.lazy.map(\.frame.position))
-        for name in excluded.keys { segment.excluded[name]?.keep(only: kept.lazy.map(\.frame.position)) }
+        segment.keepReports(thinned.kept.lazy.map(\.frame.position))
+        for name in excluded.keys { segment.excluded[name]?.keep(only: thinned.kept.lazy.map(\.frame.position)) }
         segment.generation += 1
         segments[index] = segment
     }

@@ -84,7 +84,7 @@ struct Segment: Sendable {
     /// Reads a file through.
     ///
     /// - Parameter position: the last record before the segment: one that isn't behind it was written twice, when a sync had failed.
-    static func scan(_ name: SegmentName, _ bytes: [UInt8], after position: RecordPosition) -> Scan {
+    static func scan(_ name: SegmentName, _ bytes: ByteBuffer, after position: RecordPosition) -> Scan {
         bytes.withUnsafeBytes { bytes in
             // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
             let header = SegmentHeader(bytes)

@@ -10,9 +10,11 @@ struct SegmentFrame: Sendable {
     let position: RecordPosition
     /// Where the frame begins.
     let start: Int
-    /// Where the payload is.
-    let payload: Range<Int>
+    /// The bytes of the payload, which mostly are thousands: as few as can be for each.
+    private let length: UInt32
 
+    /// Where the payload is.
+    var payload: Range<Int> { start + Self.overhead..<start + Self.overhead + Int(length) }
     /// The bytes of the whole frame.
     var range: Range<Int> { start..<payload.upperBound }
 
@@ -53,14 +55,15 @@ struct SegmentFrame: Sendable {
         let rest = bytes.count - start
         guard hasMarker(at: start, in: bytes) else { return .nothing }
         guard rest >= overhead else { return .incomplete(overhead) }
-        let length = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)))
+        let written = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self))
+        let length = Int(written)
         guard length <= rest - overhead else { return .incomplete(overhead + length) }
         let end = start + overhead + length
         let expected = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt32.self))
         let body = UnsafeRawBufferPointer(rebasing: bytes[start + 12..<end])
         guard checksum(salt: salt, length: length, body: body) == expected else { return .nothing }
         let position = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt64.self))
-        return .frame(SegmentFrame(position: position, start: start, payload: start + overhead..<end))
+        return .frame(SegmentFrame(position: position, start: start, length: written))
     }
 
     /// Whether a marker, or as much of it as the bytes have, stands at a place.

@@ -121,7 +121,7 @@ struct DestinationBeginning {
     let selection: RecordSelection?
     var acknowledged: RecordPosition
     /// What is in the segment in the middle of which the cursor stands.
-    var straddled: [Segment.Found] = []
+    var straddled = FoundRecords()
     var judged: [SegmentName: Exclusions] = [:]
     var unjudged: Set<SegmentName> = []
 }

@@ -65,7 +65,7 @@ extension SpoolCore {
     /// Somebody has deleted a segment's file: what was in it is lost for those who haven't read it.
     func noteMissing(_ name: SegmentName) {
         state.withLock { state in
-            state.recount(name, found: [])
+            state.recount(name, found: FoundRecords())
             state.segments.removeAll { $0.name == name }
         }
     }
@@ -79,7 +79,7 @@ extension SpoolCore {
             let bytes = try files.with(path, .read) { file throws(SpoolFault) in
                 try files.readAll(file, 0..<segment.length, salvages: salvages)
             }
-            let found = segment.frames(in: bytes).map { (position: $0.frame.position, level: $0.level) }
+            let found = segment.frames(in: bytes)
             isCounted = state.withLock { state in
                 guard state.segments.contains(where: { $0.name == name && $0.length == segment.length }) else { return false }
                 state.recount(name, found: found)

@@ -16,8 +16,8 @@ extension SpoolCore {
             guard missing > 0 else { return true }
             if try deleteAcknowledged(&writer) { continue }
             let lowest = state.withLock { $0.lowest(except: tried) }
-            let droppable = state.withLock { state in items.filter { !state.isPinned($0.position) } }
-            if let newcomer = droppable.map(\.record.level).min(), newcomer < lowest?.level ?? .trace {
+            let newcomer = state.withLock { $0.lowestLevel(of: items) }
+            if let newcomer, newcomer < lowest?.level ?? .trace {
                 drop(newcomer, missing, &items)
                 return false
             }
@@ -64,7 +64,7 @@ extension SpoolCore {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }
         let path = directory.path + "/\(name)"
-        let bytes: [UInt8]
+        let bytes: ByteBuffer
         do throws(SpoolFault) {
             bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
         } catch let fault where fault.isMissing {
@@ -74,33 +74,26 @@ extension SpoolCore {
             return false
         }
         let frames = segment.frames(in: bytes)
-        state.withLock { $0.recount(name, found: frames.map { ($0.frame.position, $0.level) }) }
-        let (kept, dropped) = state.withLock { state in
-            var kept: [Segment.Found] = []
-            var dropped: [Segment.Found] = []
+        let dropped = state.withLock { state in
+            state.recount(name, found: frames)
             let acknowledged = state.acknowledgedByAll ?? 0
-            for found in frames {
+            return frames.map { found in
                 let position = found.frame.position
-                let goes = position <= acknowledged || found.level == level && !state.isPinned(position)
-                if goes { dropped.append(found) } else { kept.append(found) }
+                return position <= acknowledged || found.level == level && !state.isPinned(position)
             }
-            return (kept, dropped)
         }
-        guard !dropped.isEmpty else { return false }
-        var content = SegmentHeader(salt: segment.salt).bytes
-        for found in kept { content += bytes[found.frame.range] }
-        guard content.count < segment.fileBytes else { return false }
-        return try exchangeContent(of: segment, in: directory, by: content, kept: kept, dropped: dropped)
+        guard dropped.contains(true) else { return false }
+        let thinned = ThinnedSegment(segment, bytes, frames, without: dropped)
+        guard thinned.content.count < segment.fileBytes else { return false }
+        return try exchange(segment, in: directory, for: thinned)
     }
 
-    private func exchangeContent(
-        of segment: Segment, in directory: SpoolDirectory, by content: [UInt8], kept: [Segment.Found], dropped: [Segment.Found]
-    ) throws(SpoolFault) -> Bool {
+    private func exchange(_ segment: Segment, in directory: SpoolDirectory, for thinned: ThinnedSegment) throws(SpoolFault) -> Bool {
         let temporary = directory.path + "/" + SpoolDirectory.temporary
         let path = directory.path + "/\(segment.name)"
         do throws(SpoolFault) {
             try files.with(temporary, .create) { file throws(SpoolFault) in
-                try files.writeAll(file, 0, content)
+                try files.writeAll(file, 0, thinned.content)
                 try files.sync(file)
             }
         } catch {
@@ -109,13 +102,13 @@ extension SpoolCore {
         }
         let result = exchange.withLock { _ -> Result<Bool, SpoolFault> in
             // A reader may have handed some of them out meanwhile.
-            let isFree = state.withLock { state in !dropped.contains { state.isPinned($0.frame.position) } }
+            let isFree = state.withLock { state in !thinned.dropped.contains { state.isPinned($0.frame.position) } }
             do throws(SpoolFault) {
                 guard isFree else {
                     try files.remove(temporary)
                     return .success(false)
                 }
-                if kept.isEmpty {
+                if thinned.isEmpty {
                     try files.remove(temporary)
                     try files.removeIfThere(path)
                 } else {
@@ -125,7 +118,7 @@ extension SpoolCore {
                 try? files.remove(temporary)
                 return .failure(error)
             }
-            state.withLock { $0.shorten(segment.name, kept: kept, dropped: dropped, length: content.count) }
+            state.withLock { $0.shorten(segment.name, to: thinned) }
             return .success(true)
         }
         let isDone = try result.get()

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
 package struct SpoolFileSystem: Sendable {
     /// How a file is opened.
@@ -93,7 +95,7 @@ extension SpoolFileSystem {
     }
 
     /// Writes all bytes.
-    func writeAll(_ file: Int32, _ offset: Int, _ bytes: [UInt8]) throws(SpoolFault) {
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: some ContiguousBytes) throws(SpoolFault) {
         // `withUnsafeBytes` can't pass a typed error on.
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) }
@@ -104,31 +106,29 @@ extension SpoolFileSystem {
     /// The bytes of a range, fewer where the file ends.
     ///
     /// - Parameter salvages: whether blocks that the medium can't read are zeros, which no record survives, rather than a fault.
-    func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> [UInt8] {
-        var fault: SpoolFault?
-        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initialized in
-            buffer.initialize(repeating: 0)
-            let raw = UnsafeMutableRawBufferPointer(buffer)
-            var isCareful = false
-            while initialized < range.count {
-                let block = Self.block - (range.lowerBound + initialized) % Self.block
-                let end = isCareful ? min(range.count, initialized + block) : range.count
-                let piece = UnsafeMutableRawBufferPointer(rebasing: raw[initialized..<end])
-                do throws(SpoolFault) {
-                    let count = try read(file, range.lowerBound + initialized, piece)
-                    guard count > 0 else { return }
-                    initialized += min(count, piece.count)
-                } catch {
-                    guard salvages, error.isUnreadable else {
-                        fault = error
-                        return
-                    }
-                    // Block by block only those are lost that are bad.
-                    if isCareful { initialized += piece.count } else { isCareful = true }
+    func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        let room = UnsafeMutableRawBufferPointer(start: bytes.room(range.count), count: range.count)
+        var isCareful = false
+        while bytes.count < range.count {
+            let block = Self.block - (range.lowerBound + bytes.count) % Self.block
+            let end = isCareful ? min(range.count, bytes.count + block) : range.count
+            let piece = UnsafeMutableRawBufferPointer(rebasing: room[bytes.count..<end])
+            do throws(SpoolFault) {
+                let count = try read(file, range.lowerBound + bytes.count, piece)
+                guard count > 0 else { return bytes }
+                bytes.advance(by: min(count, piece.count))
+            } catch {
+                guard salvages, error.isUnreadable else { throw error }
+                // Block by block only those are lost that are bad.
+                if isCareful {
+                    piece.initializeMemory(as: UInt8.self, repeating: 0)
+                    bytes.advance(by: piece.count)
+                } else {
+                    isCareful = true
                 }
             }
         }
-        if let fault { throw fault }
         return bytes
     }
 

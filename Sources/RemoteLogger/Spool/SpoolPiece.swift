@@ -38,7 +38,7 @@ struct SpoolPiece: Sendable {
     }
 
     /// - Returns: how many bytes there must be to read on, 0 when there is no need.
-    private mutating func scan(_ bytes: [UInt8], isEnd: Bool, _ batch: inout RecordBatch) -> Int {
+    private mutating func scan(_ bytes: ByteBuffer, isEnd: Bool, _ batch: inout RecordBatch) -> Int {
         bytes.withUnsafeBytes { bytes in
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
             var decoder = RecordDecoder()

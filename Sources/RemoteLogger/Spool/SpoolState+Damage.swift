@@ -1,6 +1,6 @@
 extension SpoolState {
     /// Compares what a segment has with what it should have, and counts what is missing as lost for those who haven't read it.
-    mutating func recount(_ name: SegmentName, found: [(position: RecordPosition, level: LogLevel)]) {
+    mutating func recount(_ name: SegmentName, found: FoundRecords) {
         guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
         let segment = segments[index]
         var counts = LogLevel.allCases.map { _ in 0 }
@@ -15,15 +15,16 @@ extension SpoolState {
                 expected = destination.unread - behind
             }
             let there = found.count { record in
-                record.position > destination.read && record.level >= level && !(excluded?.contains(record.position) ?? false)
+                let position = record.frame.position
+                return position > destination.read && record.level >= level && !(excluded?.contains(position) ?? false)
             }
             if expected > there {
                 destinations[name]?.lose(expected - there, from: max(destination.read + 1, segment.first), .damaged)
             }
         }
         segments[index].counts = counts
-        segments[index].keepReports(found.lazy.map(\.position))
-        for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.position)) }
+        segments[index].keepReports(found.lazy.map(\.frame.position))
+        for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.frame.position)) }
     }
 
     /// How many records in memory a destination hasn't read.

@@ -5,12 +5,7 @@
 struct SpoolState: Sendable {
     /// What isn't on disk yet; pinned are those that a destination has read.
     var memory = RecordBuffer()
-    /// Records up to here are being written. They may be dropped like any other, since the disk may fail.
-    private var writtenThrough: RecordPosition = 0
-    /// Those that were dropped while they were being written.
-    private var droppedInWriting: Set<RecordPosition> = []
-    /// A destination has begun since they were staged: whom their copies are kept from isn't the last word.
-    private var isJudgedInWriting = false
+    var staged = StagedRecords()
     /// The files, oldest first; all their records are older than those in memory.
     var segments: [Segment] = []
     /// The bytes of files that are left alone.
@@ -78,7 +73,7 @@ struct SpoolState: Sendable {
             if name == destination { state.tell(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
         }
         losses.forEach { loss in
-            if loss.item.position <= writtenThrough { droppedInWriting.insert(loss.item.position) }
+            staged.noteLoss(at: loss.item.position)
             if loss.item.position == last { outcome.isLost = true }
         }
         return outcome
@@ -93,7 +88,7 @@ struct SpoolState: Sendable {
         }
     }
 
-    private mutating func lose(_ item: RecordBuffer.Item, because reason: DropReason) {
+    mutating func lose(_ item: RecordBuffer.Item, because reason: DropReason) {
         lose(item.position, item.record.level, reason) { item.excluded.contains($0) }
     }
 
@@ -102,71 +97,9 @@ struct SpoolState: Sendable {
         releaseMemory()
     }
 
-    private mutating func releaseMemory() {
+    mutating func releaseMemory() {
         guard let first = memory.pinned.first, let acknowledged = acknowledgedByAll, first.position <= acknowledged else { return }
         memory.removePinned(through: acknowledged)
-    }
-
-    // MARK: For the writer
-
-    /// The records to be written next: at least one if there is any, and no more than fill a number of bytes.
-    mutating func stage(through position: RecordPosition, bytes limit: Int) -> [RecordBuffer.Item] {
-        releaseMemory()
-        let items = memory.oldest(through: position, bytes: limit)
-        unstage()
-        writtenThrough = items.last?.position ?? 0
-        return items
-    }
-
-    /// Nothing is being written any more.
-    mutating func unstage() {
-        droppedInWriting = []
-        isJudgedInWriting = false
-        writtenThrough = 0
-    }
-
-    /// A destination begins, and its filter is asked for all in memory.
-    mutating func judgeMemory(for name: String, _ excludes: (LogRecord) -> Bool) {
-        memory.judge(for: name, excludes)
-        isJudgedInWriting = writtenThrough > 0
-    }
-
-    /// Leaves those out that were dropped since they were staged.
-    func removeDropped(from items: inout ArraySlice<RecordBuffer.Item>) {
-        guard !droppedInWriting.isEmpty else { return }
-        items = items.filter { !droppedInWriting.contains($0.position) }[...]
-    }
-
-    /// Records are on disk now. What was dropped while it was written is passed over there.
-    ///
-    /// - Returns: whether the segment is still there; otherwise the records stay in memory.
-    mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
-        guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
-        let judged = isJudgedInWriting ? memory.exclusions(through: last.position) : nil
-        for item in items {
-            // What everybody had acknowledged before a destination began doesn't count for that one.
-            let isGone = judged.map { $0[item.position] == nil } ?? false
-            if !droppedInWriting.isEmpty && droppedInWriting.remove(item.position) != nil || isGone {
-                segments[index].dropped.insert(item.position)
-            } else {
-                segments[index].note(level: item.record.level, position: item.position)
-                segments[index].noteReport(item.record, at: item.position)
-                for name in judged?[item.position] ?? item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
-                    segments[index].excluded[name, default: Exclusions()].insert(item.position)
-                }
-            }
-        }
-        segments[index].length = length
-        segments[index].fileBytes = length
-        memory.removeAll(through: last.position)
-        return true
-    }
-
-    /// A record that is being written is lost.
-    mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
-        // Acknowledged or dropped meanwhile, it isn't lost now.
-        guard let item = memory.remove(item) else { return }
-        lose(item, because: reason)
     }
 
     /// The bytes of all files.
@@ -200,6 +133,11 @@ struct SpoolState: Sendable {
             if let victim = victims.first(where: { !tried.contains($0) }) { return victim }
         }
         return nil
+    }
+
+    /// The lowest level of records that can go to make room; `nil` when each is on its way to a destination.
+    func lowestLevel(of items: ArraySlice<RecordBuffer.Item>) -> LogLevel? {
+        items.reduce(nil) { isPinned($1.position) ? $0 : min($0 ?? .critical, $1.record.level) }
     }
 
     /// Whether a record is on its way to a destination.

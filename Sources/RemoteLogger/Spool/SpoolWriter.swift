@@ -44,7 +44,7 @@ extension SpoolCore {
     func fail(_ fault: SpoolFault, _ writer: inout SpoolWriter) {
         let retry = settings.clock.uptime &+ max(1, settings.retryInterval.wholeNanoseconds)
         state.withLock { state in
-            state.unstage()
+            state.staged = StagedRecords()
             state.retryAt = retry
         }
         guard !writer.hasComplained else { return }
@@ -52,13 +52,14 @@ extension SpoolCore {
         report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, the disk is tried again.")
     }
 
-    /// The bytes of records, as they take in memory, that are written in one go: a sync takes about as long for many as for few.
-    private static let pieceBytes = 1 << 20
+    /// How many records are written in one go, and how many bytes of them, as they take in memory: a sync takes about as long for many as for few.
+    /// An array of these is still smaller than what glibc's allocator asks the system for (see ``SystemPages``).
+    private static let piece = BatchLimits(records: 2_048, bytes: 1 << 20)
 
     /// Writes what came up to a place, piece by piece.
     private func drain(through target: RecordPosition, _ writer: inout SpoolWriter) throws(SpoolFault) {
         while true {
-            let items = state.withLock { $0.stage(through: target, bytes: Self.pieceBytes) }
+            let items = state.withLock { $0.stage(through: target, within: Self.piece) }
             guard !items.isEmpty else { return }
             // Of those that have begun meanwhile, too: what a destination hasn't acknowledged is known by its cursor.
             try createCursors(writer)
@@ -107,11 +108,7 @@ extension SpoolCore {
     ) throws(SpoolFault) -> Bool {
         let end = segment.length + writer.encoder.count
         do throws(SpoolFault) {
-            // `withBytes` can't pass a typed error on.
-            let result = writer.encoder.withBytes { bytes in
-                Result { () throws(SpoolFault) in try files.writeAll(file, segment.length, bytes) }
-            }
-            try result.get()
+            try files.writeAll(file, segment.length, writer.encoder.written)
             try files.sync(file)
         } catch {
             // After a failed sync nobody knows what is on the medium: what was synced before stays, and nothing comes behind it.

@@ -1,0 +1,37 @@
+/// A segment without some of its records, before it takes the other's place.
+struct ThinnedSegment: Sendable {
+    /// The file's bytes.
+    let content: ByteBuffer
+    private let found: FoundRecords
+    /// For each that is found.
+    private let isDropped: [Bool]
+
+    /// - Parameters:
+    ///   - bytes: those of the segment's file.
+    ///   - found: its records.
+    ///   - isDropped: for each of them.
+    init(_ segment: Segment, _ bytes: ByteBuffer, _ found: FoundRecords, without isDropped: [Bool]) {
+        self.found = found
+        self.isDropped = isDropped
+        var content = ByteBuffer()
+        content.reserve(bytes.count)
+        SegmentHeader(salt: segment.salt).bytes.withUnsafeBufferPointer { content.append($0) }
+        bytes.withBytes { bytes in
+            for (found, isDropped) in zip(found, isDropped) where !isDropped {
+                content.append(UnsafeBufferPointer(rebasing: bytes[found.frame.range]))
+            }
+        }
+        self.content = content
+    }
+
+    /// The records that stay.
+    var kept: some Sequence<Segment.Found> { records(thatGo: false) }
+    /// The records that go.
+    var dropped: some Sequence<Segment.Found> { records(thatGo: true) }
+    /// Whether no record is left.
+    var isEmpty: Bool { !isDropped.contains(false) }
+
+    private func records(thatGo: Bool) -> some Sequence<Segment.Found> {
+        zip(found, isDropped).lazy.filter { $0.1 == thatGo }.map(\.0)
+    }
+}
