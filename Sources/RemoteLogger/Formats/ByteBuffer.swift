@@ -3,7 +3,7 @@ import Foundation
 /// Bytes that are written one behind the other, and become a `Data` without being copied.
 ///
 /// A value like an array: a copy shares the memory until one of the two writes.
-struct ByteBuffer: Sendable, ContiguousBytes {
+struct ByteBuffer: Sendable {
     /// `@unchecked Sendable`: the memory changes only while one buffer alone refers to it. A `Data` of it counts as one that does, and mustn't be
     /// written to while there is another: formats take it once, at last.
     private final class Memory: @unchecked Sendable {
@@ -83,8 +83,8 @@ struct ByteBuffer: Sendable, ContiguousBytes {
     }
 
     /// Gives the bytes to a function, which mustn't keep them.
-    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try withExtendedLifetime(memory) { try body(UnsafeRawBufferPointer(start: memory.start, count: count)) }
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withBytes { body(UnsafeRawBufferPointer($0)) }
     }
 
     /// The bytes, in the same memory.

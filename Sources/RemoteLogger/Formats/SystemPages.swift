@@ -9,7 +9,8 @@ import Musl
 /// Large blocks of memory, straight from the system and straight back to it.
 ///
 /// glibc learns from the first block of 128 KiB or more that is given back to it: from then on, each of its arenas keeps up to twice as much as
-/// that block had. A program with eight busy threads keeps 16 MiB for one block of a megabyte.
+/// that block had. A program with eight busy threads keeps 16 MiB for one block of a megabyte. What doubles its memory as it grows gives back
+/// blocks of half the size, hence the bound of ``least``.
 enum SystemPages {
     /// Blocks of fewer bytes are the allocator's.
     static let least = 64 << 10

@@ -125,7 +125,7 @@ struct RecordBuffer: Sendable {
     }
 
     /// The oldest records up to a place, at least one if there is any, and no more than a number of records or of bytes. They stay as they are.
-    func oldest(through position: RecordPosition, within limits: BatchLimits) -> [Item] {
+    func oldest(through position: RecordPosition, within limits: BufferLimits) -> [Item] {
         var items: [Item] = []
         var bytes = 0
         func takes(_ item: Item) -> Bool {
@@ -180,7 +180,7 @@ extension RecordBuffer {
 
     /// Whom the records up to a place are kept from, by their places.
     func exclusions(through position: RecordPosition) -> [RecordPosition: [String]] {
-        let all = BatchLimits(records: .max, bytes: .max)
+        let all = BufferLimits(records: .max, bytes: .max)
         return Dictionary(oldest(through: position, within: all).map { ($0.position, $0.excluded) }) { first, _ in first }
     }
 

@@ -45,6 +45,8 @@ struct DestinationCursor: Sendable, Equatable {
                 let cursor = DestinationCursor(
                     writes: UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
                     position: UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+                // From what somebody else has made up nothing could be counted on.
+                guard max(cursor.position, cursor.writes) <= SegmentFrame.lastPosition else { continue }
                 if latest.map({ $0.writes < cursor.writes }) ?? true { latest = cursor }
             }
         }

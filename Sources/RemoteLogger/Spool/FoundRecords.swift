@@ -1,4 +1,5 @@
-/// The records that are found in a segment, in order, outside of the allocator's memory: there may be thousands.
+/// The records that are found in a segment, in order. There may be thousands, whose memory is to go back to the system: see
+/// ``SystemPages``.
 struct FoundRecords: Sendable, RandomAccessCollection {
     private static let stride = MemoryLayout<Segment.Found>.stride
 

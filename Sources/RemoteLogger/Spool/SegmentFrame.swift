@@ -4,13 +4,15 @@
 struct SegmentFrame: Sendable {
     /// 20 bytes before each payload.
     static let overhead = 20
+    /// The last place that a record can have: nobody comes so far, and the next number is one, too. Where a spool goes on it is half as far at most.
+    static let lastPosition = RecordPosition.max / 2
     /// Not UTF-8, and no small numbers: rare in what programs log.
     private static let marker: [UInt8] = [0xF5, 0xC1, 0x9E, 0xFA]
 
     let position: RecordPosition
     /// Where the frame begins.
     let start: Int
-    /// The bytes of the payload, which mostly are thousands: as few as can be for each.
+    /// The bytes of the payload. Of frames there are thousands at once: each is as small as can be.
     private let length: UInt32
 
     /// Where the payload is.
@@ -63,6 +65,7 @@ struct SegmentFrame: Sendable {
         let body = UnsafeRawBufferPointer(rebasing: bytes[start + 12..<end])
         guard checksum(salt: salt, length: length, body: body) == expected else { return .nothing }
         let position = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 12, as: UInt64.self))
+        guard position <= lastPosition else { return .nothing }
         return .frame(SegmentFrame(position: position, start: start, length: written))
     }
 

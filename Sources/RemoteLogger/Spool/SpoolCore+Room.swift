@@ -74,7 +74,7 @@ extension SpoolCore {
             return false
         }
         let frames = segment.frames(in: bytes)
-        let dropped = state.withLock { state in
+        let isDropped = state.withLock { state in
             state.recount(name, found: frames)
             let acknowledged = state.acknowledgedByAll ?? 0
             return frames.map { found in
@@ -82,13 +82,13 @@ extension SpoolCore {
                 return position <= acknowledged || found.level == level && !state.isPinned(position)
             }
         }
-        guard dropped.contains(true) else { return false }
-        let thinned = ThinnedSegment(segment, bytes, frames, without: dropped)
+        guard isDropped.contains(true) else { return false }
+        let thinned = ThinnedSegment(segment, bytes, frames, dropping: isDropped)
         guard thinned.content.count < segment.fileBytes else { return false }
-        return try exchange(segment, in: directory, for: thinned)
+        return try replace(segment, in: directory, by: thinned)
     }
 
-    private func exchange(_ segment: Segment, in directory: SpoolDirectory, for thinned: ThinnedSegment) throws(SpoolFault) -> Bool {
+    private func replace(_ segment: Segment, in directory: SpoolDirectory, by thinned: ThinnedSegment) throws(SpoolFault) -> Bool {
         let temporary = directory.path + "/" + SpoolDirectory.temporary
         let path = directory.path + "/\(segment.name)"
         do throws(SpoolFault) {

@@ -12,22 +12,22 @@ import Musl
 struct SpoolDirectory: Sendable {
     /// The file that is written before it takes another one's place. There is one, so that no more can be left behind.
     static let temporary = "next.temporary"
-    private static let lockFile = "lock"
+    static let lockFile = "lock"
     /// How many processes can share a directory.
     private static let slots = 256
 
     let path: String
-    private(set) var lock: Int32
-    private(set) var segments: [Segment] = []
-    private(set) var cursors: [String: DestinationCursor] = [:]
+    var lock: Int32
+    var segments: [Segment] = []
+    var cursors: [String: DestinationCursor] = [:]
     /// The bytes of files that aren't the spool's own.
-    private(set) var otherBytes = 0
+    var otherBytes = 0
     /// The highest epoch of any segment.
-    private(set) var epoch: UInt64 = 0
+    var epoch: UInt64 = 0
     /// The directories that lead to it and may have names in them that power loss would take.
-    private(set) var unsyncedParents: [String] = []
+    var unsyncedParents: [String] = []
     /// What there is to tell, each with the path of what it is about.
-    private(set) var remarks: [String] = []
+    var remarks: [String] = []
 
     /// The highest position that was ever used, as far as can be known.
     var lastPosition: RecordPosition {
@@ -98,72 +98,6 @@ struct SpoolDirectory: Sendable {
     private init(path: String, lock: Int32) {
         self.path = path
         self.lock = lock
-    }
-
-    /// - Returns: whether the directory can be used.
-    private mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
-        var names: [SegmentName] = []
-        // Removed at the end: a directory in which a later version has written is left untouched, whatever else is in it.
-        var useless: [String] = []
-        for file in try files.list(path) where file != Self.lockFile {
-            if let name = SegmentName(file) {
-                names.append(name)
-            } else if file == Self.temporary {
-                useless.append(path + "/" + file)
-            } else if let destination = DestinationCursor.destination(ofFile: file) {
-                let bytes = try files.with(path + "/" + file, .read) { file throws(SpoolFault) in
-                    try files.readAll(file, 0..<DestinationCursor.size)
-                }
-                switch DestinationCursor.read(bytes) {
-                case .cursor(let cursor): cursors[destination] = cursor
-                case .damaged:
-                    cursors[destination] = DestinationCursor()
-                    remarks.append("\(path)/\(file) is damaged: what is left is sent to its destination again.")
-                case .newer:
-                    remarks.append("\(path)/\(file) is of a version that this program doesn't know. The directory is left as it is.")
-                    return false
-                }
-            } else {
-                otherBytes += try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) }
-            }
-        }
-        var last: RecordPosition = 0
-        for name in names.sorted() {
-            epoch = max(epoch, name.epoch)
-            guard try scan(name, after: &last, &useless, files) else { return false }
-        }
-        for path in useless { try files.remove(path) }
-        return true
-    }
-
-    /// - Parameter useless: gets what can be removed.
-    /// - Returns: whether the directory can be used.
-    private mutating func scan(
-        _ name: SegmentName, after last: inout RecordPosition, _ useless: inout [String], _ files: SpoolFileSystem
-    ) throws(SpoolFault) -> Bool {
-        let bytes = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) in
-            let size = try files.size(file)
-            do throws(SpoolFault) {
-                return try files.readAll(file, 0..<size)
-            } catch let fault where fault.isUnreadable {
-                return try files.readAll(file, 0..<size, salvages: true)
-            }
-        }
-        switch Segment.scan(name, bytes, after: last) {
-        case .segment(let segment, let damages):
-            if damages > 0 { remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
-            last = segment.last
-            segments.append(segment)
-        case .empty:
-            useless.append(path + "/\(name)")
-        case .unreadable:
-            otherBytes += bytes.count
-            remarks.append("\(path)/\(name) has no header that can be read. It is left as it is.")
-        case .newer(let version):
-            remarks.append("\(path)/\(name) is of version \(version), which this program doesn't know. The directory is left as it is.")
-            return false
-        }
-        return true
     }
 
     /// Lets the numbering begin anew: no record is left that a cursor could tell of.

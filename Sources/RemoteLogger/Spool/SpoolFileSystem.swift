@@ -1,5 +1,3 @@
-import Foundation
-
 /// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
 package struct SpoolFileSystem: Sendable {
     /// How a file is opened.
@@ -95,12 +93,14 @@ extension SpoolFileSystem {
     }
 
     /// Writes all bytes.
-    func writeAll(_ file: Int32, _ offset: Int, _ bytes: some ContiguousBytes) throws(SpoolFault) {
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: [UInt8]) throws(SpoolFault) {
         // `withUnsafeBytes` can't pass a typed error on.
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) }
-        }
-        try result.get()
+        try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: ByteBuffer) throws(SpoolFault) {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
     }
 
     /// The bytes of a range, fewer where the file ends.

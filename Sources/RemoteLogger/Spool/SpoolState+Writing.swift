@@ -1,7 +1,7 @@
 /// What the writer does with the records in memory.
 extension SpoolState {
     /// The records to be written next: at least one if there is any, and no more than a number of records or of bytes.
-    mutating func stage(through position: RecordPosition, within limits: BatchLimits) -> [RecordBuffer.Item] {
+    mutating func stage(through position: RecordPosition, within limits: BufferLimits) -> [RecordBuffer.Item] {
         releaseMemory()
         let items = memory.oldest(through: position, within: limits)
         staged = StagedRecords(through: items.last?.position ?? 0)

@@ -5,6 +5,7 @@
 struct SpoolState: Sendable {
     /// What isn't on disk yet; pinned are those that a destination has read.
     var memory = RecordBuffer()
+    /// What of it is being written.
     var staged = StagedRecords()
     /// The files, oldest first; all their records are older than those in memory.
     var segments: [Segment] = []

@@ -54,7 +54,7 @@ extension SpoolCore {
 
     /// How many records are written in one go, and how many bytes of them, as they take in memory: a sync takes about as long for many as for few.
     /// An array of these is still smaller than what glibc's allocator asks the system for (see ``SystemPages``).
-    private static let piece = BatchLimits(records: 2_048, bytes: 1 << 20)
+    private static let piece = BufferLimits(records: 2_048, bytes: 1 << 20)
 
     /// Writes what came up to a place, piece by piece.
     private func drain(through target: RecordPosition, _ writer: inout SpoolWriter) throws(SpoolFault) {

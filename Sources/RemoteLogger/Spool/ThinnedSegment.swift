@@ -3,22 +3,22 @@ struct ThinnedSegment: Sendable {
     /// The file's bytes.
     let content: ByteBuffer
     private let found: FoundRecords
-    /// For each that is found.
+    /// For each of them, whether it goes.
     private let isDropped: [Bool]
 
     /// - Parameters:
     ///   - bytes: those of the segment's file.
-    ///   - found: its records.
-    ///   - isDropped: for each of them.
-    init(_ segment: Segment, _ bytes: ByteBuffer, _ found: FoundRecords, without isDropped: [Bool]) {
-        self.found = found
-        self.isDropped = isDropped
+    ///   - records: what is found in them.
+    ///   - goes: for each of these, whether it is left out.
+    init(_ segment: Segment, _ bytes: ByteBuffer, _ records: FoundRecords, dropping goes: [Bool]) {
+        found = records
+        isDropped = goes
         var content = ByteBuffer()
         content.reserve(bytes.count)
         SegmentHeader(salt: segment.salt).bytes.withUnsafeBufferPointer { content.append($0) }
         bytes.withBytes { bytes in
-            for (found, isDropped) in zip(found, isDropped) where !isDropped {
-                content.append(UnsafeBufferPointer(rebasing: bytes[found.frame.range]))
+            for (record, goes) in zip(records, goes) where !goes {
+                content.append(UnsafeBufferPointer(rebasing: bytes[record.frame.range]))
             }
         }
         self.content = content

@@ -1,7 +1,8 @@
 import Foundation
-import RemoteLogger
 import Testing
 import WebServiceClient
+
+@testable import RemoteLogger
 
 /// What later versions have written isn't touched, and no position of theirs is used.
 @Suite struct SpoolVersionTests {
@@ -73,6 +74,57 @@ import WebServiceClient
         #expect(harness.spool.statistics.directory == "/spool/0")
         #expect(harness.spool.statistics.diskBytes == disk.paths.reduce(0) { $0 + (disk[$1]?.count ?? 0) })
         #expect(disk["/spool/0/README"] == Array("hands off".utf8))
+    }
+
+    @Test func `a segment's file of any size is left alone where it is none of this version's`() async throws {
+        let (disk, path) = try await Self.source()
+        let bytes = disk[path]
+        let opened = Locked<Int32?>(nil)
+        var files = disk.files
+        let (open, size) = (files.open, files.size)
+        files.open = { name, access throws(SpoolFault) in
+            let file = try open(name, access)
+            if name == path { opened.withLock { $0 = file } }
+            return file
+        }
+        files.size = { file throws(SpoolFault) in opened.withLock { $0 == file } ? .max : try size(file) }
+        let harness = try SpoolHarness(disk, files: files)
+        #expect(harness.events.withLock { $0.contains { $0.message.contains("\(Int.max) bytes") && $0.message.contains(path) } })
+        harness.append([.sample(4)])
+        #expect(await !harness.spool.sync() && disk[path] == bytes, "there is no room, and nothing of it is touched")
+        #expect(await harness.readAll().sequences == [4])
+        #expect(harness.spool.statistics.diskBytes > harness.spool.statistics.memoryBytes)
+    }
+
+    @Test(arguments: [.max, 1 << 63, (1 << 63) - 1, 1 << 62, (1 << 62) - 1] as [UInt64])
+    func `places and counts that nobody comes to don't trap`(number: UInt64) async throws {
+        let disk = MemoryDisk()
+        let harness = try SpoolHarness(disk)
+        harness.append([.sample(1)])
+        #expect(await harness.spool.sync())
+        await harness.end()
+        let file = try #require(disk.paths.first { $0.hasSuffix(".cursor") })
+        for cursor in [DestinationCursor(writes: 8, position: number), DestinationCursor(writes: number, position: 0)] {
+            let disk = disk.afterKill()
+            disk[file] = cursor.slot + cursor.slot
+            let harness = try SpoolHarness(disk)
+            harness.append([.sample(2)])
+            #expect(await harness.spool.sync())
+            let read = await harness.readAll()
+            #expect(read.last?.record.sequence == 2)
+            harness.store.acknowledge(through: read.last?.position ?? 0)
+            #expect(await harness.spool.sync())
+            await harness.end()
+        }
+        var encoder = RecordEncoder()
+        SegmentFrame.write(.sample(7), at: number, salt: 5, into: &encoder)
+        let segment = SegmentHeader(salt: 5).bytes + encoder.bytes
+        let strange = MemoryDisk()
+        strange["/spool/0/0000000000000001-0000000000000001.segment"] = segment
+        let other = try SpoolHarness(strange)
+        other.append([.sample(8)])
+        #expect(await other.spool.sync())
+        #expect(await other.readAll().last?.record.sequence == 8)
     }
 
     @Test func `a segment of nothing but a header of this version is deleted`() async throws {

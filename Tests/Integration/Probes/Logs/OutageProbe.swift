@@ -34,6 +34,8 @@ struct OutageProbe {
 
     private static let perSecond = 10_000
     private static let warmUp = 10
+    /// What waits in memory at most, in bytes: at that rate the records of 50 ms, in which a disk has synced those before.
+    private static let waiting = 256 << 10
 
     let folder: String
     let receiver: Receiver
@@ -74,7 +76,8 @@ struct OutageProbe {
         exit(isConserved ? 0 : 1)
     }
 
-    /// Logs for so many seconds of the clock, no faster than the disk takes it: the disk's time doesn't hurry.
+    /// Logs for so many seconds of the clock, no faster than the disk takes it: the disk's time doesn't hurry, and what came while it syncs would wait
+    /// in memory as it never does at that rate.
     private func log(
         _ seconds: Int, _ logger: RemoteLogger, _ clock: HurriedClock, _ spool: Spool, each: (Int) -> Void
     ) async throws {
@@ -86,7 +89,7 @@ struct OutageProbe {
                         ["user": number, "elapsed": 12.5, "path": "/orders"])
                 }
                 clock.advance(by: .milliseconds(10))
-                while spool.statistics.memoryBytes > 1 << 20 { try await Task.sleep(for: .milliseconds(1)) }
+                while spool.statistics.memoryBytes > Self.waiting { try await Task.sleep(for: .milliseconds(1)) }
                 if step % 10 == 0 { await Task.yield() }
             }
             each(second)

@@ -1,0 +1,87 @@
+extension SpoolDirectory {
+    /// A segment's file of more bytes isn't read: this version writes 1 MiB at most, and somebody else's file may have any size.
+    private static let largestFile = 16 << 20
+
+    /// Reads all files through.
+    ///
+    /// - Returns: whether the directory can be used.
+    mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
+        var names: [SegmentName] = []
+        // Removed at the end: a directory in which a later version has written is left untouched, whatever else is in it.
+        var useless: [String] = []
+        for file in try files.list(path) where file != Self.lockFile {
+            if let name = SegmentName(file) {
+                names.append(name)
+            } else if file == Self.temporary {
+                useless.append(path + "/" + file)
+            } else if let destination = DestinationCursor.destination(ofFile: file) {
+                let bytes = try files.with(path + "/" + file, .read) { file throws(SpoolFault) in
+                    try files.readAll(file, 0..<DestinationCursor.size)
+                }
+                switch DestinationCursor.read(bytes) {
+                case .cursor(let cursor): cursors[destination] = cursor
+                case .damaged:
+                    cursors[destination] = DestinationCursor()
+                    remarks.append("\(path)/\(file) is damaged: what is left is sent to its destination again.")
+                case .newer:
+                    remarks.append("\(path)/\(file) is of a version that this program doesn't know. The directory is left as it is.")
+                    return false
+                }
+            } else {
+                leave(try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) })
+            }
+        }
+        var last: RecordPosition = 0
+        for name in names.sorted() {
+            epoch = max(epoch, name.epoch)
+            guard try scan(name, after: &last, &useless, files) else { return false }
+        }
+        guard lastPosition <= SegmentFrame.lastPosition / 2 else {
+            remarks.append("\(path) has records at places that no program comes to. The directory is left as it is.")
+            return false
+        }
+        for path in useless { try files.remove(path) }
+        return true
+    }
+
+    /// - Parameter useless: gets what can be removed.
+    /// - Returns: whether the directory can be used.
+    private mutating func scan(
+        _ name: SegmentName, after last: inout RecordPosition, _ useless: inout [String], _ files: SpoolFileSystem
+    ) throws(SpoolFault) -> Bool {
+        let (bytes, size) = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
+            let size = try files.size(file)
+            // The header says whether a later version has written it, which may write larger ones.
+            let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)
+            do throws(SpoolFault) {
+                return (try files.readAll(file, range), size)
+            } catch let fault where fault.isUnreadable {
+                return (try files.readAll(file, range, salvages: true), size)
+            }
+        }
+        switch Segment.scan(name, bytes, after: last) {
+        case .empty where size > Self.largestFile:
+            leave(size)
+            remarks.append("\(path)/\(name) has \(size) bytes, more than any segment. It is left as it is.")
+        case .segment(let segment, let damages):
+            if damages > 0 { remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
+            last = segment.last
+            segments.append(segment)
+        case .empty:
+            useless.append(path + "/\(name)")
+        case .unreadable:
+            leave(size)
+            remarks.append("\(path)/\(name) has no header that can be read. It is left as it is.")
+        case .newer(let version):
+            remarks.append("\(path)/\(name) is of version \(version), which this program doesn't know. The directory is left as it is.")
+            return false
+        }
+        return true
+    }
+
+    /// Leaves a file as it is, and counts its bytes: sizes are whatever a file system says, their sum mustn't overflow.
+    private mutating func leave(_ size: Int) {
+        let bound = 1 << 60
+        otherBytes = min(otherBytes, bound) + min(size, bound)
+    }
+}
