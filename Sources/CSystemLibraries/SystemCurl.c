@@ -348,26 +348,34 @@ void csl_free(void *bytes) { free(bytes); }
 // The sockets by which libcurl wakes itself, which it makes inheritable, as far as the system tells what is open: those that are new.
 // What another thread opens at this very moment may be marked as well, if it is a pair of local sockets, a pipe or an event: it is the
 // mark that such descriptors of libraries should have anyway.
-static void mark_new_descriptors(const bool *before, size_t count) {
-    for (size_t number = 3; number < count; number++) {
+static void mark_new_descriptors(int first, const bool *before, int count) {
+    for (int index = 0; index < count; index++) {
+        int number = first + index;
         struct stat kind;
-        if (before[number] || fstat((int)number, &kind) != 0) continue;
+        if (before[index] || fstat(number, &kind) != 0) continue;
         struct sockaddr_storage name;
         socklen_t length = sizeof name;
         bool is_local = S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0
-            || (S_ISSOCK(kind.st_mode) && getsockname((int)number, (struct sockaddr *)&name, &length) == 0
+            || (S_ISSOCK(kind.st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0
                 && name.ss_family == AF_UNIX && length <= sizeof(sa_family_t));
-        int flags = fcntl((int)number, F_GETFD);
-        if (is_local && flags >= 0) fcntl((int)number, F_SETFD, flags | FD_CLOEXEC);
+        int flags = fcntl(number, F_GETFD);
+        if (is_local && flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
     }
 }
 
 csl_multi *csl_multi_new(void) {
-    enum { count = 4096 };
-    bool before[count];
-    for (int number = 0; number < count; number++) before[number] = fcntl(number, F_GETFD) >= 0;
+    // New descriptors have the lowest numbers that are free. It makes two; other threads may open some meanwhile.
+    enum { most = 4096, most_free = 32 };
+    bool before[most];
+    int first = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), count = 0;
+    if (first >= 0) close(first);
+    else first = STDERR_FILENO + 1;
+    for (int free = 0; count < most && free < most_free; count++) {
+        before[count] = fcntl(first + count, F_GETFD) >= 0;
+        if (!before[count]) free++;
+    }
     csl_multi *multi = curl.multi_init();
-    if (multi) mark_new_descriptors(before, count);
+    if (multi) mark_new_descriptors(first, before, count);
     return multi;
 }
 
