@@ -5,10 +5,12 @@ extension Segment {
         let level: LogLevel
     }
 
-    /// The records in the file, each once, without those that were dropped while they were written.
+    /// The records in the file, each once, without those that were dropped while they were written. Of a file that has nothing but what others
+    /// have, none count.
     func frames(in bytes: ByteBuffer) -> FoundRecords {
         bytes.withUnsafeBytes { bytes in
             var found = FoundRecords()
+            guard first > 0 else { return found }
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
             while let frame = scanner.next() {
                 guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
@@ -19,31 +21,28 @@ extension Segment {
             return found
         }
     }
-}
 
-extension SpoolState {
-    /// A segment was replaced by one with fewer records.
-    mutating func shorten(_ name: SegmentName, to thinned: ThinnedSegment) {
-        guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
-        let excluded = segments[index].excluded
-        for found in thinned.dropped {
-            let position = found.frame.position
-            lose(position, found.level, .overflow) { excluded[$0]?.contains(position) ?? false }
-        }
-        if thinned.isEmpty {
-            segments.remove(at: index)
-            return
-        }
-        var segment = segments[index]
-        segment.counts = LogLevel.allCases.map { _ in 0 }
-        segment.first = 0
-        for found in thinned.kept { segment.note(level: found.level, position: found.frame.position) }
-        segment.length = thinned.content.count
-        segment.fileBytes = thinned.content.count
-        segment.dropped = []
-        segment.keepReports(thinned.kept.lazy.map(\.frame.position))
-        for name in excluded.keys { segment.excluded[name]?.keep(only: thinned.kept.lazy.map(\.frame.position)) }
-        segment.generation += 1
-        segments[index] = segment
+    /// Counts only what is left in the file.
+    mutating func thin(to thinned: ThinnedSegment) {
+        counts = LogLevel.allCases.map { _ in 0 }
+        first = 0
+        for found in thinned.kept { note(level: found.level, position: found.frame.position) }
+        dropped = []
+        length = thinned.fileBytes
+        fileBytes = length
+        let positions = thinned.kept.lazy.map(\.frame.position)
+        keepReports(positions)
+        for name in excluded.keys { excluded[name]?.keep(only: positions) }
+        generation += 1
+    }
+
+    /// The records of the next segment come behind its own.
+    mutating func append(_ next: Segment) {
+        for index in counts.indices { counts[index] += next.counts[index] }
+        last = next.last
+        length += next.length - SegmentHeader.size
+        fileBytes = length
+        takeReports(of: next)
+        for (name, exclusions) in next.excluded where exclusions.count > 0 { excluded[name, default: Exclusions()].formUnion(exclusions) }
     }
 }

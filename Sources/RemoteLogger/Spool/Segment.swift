@@ -66,6 +66,11 @@ struct Segment: Sendable {
         reports.removeAll { !positions.contains($0.position) }
     }
 
+    /// Notes the reports of the next segment, whose records come behind its own.
+    mutating func takeReports(of next: Segment) {
+        reports += next.reports
+    }
+
     /// What a destination's filter keeps out, and with it the reports of what others have lost.
     func exclusions(_ judged: Exclusions?, for name: String, from level: LogLevel) -> Exclusions {
         var exclusions = judged ?? Exclusions()

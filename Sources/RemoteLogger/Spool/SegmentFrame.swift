@@ -36,6 +36,15 @@ struct SegmentFrame: Sendable {
         output.overwrite(at: start + 8, with: checksum)
     }
 
+    /// Writes the frame as one of a segment with that salt.
+    func copy(from bytes: UnsafeRawBufferPointer, salt: UInt64, into output: inout ByteBuffer) {
+        let place = output.count
+        let frame = UnsafeRawBufferPointer(rebasing: bytes[range])
+        output.append(frame.bindMemory(to: UInt8.self))
+        let body = UnsafeRawBufferPointer(rebasing: frame[12...])
+        output.overwrite(at: place + 8, with: Self.checksum(salt: salt, length: payload.count, body: body))
+    }
+
     /// - Parameter body: position and payload.
     private static func checksum(salt: UInt64, length: Int, body: UnsafeRawBufferPointer) -> UInt32 {
         var checksum = CRC32C()

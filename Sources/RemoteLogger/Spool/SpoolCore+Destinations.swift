@@ -95,7 +95,7 @@ private struct DestinationOutlook {
         isOpen = destination.isOpen
         acknowledged = destination.acknowledged
         segments = state.segments.filter { $0.last > destination.acknowledged }
-        straddled = segments.first { $0.first <= destination.acknowledged }
+        straddled = segments.first { $0.first > 0 && $0.first <= destination.acknowledged }
     }
 
     /// Whether what was read is still what there is.
@@ -146,7 +146,8 @@ extension SpoolState {
         }
         judgeMemory(for: name, destination.selection.excludes)
         let whole = segments.filter { $0.first > destination.acknowledged }.reduce(0) { $0 + $1.count(for: name, destination) }
-        let excluded = segments.first { $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?.excluded[name]
+        let excluded = segments.first { $0.first > 0 && $0.last > destination.acknowledged && $0.first <= destination.acknowledged }?
+            .excluded[name]
         let part = beginning.straddled.count { found in
             let position = found.frame.position
             return position > destination.acknowledged && found.level >= level && !(excluded?.contains(position) ?? false)

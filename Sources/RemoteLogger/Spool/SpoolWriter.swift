@@ -111,18 +111,7 @@ extension SpoolCore {
             try files.writeAll(file, segment.length, writer.encoder.written)
             try files.sync(file)
         } catch {
-            // After a failed sync nobody knows what is on the medium: what was synced before stays, and nothing comes behind it.
-            var size = end
-            do throws(SpoolFault) {
-                try files.truncate(file, segment.length)
-                size = segment.length
-            } catch {
-                size = (try? files.size(file)) ?? end
-            }
-            state.withLock { state in
-                guard let index = state.segments.lastIndex(where: { $0.name == segment.name }) else { return }
-                state.segments[index].fileBytes = size
-            }
+            cut(file, of: segment, writtenTo: end)
             seal(&writer)
             throw error
         }
