@@ -22,13 +22,13 @@ extension Segment {
         }
     }
 
-    /// Counts only what is left in the file.
-    mutating func thin(to thinned: ThinnedSegment) {
+    /// Counts only what is left in the file, which has that length now.
+    mutating func thin(to thinned: ThinnedSegment, length: Int) {
         counts = LogLevel.allCases.map { _ in 0 }
         first = 0
         for found in thinned.kept { note(level: found.level, position: found.frame.position) }
         dropped = []
-        length = thinned.fileBytes
+        self.length = length
         fileBytes = length
         let positions = thinned.kept.lazy.map(\.frame.position)
         keepReports(positions)
@@ -36,13 +36,12 @@ extension Segment {
         generation += 1
     }
 
-    /// The records of the next segment come behind its own.
-    mutating func append(_ next: Segment) {
-        for index in counts.indices { counts[index] += next.counts[index] }
-        last = next.last
-        length += next.length - SegmentHeader.size
-        fileBytes = length
-        takeReports(of: next)
-        for (name, exclusions) in next.excluded where exclusions.count > 0 { excluded[name, default: Exclusions()].formUnion(exclusions) }
+    /// Counts the records of the segment before, which the file has before its own.
+    mutating func absorb(_ before: Segment) {
+        for index in counts.indices { counts[index] += before.counts[index] }
+        first = before.first
+        takeReports(of: before)
+        for (name, exclusions) in before.excluded where exclusions.count > 0 { excluded[name, default: Exclusions()].formUnion(exclusions) }
+        generation += 1
     }
 }

@@ -66,9 +66,14 @@ struct Segment: Sendable {
         reports.removeAll { !positions.contains($0.position) }
     }
 
-    /// Notes the reports of the next segment, whose records come behind its own.
-    mutating func takeReports(of next: Segment) {
-        reports += next.reports
+    /// Notes the reports of the segment before, whose records come before its own.
+    mutating func takeReports(of before: Segment) {
+        reports = before.reports + reports
+    }
+
+    /// Whether it has the same bytes: within a generation a file only grows.
+    func isLike(_ other: Segment?) -> Bool {
+        name == other?.name && length == other?.length && generation == other?.generation
     }
 
     /// What a destination's filter keeps out, and with it the reports of what others have lost.
@@ -88,8 +93,9 @@ struct Segment: Sendable {
 
     /// Reads a file through.
     ///
-    /// - Parameter position: the last record before the segment: one that isn't behind it was written twice, when a sync had failed.
-    static func scan(_ name: SegmentName, _ bytes: ByteBuffer, after position: RecordPosition) -> Scan {
+    /// - Parameter bound: the first record that a later segment has: what stands from there on is written there once more, since a sync had
+    ///   failed, or the process ended while two segments became one.
+    static func scan(_ name: SegmentName, _ bytes: ByteBuffer, before bound: RecordPosition = .max) -> Scan {
         bytes.withUnsafeBytes { bytes in
             // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
             let header = SegmentHeader(bytes)
@@ -100,10 +106,13 @@ struct Segment: Sendable {
             var segment = Segment(name: name, salt: header.salt)
             segment.length = bytes.count
             segment.fileBytes = bytes.count
-            segment.last = position
             var scanner = SegmentScanner(bytes, from: SegmentHeader.size, salt: header.salt)
             var decoder = RecordDecoder()
             while let frame = scanner.next() {
+                guard frame.position < bound else {
+                    segment.length = frame.start
+                    break
+                }
                 guard frame.position > segment.last, let level = frame.level(in: bytes) else { continue }
                 segment.note(level: level, position: frame.position)
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[frame.payload])

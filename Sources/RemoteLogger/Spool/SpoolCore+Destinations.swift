@@ -108,13 +108,6 @@ private struct DestinationOutlook {
     }
 }
 
-extension Segment {
-    /// Whether it has the same bytes.
-    fileprivate func isLike(_ other: Segment?) -> Bool {
-        name == other?.name && length == other?.length
-    }
-}
-
 /// How a destination begins.
 struct DestinationBeginning {
     /// What it gets; `nil` when nobody uses it.

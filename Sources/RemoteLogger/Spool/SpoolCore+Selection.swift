@@ -1,19 +1,19 @@
 import WebServiceClient
 
-/// What the filter of a destination that begins has said of segments, by their names and lengths.
+/// What the filter of a destination that begins has said of segments, as they were then.
 struct JudgedSegments {
     private(set) var exclusions: [SegmentName: Exclusions] = [:]
-    private var lengths: [SegmentName: Int] = [:]
+    private var judged: [SegmentName: Segment] = [:]
 
-    func has(_ segment: Segment) -> Bool { lengths[segment.name] == segment.length }
+    func has(_ segment: Segment) -> Bool { segment.isLike(judged[segment.name]) }
 
     mutating func note(_ segment: Segment, _ exclusions: Exclusions) {
-        lengths[segment.name] = segment.length
+        judged[segment.name] = segment
         self.exclusions[segment.name] = exclusions
     }
 
     mutating func forget(_ segment: Segment) {
-        lengths[segment.name] = nil
+        judged[segment.name] = nil
         exclusions[segment.name] = nil
     }
 }

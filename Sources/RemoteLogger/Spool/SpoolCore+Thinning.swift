@@ -2,6 +2,8 @@ import WebServiceClient
 
 /// How segments lose records of the lowest level, and small ones become one: of a level that is rare little is left of each, and an hour of an
 /// outage would leave files by the ten thousand, which take more blocks than bytes, and time to look through.
+///
+/// Every step is one file in the place of another. Where the process ends between two of them, records stand in two files; the later one counts.
 extension SpoolCore {
     /// Removes the records of a level from a segment, and with them those that nobody needs.
     ///
@@ -9,12 +11,11 @@ extension SpoolCore {
     func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }
-        let path = directory.path + "/\(name)"
         let bytes: ByteBuffer
         do throws(SpoolFault) {
-            bytes = try files.with(path, .read) { file throws(SpoolFault) in try files.readAll(file, 0..<segment.length) }
+            bytes = try read(segment, in: directory)
         } catch let fault where fault.isMissing {
-            noteMissing(name)
+            exchange.withLock { _ in noteMissing(name) }
             return true
         } catch let fault where fault.isUnreadable {
             return false
@@ -29,20 +30,39 @@ extension SpoolCore {
             }
         }
         guard isDropped.contains(true) else { return false }
-        let thinned = ThinnedSegment(bytes, frames, dropping: isDropped)
+        let thinned = ThinnedSegment(segment, bytes, frames, dropping: isDropped)
         guard thinned.fileBytes < segment.fileBytes else { return false }
-        let before = state.withLock { $0.segment(before: name, withRoomFor: thinned.bytes, within: settings.segmentBytes) }
-        if let before, !thinned.isEmpty { return try join(segment, as: thinned, to: before, in: directory) }
-        return try replace(segment, in: directory, by: thinned)
+        return try replace(thinned, behind: predecessor(of: thinned, in: directory), in: directory)
     }
 
-    /// Writes what is left of a segment into another file, which takes its place.
-    private func replace(_ segment: Segment, in directory: SpoolDirectory, by thinned: ThinnedSegment) throws(SpoolFault) -> Bool {
+    private func read(_ segment: Segment, in directory: SpoolDirectory) throws(SpoolFault) -> ByteBuffer {
+        try files.with(directory.path + "/\(segment.name)", .read) { file throws(SpoolFault) in
+            try files.readAll(file, 0..<segment.length)
+        }
+    }
+
+    /// The small segment before, which what is left of one can become one with; `nil` without one, or where it can't be read.
+    private func predecessor(of thinned: ThinnedSegment, in directory: SpoolDirectory) -> ThinnedSegment? {
+        // While both are there, and should the process end then, the disk has no more than before.
+        guard !thinned.isEmpty, let before = state.withLock({ $0.segment(before: thinned.segment) }),
+            before.length <= settings.segmentBytes / 4,
+            before.length + thinned.bytes < thinned.segment.fileBytes, let bytes = try? read(before, in: directory)
+        else { return nil }
+        let frames = before.frames(in: bytes)
+        state.withLock { $0.recount(before.name, found: frames) }
+        return frames.isEmpty ? nil : ThinnedSegment(before, bytes, frames, dropping: frames.map { _ in false })
+    }
+
+    /// Writes what is left of a segment, behind all of the one before if it is given, into another file, which takes its place.
+    private func replace(
+        _ thinned: ThinnedSegment, behind before: ThinnedSegment?, in directory: SpoolDirectory
+    ) throws(SpoolFault) -> Bool {
         let temporary = directory.path + "/" + SpoolDirectory.temporary
-        let path = directory.path + "/\(segment.name)"
+        let path = directory.path + "/\(thinned.segment.name)"
+        let content = thinned.content(behind: before)
         do throws(SpoolFault) {
             try files.with(temporary, .create) { file throws(SpoolFault) in
-                try files.writeAll(file, 0, thinned.content(salt: segment.salt))
+                try files.writeAll(file, 0, content)
                 try files.sync(file)
             }
         } catch {
@@ -50,9 +70,8 @@ extension SpoolCore {
             throw error
         }
         let result = exchange.withLock { _ -> Result<Bool, SpoolFault> in
-            let isFree = state.withLock { $0.isFree(thinned) }
             do throws(SpoolFault) {
-                guard isFree else {
+                guard state.withLock({ $0.allows(thinned, behind: before) }) else {
                     try files.remove(temporary)
                     return .success(false)
                 }
@@ -66,57 +85,24 @@ extension SpoolCore {
                 try? files.remove(temporary)
                 return .failure(error)
             }
-            state.withLock { $0.shorten(segment.name, to: thinned) }
+            state.withLock { $0.shorten(thinned, length: content.count) }
             return .success(true)
         }
-        let isDone = try result.get()
-        if isDone { try files.syncDirectory(directory.path) }
-        return isDone
+        guard try result.get() else { return false }
+        try files.syncDirectory(directory.path)
+        if let before { try absorb(before, by: thinned.segment, in: directory) }
+        return true
     }
 
-    /// Writes what is left of a segment behind the one before. Where the process ends in between, both have it, and the second is passed over.
-    private func join(
-        _ segment: Segment, as thinned: ThinnedSegment, to before: Segment, in directory: SpoolDirectory
-    ) throws(SpoolFault) -> Bool {
-        do throws(SpoolFault) {
-            let isDone = try files.with(directory.path + "/\(before.name)", .update) { file throws(SpoolFault) -> Bool in
-                var isDone = false
-                defer { if !isDone { cut(file, of: before, writtenTo: before.length + thinned.bytes) } }
-                try files.writeAll(file, before.length, thinned.frames(salt: before.salt))
-                try files.sync(file)
-                let result = exchange.withLock { _ in
-                    Result { () throws(SpoolFault) -> Bool in
-                        guard state.withLock({ $0.isFree(thinned) && $0.canJoin(segment, to: before) }) else { return false }
-                        try files.removeIfThere(directory.path + "/\(segment.name)")
-                        state.withLock { $0.join(segment.name, as: thinned, to: before.name) }
-                        return true
-                    }
-                }
-                isDone = try result.get()
-                return isDone
+    /// Removes the file of a segment whose records stand in the next one, too.
+    private func absorb(_ before: ThinnedSegment, by next: Segment, in directory: SpoolDirectory) throws(SpoolFault) {
+        try exchange.withLock { _ in
+            Result { () throws(SpoolFault) in
+                guard state.withLock({ $0.canAbsorb(before, by: next.name) }) else { return }
+                try files.removeIfThere(directory.path + "/\(before.segment.name)")
+                state.withLock { $0.absorb(before.segment.name, by: next.name) }
             }
-            if isDone { try files.syncDirectory(directory.path) }
-            return isDone
-        } catch let fault where fault.isMissing {
-            noteMissing(before.name)
-            return true
-        }
-    }
-
-    /// Takes back what was written behind a segment: nobody knows what of it is on the medium, and nothing comes behind it where that fails.
-    ///
-    /// - Parameter end: how far it was to be written.
-    func cut(_ file: Int32, of segment: Segment, writtenTo end: Int) {
-        var size = end
-        do throws(SpoolFault) {
-            try files.truncate(file, segment.length)
-            size = segment.length
-        } catch {
-            size = (try? files.size(file)) ?? end
-        }
-        state.withLock { state in
-            guard let index = state.segments.lastIndex(where: { $0.name == segment.name }) else { return }
-            state.segments[index].fileBytes = size
-        }
+        }.get()
+        try files.syncDirectory(directory.path)
     }
 }

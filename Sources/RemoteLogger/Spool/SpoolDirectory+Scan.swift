@@ -31,41 +31,58 @@ extension SpoolDirectory {
                 leave(try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) })
             }
         }
-        var last: RecordPosition = 0
         for name in names.sorted() {
             epoch = max(epoch, name.epoch)
-            guard try scan(name, after: &last, &useless, files) else { return false }
+            guard try scan(name, &useless, files) else { return false }
         }
+        let superseded = try supersede(files)
         guard lastPosition <= SegmentFrame.lastPosition / 2 else {
             remarks.append("\(path) has records at places that no program comes to. The directory is left as it is.")
             return false
         }
-        for path in useless { try files.remove(path) }
+        // What stands in their place must not be less sure than they are.
+        if !superseded.isEmpty { try files.syncDirectory(path) }
+        for path in useless + superseded { try files.remove(path) }
         return true
+    }
+
+    /// Leaves out the records that later segments have, too: these were synced later.
+    ///
+    /// - Returns: the files of which nothing is left.
+    private mutating func supersede(_ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
+        var superseded: [String] = []
+        var bound = RecordPosition.max
+        for index in segments.indices.reversed() where segments[index].first > 0 {
+            let segment = segments[index]
+            if segment.last >= bound {
+                let (bytes, _) = try read(segment.name, files)
+                guard case .segment(let shorter, _) = Segment.scan(segment.name, bytes, before: bound) else { continue }
+                if shorter.first == 0 {
+                    superseded.append(path + "/\(segment.name)")
+                    segments.remove(at: index)
+                    continue
+                }
+                segments[index] = shorter
+            }
+            bound = segments[index].first
+        }
+        // A segment without records is kept as long as what stands before it.
+        for index in segments.indices where segments[index].first == 0 { segments[index].last = index > 0 ? segments[index - 1].last : 0 }
+        return superseded
     }
 
     /// - Parameter useless: gets what can be removed.
     /// - Returns: whether the directory can be used.
     private mutating func scan(
-        _ name: SegmentName, after last: inout RecordPosition, _ useless: inout [String], _ files: SpoolFileSystem
+        _ name: SegmentName, _ useless: inout [String], _ files: SpoolFileSystem
     ) throws(SpoolFault) -> Bool {
-        let (bytes, size) = try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
-            let size = try files.size(file)
-            // The header says whether a later version has written it, which may write larger ones.
-            let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)
-            do throws(SpoolFault) {
-                return (try files.readAll(file, range), size)
-            } catch let fault where fault.isUnreadable {
-                return (try files.readAll(file, range, salvages: true), size)
-            }
-        }
-        switch Segment.scan(name, bytes, after: last) {
+        let (bytes, size) = try read(name, files)
+        switch Segment.scan(name, bytes) {
         case .empty where size > Self.largestFile:
             leave(size)
             remarks.append("\(path)/\(name) has \(size) bytes, more than any segment. It is left as it is.")
         case .segment(let segment, let damages):
             if damages > 0 { remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
-            last = segment.last
             segments.append(segment)
         case .empty:
             useless.append(path + "/\(name)")
@@ -77,6 +94,20 @@ extension SpoolDirectory {
             return false
         }
         return true
+    }
+
+    /// - Returns: a segment's bytes, of one that is too large only where the header is, and their number.
+    private func read(_ name: SegmentName, _ files: SpoolFileSystem) throws(SpoolFault) -> (bytes: ByteBuffer, size: Int) {
+        return try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
+            let size = try files.size(file)
+            // The header says whether a later version has written it, which may write larger ones.
+            let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)
+            do throws(SpoolFault) {
+                return (try files.readAll(file, range), size)
+            } catch let fault where fault.isUnreadable {
+                return (try files.readAll(file, range, salvages: true), size)
+            }
+        }
     }
 
     /// Leaves a file as it is, and counts its bytes: sizes are whatever a file system says, their sum mustn't overflow.

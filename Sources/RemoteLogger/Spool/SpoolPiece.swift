@@ -45,7 +45,10 @@ struct SpoolPiece: Sendable {
             var consumed = 0
             let excluded = batch.destination.flatMap { segment.excluded[$0] }
             while let frame = scanner.next() {
-                if frame.position > batch.cursor, !segment.dropped.contains(frame.position), let level = frame.level(in: bytes) {
+                // What stands before its own is counted for another one.
+                if frame.position > batch.cursor, frame.position >= segment.first, !segment.dropped.contains(frame.position),
+                    let level = frame.level(in: bytes)
+                {
                     if level < batch.level || excluded?.contains(frame.position) ?? false {
                         batch.cursor = frame.position
                     } else {

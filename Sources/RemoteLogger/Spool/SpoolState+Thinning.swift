@@ -1,47 +1,45 @@
 /// What becomes of segments that lose records.
 extension SpoolState {
-    /// Whether a segment can lose what is to go: a reader may have handed some of it out since that was asked first.
-    func isFree(_ thinned: ThinnedSegment) -> Bool {
-        !thinned.dropped.contains { isPinned($0.frame.position) }
+    /// The segment before another one; `nil` without one that has records, and where a filter is still to be asked for either.
+    func segment(before segment: Segment) -> Segment? {
+        guard let index = segments.firstIndex(where: { $0.isLike(segment) }), index > 0, segments[index - 1].first > 0,
+            !isUnjudged(segments[index - 1].name), !isUnjudged(segment.name)
+        else { return nil }
+        return segments[index - 1]
     }
 
-    /// The segment before another one, where it has room for what is left of that; `nil` without one.
-    func segment(before name: SegmentName, withRoomFor bytes: Int, within bound: Int) -> Segment? {
-        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0 else { return nil }
-        let before = segments[index - 1]
-        return before.length + bytes <= bound && canJoin(segments[index], to: before) ? before : nil
+    private func isUnjudged(_ name: SegmentName) -> Bool {
+        destinations.values.contains { $0.unjudged.contains(name) }
     }
 
-    /// Whether one segment stands before another one as it was seen, and its records can be followed by the other's.
-    func canJoin(_ segment: Segment, to before: Segment) -> Bool {
-        guard let index = segments.firstIndex(where: { $0.name == segment.name }), index > 0 else { return false }
+    /// Whether a segment can be exchanged for what is left of it: a reader may have handed out some of what is to go since that was asked first.
+    func allows(_ thinned: ThinnedSegment, behind before: ThinnedSegment?) -> Bool {
+        segments.contains { $0.isLike(thinned.segment) } && !thinned.dropped.contains { isPinned($0.frame.position) }
+            && before.map { canAbsorb($0, by: thinned.segment.name) } ?? true
+    }
+
+    /// Whether a segment stands before another one, and is as it was seen.
+    func canAbsorb(_ before: ThinnedSegment, by name: SegmentName) -> Bool {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0 else { return false }
         let now = segments[index - 1]
-        // What a failed write has left can't be followed by anything; what a destination's filter hasn't judged is judged by the file.
-        return now.name == before.name && now.length == before.length && now.fileBytes == now.length && now.first > 0
-            && !destinations.values.contains { $0.unjudged.contains(before.name) || $0.unjudged.contains(segment.name) }
+        return now.isLike(before.segment) && now.count(from: .trace) == before.count && !isUnjudged(now.name) && !isUnjudged(name)
     }
 
-    /// A segment was replaced by one with fewer records.
-    mutating func shorten(_ name: SegmentName, to thinned: ThinnedSegment) {
-        guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
-        drop(thinned, of: index)
-        if thinned.isEmpty { segments.remove(at: index) } else { segments[index].thin(to: thinned) }
-    }
-
-    /// What is left of a segment stands behind the one before now, and its file is gone.
-    mutating func join(_ name: SegmentName, as thinned: ThinnedSegment, to before: SegmentName) {
-        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0, segments[index - 1].name == before else { return }
-        drop(thinned, of: index)
-        var next = segments.remove(at: index)
-        next.thin(to: thinned)
-        segments[index - 1].append(next)
-    }
-
-    private mutating func drop(_ thinned: ThinnedSegment, of index: Int) {
+    /// A segment was replaced by a file of that length with fewer of its records.
+    mutating func shorten(_ thinned: ThinnedSegment, length: Int) {
+        guard let index = segments.firstIndex(where: { $0.name == thinned.segment.name }) else { return }
         let excluded = segments[index].excluded
         for found in thinned.dropped {
             let position = found.frame.position
             lose(position, found.level, .overflow) { excluded[$0]?.contains(position) ?? false }
         }
+        if thinned.isEmpty { segments.remove(at: index) } else { segments[index].thin(to: thinned, length: length) }
+    }
+
+    /// The records of a segment stand in the next one's file, too, and its own is gone.
+    mutating func absorb(_ before: SegmentName, by name: SegmentName) {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0, segments[index - 1].name == before else { return }
+        segments[index].absorb(segments[index - 1])
+        segments.remove(at: index - 1)
     }
 }

@@ -118,6 +118,23 @@ extension SpoolCore {
         return state.withLock { $0.commit(items, in: segment.name, length: end) }
     }
 
+    /// Takes back what was written behind a segment: nobody knows what of it is on the medium, and nothing comes behind it where that fails.
+    ///
+    /// - Parameter end: how far it was to be written.
+    private func cut(_ file: Int32, of segment: Segment, writtenTo end: Int) {
+        var size = end
+        do throws(SpoolFault) {
+            try files.truncate(file, segment.length)
+            size = segment.length
+        } catch {
+            size = (try? files.size(file)) ?? end
+        }
+        state.withLock { state in
+            guard let index = state.segments.lastIndex(where: { $0.name == segment.name }) else { return }
+            state.segments[index].fileBytes = size
+        }
+    }
+
     /// The segment that is written to, a new one if need be; `nil` when there is no room for one.
     private func activeSegment(_ writer: inout SpoolWriter) throws(SpoolFault) -> (file: Int32, name: SegmentName)? {
         if let active = writer.active { return active }

@@ -1,5 +1,7 @@
 /// What is left of a segment without some of its records.
 struct ThinnedSegment: Sendable {
+    /// As it was.
+    let segment: Segment
     private let source: ByteBuffer
     private let records: FoundRecords
     /// For each of them, whether it goes.
@@ -11,7 +13,8 @@ struct ThinnedSegment: Sendable {
     ///   - source: the bytes of the segment's file.
     ///   - records: what is found in them.
     ///   - isDropped: for each of these, whether it goes.
-    init(_ source: ByteBuffer, _ records: FoundRecords, dropping isDropped: [Bool]) {
+    init(_ segment: Segment, _ source: ByteBuffer, _ records: FoundRecords, dropping isDropped: [Bool]) {
+        self.segment = segment
         self.source = source
         self.records = records
         self.isDropped = isDropped
@@ -21,6 +24,8 @@ struct ThinnedSegment: Sendable {
     /// The bytes of a file with nothing else.
     var fileBytes: Int { SegmentHeader.size + bytes }
 
+    /// How many records stay.
+    var count: Int { isDropped.count { !$0 } }
     /// The records that stay.
     var kept: some Sequence<Segment.Found> { records(thatGo: false) }
     /// The records that go.
@@ -32,26 +37,19 @@ struct ThinnedSegment: Sendable {
         zip(records, isDropped).lazy.filter { $0.1 == thatGo }.map(\.0)
     }
 
-    /// The file of a segment with that salt and what is left.
-    func content(salt: UInt64) -> ByteBuffer {
+    /// The file of the segment with what is left of it, behind what is left of the one before, if that is given.
+    func content(behind before: ThinnedSegment? = nil) -> ByteBuffer {
         var content = ByteBuffer()
-        content.reserve(fileBytes)
-        SegmentHeader(salt: salt).bytes.withUnsafeBufferPointer { content.append($0) }
-        write(salt: salt, into: &content)
+        content.reserve(fileBytes + (before?.bytes ?? 0))
+        SegmentHeader(salt: segment.salt).bytes.withUnsafeBufferPointer { content.append($0) }
+        before?.write(salt: segment.salt, into: &content)
+        write(salt: segment.salt, into: &content)
         return content
-    }
-
-    /// What is left, for a segment with that salt.
-    func frames(salt: UInt64) -> ByteBuffer {
-        var frames = ByteBuffer()
-        frames.reserve(bytes)
-        write(salt: salt, into: &frames)
-        return frames
     }
 
     private func write(salt: UInt64, into output: inout ByteBuffer) {
         source.withUnsafeBytes { source in
-            for found in kept { found.frame.copy(from: source, salt: salt, into: &output) }
+            for found in kept { found.frame.copy(from: source, salt: salt == segment.salt ? nil : salt, into: &output) }
         }
     }
 }

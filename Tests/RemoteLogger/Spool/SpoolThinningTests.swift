@@ -9,15 +9,15 @@ import WebServiceClient
 @Suite(.serialized) struct SpoolThinningTests {
     private static let bound = 64 << 10
     /// Every so manieth call only, unless all are asked for: each is a run of its own.
-    private static let step = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? 11 : 1
+    private static let step = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? 41 : 1
 
     /// Logs rounds of twenty records, of which two are errors, into a spool that is full after ten of them.
     ///
     /// - Returns: the errors that were synced.
-    private static func run(_ harness: SpoolHarness, rounds: Int) async -> Set<UInt64> {
+    private static func run(_ harness: SpoolHarness, rounds: Int, from start: Int = 0) async -> Set<UInt64> {
         var synced: Set<UInt64> = []
         let text = String(repeating: "x", count: 250)
-        for round in 0..<rounds where !harness.disk.isDead {
+        for round in start..<start + rounds where !harness.disk.isDead {
             let first = UInt64(round * 20 + 1)
             harness.append((first..<first + 20).map { .sample($0, $0 % 10 == 0 ? .error : .info, text) })
             if await harness.spool.sync() { synced.formUnion([first + 9, first + 19]) }
@@ -33,7 +33,8 @@ import WebServiceClient
         let harness = try Self.harness()
         let errors = await Self.run(harness, rounds: 400)
         #expect(errors.count == 800)
-        #expect(harness.disk.segments.count <= 36, "\(harness.disk.segments.count)")
+        // Two that follow each other have more than a quarter of a segment together.
+        #expect(harness.disk.segments.count <= 64, "\(harness.disk.segments.count)")
         #expect(harness.spool.statistics.segments == harness.disk.segments.count)
         #expect(harness.disk.peak <= Self.bound, "\(harness.disk.peak)")
         let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
@@ -74,8 +75,22 @@ import WebServiceClient
         let read = await next.readAll().sequences
         #expect(read == read.sorted() && Set(read).count == read.count && read.count == held, "\(note): held \(held), read \(read.count)")
         #expect(errors.isSubset(of: read), "\(note): lost \(errors.subtracting(read).sorted())")
-        _ = await Self.run(next, rounds: 5)
-        #expect(next.disk.peak <= Self.bound, "\(note)")
+    }
+
+    /// The next process goes on in the full spool: its accounts are exact, the bound holds, and what it found comes before its own.
+    private static func goOn(_ disk: MemoryDisk, _ note: String) async throws {
+        let next = try Self.harness(disk)
+        let found = next.store.load.records
+        _ = await Self.run(next, rounds: 60)
+        #expect(next.disk.peak <= Self.bound, "\(note): \(next.disk.peak)")
+        let lost = next.takeLosses().reduce(0) { $0 + $1.count }
+        let held = next.store.load.records
+        let read = await next.readAll()
+        let accounts = "\(found) found, \(lost) lost, \(held) held, \(read.count) read"
+        #expect(found + 1_200 == lost + held && held == read.count, "\(note): \(accounts)")
+        #expect(zip(read, read.dropFirst()).allSatisfy { $0.position < $1.position }, "\(note)")
+        next.store.acknowledge(through: read.last?.position ?? 0)
+        #expect(next.store.load.records == 0, "\(note)")
     }
 
     @Test func `killed or without power at any call, no error is lost, nor there twice`() async throws {
@@ -86,9 +101,51 @@ import WebServiceClient
         for call in stride(from: 60, through: whole.calls, by: Self.step) {
             let disk = MemoryDisk(dyingAt: call)
             let errors = await Self.run(try Self.harness(disk), rounds: 40)
-            try await Self.check(disk.afterKill(), errors, "killed at \(call)")
-            try await Self.check(disk.afterPowerFailure(using: &generator), errors, "without power at \(call)")
+            let (killed, cut) = (disk.afterKill(), disk.afterPowerFailure(using: &generator))
+            try await Self.check(killed.afterKill(), errors, "killed at \(call)")
+            try await Self.check(cut.afterKill(), errors, "without power at \(call)")
+            try await Self.goOn(killed, "killed at \(call)")
+            try await Self.goOn(cut, "without power at \(call)")
         }
+    }
+
+    @Test func `each destination's records, filters and reports come along`() async throws {
+        let harness = try Self.harness()
+        let odd = try #require(harness.spool.store(for: "odd", minimumLevel: .info) { $0.sequence % 2 == 1 })
+        let tens = try #require(harness.spool.store(for: "tens", minimumLevel: .error, includes: nil))
+        var losses = [0, 0]
+        for round in 0..<150 {
+            _ = await Self.run(harness, rounds: 1, from: round)
+            losses[0] += odd.takeLosses().reduce(0) { $0 + $1.count }
+            losses[1] += tens.takeLosses().reduce(0) { $0 + $1.count }
+        }
+        #expect(harness.disk.segments.count <= 64 && harness.disk.peak <= Self.bound)
+        for (index, (store, expected)) in [(odd, 1_500), (tens, 300)].enumerated() {
+            let held = store.load.records
+            var read: [UInt64] = []
+            var cursor = RecordPosition(0)
+            while case let batch = await store.read(after: cursor, limits: BatchLimits()), let last = batch.last {
+                read += batch.sequences
+                cursor = last.position
+            }
+            #expect(read.count == held && held + losses[index] == expected, "\(index): \(read.count) of \(held), \(losses[index]) lost")
+            #expect(read == read.sorted() && read.allSatisfy { index == 0 ? $0 % 2 == 1 : $0 % 10 == 0 })
+        }
+    }
+
+    @Test func `what is on its way stays, and who removes files doesn't stop it`() async throws {
+        let harness = try Self.harness()
+        _ = await Self.run(harness, rounds: 12)
+        let batch = await harness.store.read(after: 0, limits: BatchLimits(records: 30))
+        #expect(batch.count == 30)
+        _ = await Self.run(harness, rounds: 60, from: 12)
+        #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 30)).sequences == batch.sequences)
+        // Every second file goes.
+        for (index, path) in harness.disk.segments.enumerated() where index % 2 == 0 { harness.disk[path] = nil }
+        _ = await Self.run(harness, rounds: 60, from: 72)
+        let read = await harness.readAll(after: batch.last?.position ?? 0)
+        let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
+        #expect(read.count + lost + 30 == 132 * 20 && harness.disk.peak <= Self.bound)
     }
 
     /// EIO, ENOSPC: of each call that thinning makes, at each of its times.
