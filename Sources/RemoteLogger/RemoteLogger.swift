@@ -82,8 +82,8 @@ public struct RemoteLogger: Sendable {
         await pipeline.flush(within: limit)
     }
 
-    /// Delivers what can be delivered within the time, then closes every sink. What is left, and what is logged later, is counted as
-    /// dropped.
+    /// Delivers what can be delivered within the time, then closes every sink. What is left stays in a shipper's spool for the next run, or is
+    /// counted as dropped without one, as is what is logged later.
     ///
     /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {

@@ -77,7 +77,8 @@ final class CallReport: Sendable {
         guard let body = finish() else { return }
         let level = response.status >= 500 ? max(self.level, .error) : response.status >= 400 ? max(self.level, .warning) : self.level
         let remark = isLeft ? ", body left unread" : ""
-        log(level, "\(name) \(response.status) in \(milliseconds)" + remark, metadata(response, body))
+        let elapsed = elapsed
+        log(level, "\(name) \(response.status) in \(Self.text(elapsed))" + remark, metadata(response, body, elapsed))
     }
 
     /// There is no response, or its body broke off.
@@ -85,9 +86,10 @@ final class CallReport: Sendable {
         guard let body = finish() else { return }
         let isCancelled = error is CancellationError
         let outcome = isCancelled ? "cancelled" : response == nil ? "failed" : "broke off"
+        let elapsed = elapsed
         log(
-            isCancelled ? .debug : max(level, .error), "\(name) \(outcome) after \(milliseconds)",
-            metadata(response, body), error: isCancelled ? nil : error)
+            isCancelled ? .debug : max(level, .error), "\(name) \(outcome) after \(Self.text(elapsed))",
+            metadata(response, body, elapsed), error: isCancelled ? nil : error)
     }
 
     /// Logs without a place in the source: the one where the call was made isn't known here.
@@ -111,17 +113,18 @@ final class CallReport: Sendable {
 
     private var name: String { "\(context.identity) \(request.method)" }
 
+    /// Milliseconds since the call began.
     private var elapsed: Double {
         let now = logger.pipeline.clock.uptime
         return Double(now > start ? now - start : 0) / 1e6
     }
 
-    private var milliseconds: String {
-        "\((elapsed * 10).rounded() / 10) ms"
+    private static func text(_ milliseconds: Double) -> String {
+        "\((milliseconds * 10).rounded() / 10) ms"
     }
 
     /// The names are those of OpenTelemetry's semantic conventions, where these have one.
-    private func metadata(_ response: TransportResponse?, _ body: Progress) -> LogMetadata {
+    private func metadata(_ response: TransportResponse?, _ body: Progress, _ elapsed: Double) -> LogMetadata {
         var metadata: LogMetadata = [
             "client": context.identity.client, "endpoint": context.identity.key, "url.template": context.identity.route,
             "http.request.method": request.method.rawValue, "url.full": SecretMask.text(of: request.url),

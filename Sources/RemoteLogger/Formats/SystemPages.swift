@@ -10,10 +10,10 @@ import Musl
 ///
 /// glibc learns from the first block of 128 KiB or more that is given back to it: from then on, each of its arenas keeps up to twice as much as
 /// that block had. A program with eight busy threads keeps 16 MiB for one block of a megabyte. What doubles its memory as it grows gives back
-/// blocks of half the size, hence the bound of ``least``.
+/// blocks of half the size, and smaller ones that come and go leave holes in each arena, hence the bound of ``least``.
 enum SystemPages {
     /// Blocks of fewer bytes are the allocator's.
-    static let least = 64 << 10
+    static let least = 16 << 10
 
     /// A block of zeros; `nil` when the system has none.
     static func allocate(_ bytes: Int) -> UnsafeMutablePointer<UInt8>? {

@@ -17,6 +17,8 @@ final class ShippingCore: Sendable {
     /// Held while losses are told: see ``tellLosses(atOnce:)``.
     let telling = Locked(())
     private let selection: RecordSelection
+    /// When it began, on the clock.
+    private let started: UInt64
     private let task = Locked<Task<Void, Never>?>(nil)
 
     init(format: any LogFormat, sender: any PayloadSender, settings: ShippingSettings, store: any RecordStore) {
@@ -25,6 +27,7 @@ final class ShippingCore: Sendable {
         self.settings = settings
         self.store = store
         selection = settings.selection
+        started = settings.clock.uptime
         pace = ReceiverPace(settings: settings)
     }
 
@@ -162,7 +165,9 @@ final class ShippingCore: Sendable {
             counts.found = UInt64(clamping: load.found)
             counts.buffered = UInt64(clamping: load.records)
             counts.bufferedBytes = load.bytes
-            counts.oldestAge = load.first == nil ? nil : .nanoseconds(Int64(clamping: now &- min(now, load.firstSince)))
+            // What an earlier run has left came at times that this run's clock doesn't know.
+            let since = min(now, load.firstSince > 0 ? load.firstSince : started)
+            counts.oldestAge = load.first == nil ? nil : .nanoseconds(Int64(clamping: now - since))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
             counts.nextAttempt = pace.nextAttempt(at: now)
             counts.concurrency = pace.limit

@@ -10,10 +10,9 @@ extension Segment {
     func frames(in bytes: ByteBuffer) -> FoundRecords {
         bytes.withUnsafeBytes { bytes in
             var found = FoundRecords()
-            guard first > 0 else { return found }
             var scanner = SegmentScanner(bytes, from: min(bytes.count, SegmentHeader.size), salt: salt)
             while let frame = scanner.next() {
-                guard frame.position >= first, frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
+                guard has(frame.position), frame.position > found.last?.frame.position ?? 0, !dropped.contains(frame.position),
                     let level = frame.level(in: bytes)
                 else { continue }
                 found.append(Found(frame: frame, level: level))
@@ -22,8 +21,9 @@ extension Segment {
         }
     }
 
-    /// Counts only what is left in the file, which has that length now.
+    /// Counts only what is left in the file, which has that length now, maybe with copies of what stands before.
     mutating func thin(to thinned: ThinnedSegment, length: Int) {
+        hasCopies = length > thinned.fileBytes
         counts = LogLevel.allCases.map { _ in 0 }
         first = 0
         for found in thinned.kept { note(level: found.level, position: found.frame.position) }
@@ -40,6 +40,7 @@ extension Segment {
     mutating func absorb(_ before: Segment) {
         for index in counts.indices { counts[index] += before.counts[index] }
         first = before.first
+        hasCopies = false
         takeReports(of: before)
         for (name, exclusions) in before.excluded where exclusions.count > 0 { excluded[name, default: Exclusions()].formUnion(exclusions) }
         generation += 1

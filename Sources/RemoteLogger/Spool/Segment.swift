@@ -18,6 +18,8 @@ struct Segment: Sendable {
     var excluded: [String: Exclusions] = [:]
     /// The reports of losses, each of which is for one destination.
     private(set) var reports: [Report] = []
+    /// Whether the file has the records of the segment before in front of its own, where that file couldn't be removed yet.
+    var hasCopies = false
     /// How often the file was replaced by a shorter one.
     var generation = 0
 
@@ -35,6 +37,9 @@ struct Segment: Sendable {
         if first == 0 { first = position }
         last = position
     }
+
+    /// Whether a place is one of its own: what stands in the file before these, or behind, is counted for another one, or for none.
+    func has(_ position: RecordPosition) -> Bool { first > 0 && position >= first && position <= last }
 
     /// How many records are of a level or above.
     func count(from level: LogLevel) -> Int {
@@ -93,9 +98,12 @@ struct Segment: Sendable {
 
     /// Reads a file through.
     ///
-    /// - Parameter bound: the first record that a later segment has: what stands from there on is written there once more, since a sync had
-    ///   failed, or the process ended while two segments became one.
-    static func scan(_ name: SegmentName, _ bytes: ByteBuffer, before bound: RecordPosition = .max) -> Scan {
+    /// - Parameters:
+    ///   - previous: the last record that an earlier segment has; what stands up to there isn't counted.
+    ///   - bound: the first record that a later segment has; what stands from there on isn't counted.
+    static func scan(
+        _ name: SegmentName, _ bytes: ByteBuffer, after previous: RecordPosition = 0, before bound: RecordPosition = .max
+    ) -> Scan {
         bytes.withUnsafeBytes { bytes in
             // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
             let header = SegmentHeader(bytes)
@@ -113,7 +121,7 @@ struct Segment: Sendable {
                     segment.length = frame.start
                     break
                 }
-                guard frame.position > segment.last, let level = frame.level(in: bytes) else { continue }
+                guard frame.position > max(segment.last, previous), let level = frame.level(in: bytes) else { continue }
                 segment.note(level: level, position: frame.position)
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[frame.payload])
                 // A report is one of few records without a sequence: the others needn't be read.

@@ -11,6 +11,12 @@ extension SpoolCore {
     func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }
+        // What goes here would be found in the next file by the next run.
+        if let next = state.withLock({ $0.copies(of: name) }) {
+            let bytes = try read(next, in: directory)
+            let frames = next.frames(in: bytes)
+            return try replace(ThinnedSegment(next, bytes, frames, dropping: frames.map { _ in false }), behind: nil, in: directory)
+        }
         let bytes: ByteBuffer
         do throws(SpoolFault) {
             bytes = try read(segment, in: directory)
@@ -32,7 +38,8 @@ extension SpoolCore {
         guard isDropped.contains(true) else { return false }
         let thinned = ThinnedSegment(segment, bytes, frames, dropping: isDropped)
         guard thinned.fileBytes < segment.fileBytes else { return false }
-        return try replace(thinned, behind: predecessor(of: thinned, in: directory), in: directory)
+        if let before = predecessor(of: thinned, in: directory), try replace(thinned, behind: before, in: directory) { return true }
+        return try replace(thinned, behind: nil, in: directory)
     }
 
     private func read(_ segment: Segment, in directory: SpoolDirectory) throws(SpoolFault) -> ByteBuffer {
@@ -45,7 +52,7 @@ extension SpoolCore {
     private func predecessor(of thinned: ThinnedSegment, in directory: SpoolDirectory) -> ThinnedSegment? {
         // While both are there, and should the process end then, the disk has no more than before.
         guard !thinned.isEmpty, let before = state.withLock({ $0.segment(before: thinned.segment) }),
-            before.length <= settings.segmentBytes / 4,
+            before.length <= settings.segmentBytes / 2,
             before.length + thinned.bytes < thinned.segment.fileBytes, let bytes = try? read(before, in: directory)
         else { return nil }
         let frames = before.frames(in: bytes)

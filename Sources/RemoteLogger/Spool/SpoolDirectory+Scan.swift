@@ -35,40 +35,53 @@ extension SpoolDirectory {
             epoch = max(epoch, name.epoch)
             guard try scan(name, &useless, files) else { return false }
         }
-        let superseded = try supersede(files)
-        guard lastPosition <= SegmentFrame.lastPosition / 2 else {
+        guard max(segments.map(\.last).max() ?? 0, lastPosition) <= SegmentFrame.lastPosition / 2 else {
             remarks.append("\(path) has records at places that no program comes to. The directory is left as it is.")
             return false
         }
+        let superseded = try supersede(files)
         // What stands in their place must not be less sure than they are.
         if !superseded.isEmpty { try files.syncDirectory(path) }
         for path in useless + superseded { try files.remove(path) }
         return true
     }
 
-    /// Leaves out the records that later segments have, too: these were synced later.
+    /// Leaves out the records that later segments have, too, since a sync had failed, or a process ended while two became one: these were synced
+    /// later. Only where the later one is damaged, and the earlier isn't, the earlier one's count.
     ///
     /// - Returns: the files of which nothing is left.
     private mutating func supersede(_ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
+        var last: RecordPosition = 0
+        for (index, segment) in segments.enumerated() {
+            if !damaged.contains(segment.name) {
+                last = max(last, segment.last)
+            } else if segment.first > 0, segment.first <= last {
+                segments[index] = try rescan(segment, after: last, files)
+            }
+        }
         var superseded: [String] = []
         var bound = RecordPosition.max
         for index in segments.indices.reversed() where segments[index].first > 0 {
             let segment = segments[index]
-            if segment.last >= bound {
-                let (bytes, _) = try read(segment.name, files)
-                guard case .segment(let shorter, _) = Segment.scan(segment.name, bytes, before: bound) else { continue }
-                if shorter.first == 0 {
-                    superseded.append(path + "/\(segment.name)")
-                    segments.remove(at: index)
-                    continue
-                }
-                segments[index] = shorter
+            if segment.first >= bound {
+                superseded.append(path + "/\(segment.name)")
+                segments.remove(at: index)
+            } else {
+                if segment.last >= bound { segments[index] = try rescan(segment, before: bound, files) }
+                bound = segment.first
             }
-            bound = segments[index].first
         }
         // A segment without records is kept as long as what stands before it.
         for index in segments.indices where segments[index].first == 0 { segments[index].last = index > 0 ? segments[index - 1].last : 0 }
         return superseded
+    }
+
+    private func rescan(
+        _ segment: Segment, after previous: RecordPosition = 0, before bound: RecordPosition = .max, _ files: SpoolFileSystem
+    ) throws(SpoolFault) -> Segment {
+        let (bytes, _) = try read(segment.name, files)
+        guard case .segment(let rest, _) = Segment.scan(segment.name, bytes, after: previous, before: bound) else { return segment }
+        return rest
     }
 
     /// - Parameter useless: gets what can be removed.
@@ -82,7 +95,10 @@ extension SpoolDirectory {
             leave(size)
             remarks.append("\(path)/\(name) has \(size) bytes, more than any segment. It is left as it is.")
         case .segment(let segment, let damages):
-            if damages > 0 { remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.") }
+            if damages > 0 {
+                damaged.insert(name)
+                remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.")
+            }
             segments.append(segment)
         case .empty:
             useless.append(path + "/\(name)")

@@ -19,6 +19,8 @@ struct SpoolDirectory: Sendable {
     let path: String
     var lock: Int32
     var segments: [Segment] = []
+    /// Those in which something is damaged.
+    var damaged: Set<SegmentName> = []
     var cursors: [String: DestinationCursor] = [:]
     /// The bytes of files that aren't the spool's own.
     var otherBytes = 0

@@ -45,8 +45,7 @@ struct SpoolPiece: Sendable {
             var consumed = 0
             let excluded = batch.destination.flatMap { segment.excluded[$0] }
             while let frame = scanner.next() {
-                // What stands before its own is counted for another one.
-                if frame.position > batch.cursor, frame.position >= segment.first, !segment.dropped.contains(frame.position),
+                if frame.position > batch.cursor, segment.has(frame.position), !segment.dropped.contains(frame.position),
                     let level = frame.level(in: bytes)
                 {
                     if level < batch.level || excluded?.contains(frame.position) ?? false {

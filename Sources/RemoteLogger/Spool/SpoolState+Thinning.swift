@@ -8,6 +8,12 @@ extension SpoolState {
         return segments[index - 1]
     }
 
+    /// The segment behind another one, if its file has copies of that one's records.
+    func copies(of name: SegmentName) -> Segment? {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index + 1 < segments.count else { return nil }
+        return segments[index + 1].hasCopies ? segments[index + 1] : nil
+    }
+
     private func isUnjudged(_ name: SegmentName) -> Bool {
         destinations.values.contains { $0.unjudged.contains(name) }
     }

@@ -35,6 +35,24 @@ import WebServiceClient
         await harness.shipper.shutdown(within: .zero)
     }
 
+    @Test func `what an earlier run has left counts from the start of this one`() async throws {
+        let disk = MemoryDisk()
+        for run in 0..<2 {
+            let receiver = GatedReceiver()
+            let harness = try Harness(transport: receiver) { settings in
+                guard let clock = settings.clock as? ManualLogClock else { return }
+                clock.advance(by: .seconds(7_200))
+                settings.spool = .inMemory(run == 0 ? disk : disk.afterKill(), clock)
+            }
+            if run == 1 {
+                harness.clock.advance(by: .seconds(5))
+                #expect(harness.shipper.statistics.oldestAge == .seconds(5))
+            }
+            harness.logger.error("a")
+            await harness.shipper.shutdown(within: .zero)
+        }
+    }
+
     @Test(arguments: [false, true]) func `what is left behind a batch is as old as itself`(hasSpool: Bool) async throws {
         let receiver = GatedReceiver()
         let harness = try Self.harness(receiver, interval: .seconds(60), hasSpool: hasSpool)

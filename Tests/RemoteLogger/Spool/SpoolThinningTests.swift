@@ -33,7 +33,7 @@ import WebServiceClient
         let harness = try Self.harness()
         let errors = await Self.run(harness, rounds: 400)
         #expect(errors.count == 800)
-        // Two that follow each other have more than a quarter of a segment together.
+        // Two that follow each other have more than half a segment together.
         #expect(harness.disk.segments.count <= 64, "\(harness.disk.segments.count)")
         #expect(harness.spool.statistics.segments == harness.disk.segments.count)
         #expect(harness.disk.peak <= Self.bound, "\(harness.disk.peak)")
@@ -164,6 +164,12 @@ import WebServiceClient
             #expect(read == read.sorted() && read.count + lost == 800, "\(name) \(number)")
             #expect(Set(read).isSuperset(of: (1...80).map { $0 * 10 }), "\(name) \(number)")
             #expect(disk.peak <= Self.bound, "\(name) \(number): \(disk.peak)")
+            // What was told as lost doesn't come back.
+            _ = await Self.run(harness, rounds: 20, from: 40)
+            let held = await harness.readAll().sequences
+            await harness.end()
+            let found = await (try Self.harness(disk.afterKill())).readAll().sequences
+            #expect(Set(found).isSubset(of: held) && found.count == Set(found).count, "\(name) \(number)")
         }
     }
 }
