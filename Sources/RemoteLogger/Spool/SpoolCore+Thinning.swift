@@ -13,7 +13,7 @@ extension SpoolCore {
         guard let directory = writer.directory, let segment = found else { return false }
         // What goes here would be found in the next file by the next run.
         if let next = state.withLock({ $0.copies(of: name) }) {
-            let bytes = try read(next, in: directory)
+            guard let bytes = try? read(next, in: directory) else { return false }
             let frames = next.frames(in: bytes)
             return try replace(ThinnedSegment(next, bytes, frames, dropping: frames.map { _ in false }), behind: nil, in: directory)
         }
