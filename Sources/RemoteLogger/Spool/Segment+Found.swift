@@ -25,6 +25,7 @@ extension Segment {
     mutating func thin(to thinned: ThinnedSegment, length: Int) {
         hasCopies = length > thinned.fileBytes
         counts = LogLevel.allCases.map { _ in 0 }
+        found = nil
         first = 0
         for found in thinned.kept { note(level: found.level, position: found.frame.position) }
         dropped = []

@@ -18,6 +18,8 @@ struct Segment: Sendable {
     var excluded: [String: Exclusions] = [:]
     /// The reports of losses, each of which is for one destination.
     private(set) var reports: [Report] = []
+    /// Where something was damaged, the records that were found: what the medium gives later was counted as lost. `nil` where nothing was.
+    var found: Exclusions?
     /// Whether the file has the records of the segment before in front of its own, where that file couldn't be removed yet.
     var hasCopies = false
     /// How often the file was replaced by a shorter one.
@@ -34,12 +36,15 @@ struct Segment: Sendable {
     /// Counts a record that comes next.
     mutating func note(level: LogLevel, position: RecordPosition) {
         counts[Int(level.rawValue)] += 1
+        found?.insert(position)
         if first == 0 { first = position }
         last = position
     }
 
     /// Whether a place is one of its own: what stands in the file before these, or behind, is counted for another one, or for none.
-    func has(_ position: RecordPosition) -> Bool { first > 0 && position >= first && position <= last }
+    func has(_ position: RecordPosition) -> Bool {
+        first > 0 && position >= first && position <= last && found?.contains(position) ?? true
+    }
 
     /// How many records are of a level or above.
     func count(from level: LogLevel) -> Int {

@@ -23,6 +23,9 @@ extension SpoolState {
             }
         }
         segments[index].counts = counts
+        var there = Exclusions()
+        for record in found { there.insert(record.frame.position) }
+        segments[index].found = there
         segments[index].keepReports(found.lazy.map(\.frame.position))
         for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.frame.position)) }
     }

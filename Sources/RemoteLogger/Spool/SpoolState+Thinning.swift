@@ -28,7 +28,9 @@ extension SpoolState {
     func canAbsorb(_ before: ThinnedSegment, by name: SegmentName) -> Bool {
         guard let index = segments.firstIndex(where: { $0.name == name }), index > 0 else { return false }
         let now = segments[index - 1]
-        return now.isLike(before.segment) && now.count(from: .trace) == before.count && !isUnjudged(now.name) && !isUnjudged(name)
+        // What was found in the next one's file as it is doesn't know of copies.
+        return segments[index].found == nil && now.isLike(before.segment) && now.count(from: .trace) == before.count
+            && !isUnjudged(now.name) && !isUnjudged(name)
     }
 
     /// A segment was replaced by a file of that length with fewer of its records.

@@ -65,4 +65,19 @@ import WebServiceClient
         #expect(harness.takeLosses().map(\.count) == [20])
         #expect(harness.store.load.records == 10 && harness.store.load.unread == 0)
     }
+
+    @Test func `what counts as lost isn't delivered when the medium can read it again`() async throws {
+        let harness = try SpoolHarness()
+        harness.append((1...10).map { .sample($0) })
+        #expect(await harness.spool.sync())
+        harness.disk.faults.withLock { $0 = { call, _ in call == "read" ? 5 : nil } }
+        #expect(await harness.readAll().isEmpty)
+        harness.clock.advance(by: .seconds(11))
+        #expect(await harness.readAll().isEmpty)
+        harness.disk.faults.withLock { $0 = { _, _ in nil } }
+        harness.append([.sample(11)])
+        #expect(await harness.spool.sync())
+        #expect(await harness.readAll().sequences == [11])
+        #expect(harness.takeLosses().map(\.count) == [10] && harness.store.load.records == 1)
+    }
 }
