@@ -13,9 +13,8 @@ extension SpoolCore {
         guard let directory = writer.directory, let segment = found else { return false }
         // What goes here would be found in the next file by the next run.
         if let next = state.withLock({ $0.copies(of: name) }) {
-            guard let bytes = try? read(next, in: directory) else { return false }
-            let frames = next.frames(in: bytes)
-            return try replace(ThinnedSegment(next, bytes, frames, dropping: frames.map { _ in false }), behind: nil, in: directory)
+            guard let whole = whole(next, in: directory) else { return false }
+            return try replace(whole, behind: nil, in: directory)
         }
         let bytes: ByteBuffer
         do throws(SpoolFault) {
@@ -53,11 +52,17 @@ extension SpoolCore {
         // While both are there, and should the process end then, the disk has no more than before.
         guard !thinned.isEmpty, let before = state.withLock({ $0.segment(before: thinned.segment) }),
             before.length <= settings.segmentBytes / 2,
-            before.length + thinned.bytes < thinned.segment.fileBytes, let bytes = try? read(before, in: directory)
+            before.length + thinned.bytes < thinned.segment.fileBytes, let whole = whole(before, in: directory), !whole.isEmpty
         else { return nil }
-        let frames = before.frames(in: bytes)
-        state.withLock { $0.recount(before.name, found: frames) }
-        return frames.isEmpty ? nil : ThinnedSegment(before, bytes, frames, dropping: frames.map { _ in false })
+        return whole
+    }
+
+    /// A segment with all of its records, which are counted as they are found; `nil` where it can't be read.
+    private func whole(_ segment: Segment, in directory: SpoolDirectory) -> ThinnedSegment? {
+        guard let bytes = try? read(segment, in: directory) else { return nil }
+        let frames = segment.frames(in: bytes)
+        state.withLock { $0.recount(segment.name, found: frames) }
+        return ThinnedSegment(segment, bytes, frames, dropping: frames.map { _ in false })
     }
 
     /// Writes what is left of a segment, behind all of the one before if it is given, into another file, which takes its place.

@@ -31,15 +31,16 @@ extension SpoolDirectory {
                 leave(try files.with(path + "/" + file, .read) { file throws(SpoolFault) in try files.size(file) })
             }
         }
+        var damaged: Set<SegmentName> = []
         for name in names.sorted() {
             epoch = max(epoch, name.epoch)
-            guard try scan(name, &useless, files) else { return false }
+            guard try scan(name, &useless, &damaged, files) else { return false }
         }
-        guard max(segments.map(\.last).max() ?? 0, lastPosition) <= SegmentFrame.lastPosition / 2 else {
+        guard lastPosition <= SegmentFrame.lastPosition / 2 else {
             remarks.append("\(path) has records at places that no program comes to. The directory is left as it is.")
             return false
         }
-        let superseded = try supersede(files)
+        let superseded = try supersede(damaged, files)
         // What stands in their place must not be less sure than they are.
         if !superseded.isEmpty { try files.syncDirectory(path) }
         for path in useless + superseded { try files.remove(path) }
@@ -49,8 +50,9 @@ extension SpoolDirectory {
     /// Leaves out the records that later segments have, too, since a sync had failed, or a process ended while two became one: these were synced
     /// later. Only where the later one is damaged, and the earlier isn't, the earlier one's count.
     ///
+    /// - Parameter damaged: the segments in which something is.
     /// - Returns: the files of which nothing is left.
-    private mutating func supersede(_ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
+    private mutating func supersede(_ damaged: Set<SegmentName>, _ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
         var last: RecordPosition = 0
         for (index, segment) in segments.enumerated() {
             if !damaged.contains(segment.name) {
@@ -84,10 +86,12 @@ extension SpoolDirectory {
         return rest
     }
 
-    /// - Parameter useless: gets what can be removed.
+    /// - Parameters:
+    ///   - useless: gets what can be removed.
+    ///   - damaged: gets the segments in which something is.
     /// - Returns: whether the directory can be used.
     private mutating func scan(
-        _ name: SegmentName, _ useless: inout [String], _ files: SpoolFileSystem
+        _ name: SegmentName, _ useless: inout [String], _ damaged: inout Set<SegmentName>, _ files: SpoolFileSystem
     ) throws(SpoolFault) -> Bool {
         let (bytes, size) = try read(name, files)
         switch Segment.scan(name, bytes) {
@@ -114,7 +118,7 @@ extension SpoolDirectory {
 
     /// - Returns: a segment's bytes, of one that is too large only where the header is, and their number.
     private func read(_ name: SegmentName, _ files: SpoolFileSystem) throws(SpoolFault) -> (bytes: ByteBuffer, size: Int) {
-        return try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
+        try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
             let size = try files.size(file)
             // The header says whether a later version has written it, which may write larger ones.
             let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)

@@ -17,23 +17,21 @@ struct SpoolDirectory: Sendable {
     private static let slots = 256
 
     let path: String
-    var lock: Int32
+    private(set) var lock: Int32
     var segments: [Segment] = []
-    /// Those in which something is damaged.
-    var damaged: Set<SegmentName> = []
     var cursors: [String: DestinationCursor] = [:]
     /// The bytes of files that aren't the spool's own.
     var otherBytes = 0
     /// The highest epoch of any segment.
     var epoch: UInt64 = 0
     /// The directories that lead to it and may have names in them that power loss would take.
-    var unsyncedParents: [String] = []
+    private(set) var unsyncedParents: [String] = []
     /// What there is to tell, each with the path of what it is about.
     var remarks: [String] = []
 
     /// The highest position that was ever used, as far as can be known.
     var lastPosition: RecordPosition {
-        max(segments.last?.last ?? 0, cursors.values.map(\.position).max() ?? 0)
+        max(segments.map(\.last).max() ?? 0, cursors.values.map(\.position).max() ?? 0)
     }
 
     /// Opens the first directory that is free.
