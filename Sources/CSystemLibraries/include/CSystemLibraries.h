@@ -8,7 +8,11 @@
 #include "SystemZlib.h"
 #include "SystemZstd.h"
 
-// And what Swift lacks on older systems.
+// What Swift lacks on older systems.
 #include "SharedNumber.h"
+
+// And the C library's own structures, of which Swift gets no members.
+#include "SystemClock.h"
+#include "SystemFile.h"
 
 #endif

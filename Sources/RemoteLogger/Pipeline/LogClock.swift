@@ -1,12 +1,5 @@
+import CSystemLibraries
 import WebServiceClient
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// The clock of loggers and shippers. Tests give their own, whose time moves when they say so.
 public protocol LogClock: Sendable {
@@ -28,21 +21,15 @@ public struct SystemLogClock: LogClock {
     public init() {}
 
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z; 0 before that.
-    public var time: UInt64 { Self.nanoseconds(of: CLOCK_REALTIME) }
+    public var time: UInt64 { UInt64(max(0, csl_wall_nanoseconds())) }
 
     /// The monotonic time in nanoseconds.
-    public var uptime: UInt64 { Self.nanoseconds(of: CLOCK_MONOTONIC) }
+    public var uptime: UInt64 { UInt64(max(0, csl_uptime_nanoseconds())) }
 
     /// Waits on the monotonic clock.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return try Task.checkCancellation() }
         try await Task.sleep(for: duration.bounded)
-    }
-
-    private static func nanoseconds(of clock: clockid_t) -> UInt64 {
-        var now = timespec()
-        guard clock_gettime(clock, &now) == 0, now.tv_sec >= 0 else { return 0 }
-        return UInt64(now.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: now.tv_nsec)
     }
 }
 

@@ -23,21 +23,20 @@ enum LineTarget: Sendable, Equatable {
         var path = path
         for _ in 0..<40 {
             if let number = descriptor(named: path) { return .descriptor(number) }
-            var status = stat()
-            guard lstat(path, &status) == 0 else {
+            var status = csl_file_status()
+            guard csl_status_at_path(path, false, &status) == 0 else {
                 guard errno == ENOENT else { throw .last("lstat") }
                 return .file(path)
             }
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: return .file(path)
-            case S_IFLNK:
-                let destination = try destination(ofLink: path)
-                // The links of other processes' descriptors tell what these are, not where: `pipe:[123]`.
-                var end = stat()
-                if lstat(destination, &status) != 0, stat(path, &end) == 0, end.st_mode & S_IFMT != S_IFREG { return .device(path) }
-                path = destination
-            default: return .device(path)
+            if status.is_regular { return .file(path) }
+            guard status.is_link else { return .device(path) }
+            let destination = try destination(ofLink: path)
+            // The links of other processes' descriptors tell what these are, not where: `pipe:[123]`.
+            var end = csl_file_status()
+            if csl_status_at_path(destination, false, &status) != 0, csl_status_at_path(path, true, &end) == 0, !end.is_regular {
+                return .device(path)
             }
+            path = destination
         }
         throw SpoolFault(ELOOP, "readlink")
     }

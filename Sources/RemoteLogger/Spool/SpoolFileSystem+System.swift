@@ -1,3 +1,4 @@
+import CSystemLibraries
 import Foundation
 
 #if canImport(Darwin)
@@ -56,9 +57,9 @@ extension SpoolFileSystem {
             }
         },
         size: { file throws(SpoolFault) in
-            var status = stat()
-            _ = try repeating("fstat") { fstat(file, &status) }
-            return Int(status.st_size)
+            var status = csl_file_status()
+            _ = try repeating("fstat") { csl_status_of_file(file, &status) }
+            return Int(status.size)
         },
         read: { file, offset, buffer throws(SpoolFault) in
             try repeating("read") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
@@ -102,8 +103,8 @@ extension SpoolFileSystem {
             parents.append(parent.isEmpty ? "." : parent)
         } catch {
             // It is there, or somebody else has made it meanwhile. Not every file system says so by EEXIST.
-            var status = stat()
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
+            var status = csl_file_status()
+            guard csl_status_at_path(path, true, &status) == 0, status.is_folder else { throw error }
         }
     }
 

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import CSystemLibraries
 
 /// A point in time on the system's clock that never goes back and counts on while the machine sleeps: what `ContinuousClock` tells, as a
 /// plain number.
@@ -36,14 +30,7 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
 
     /// This moment.
     static var now: MonotonicInstant {
-        var time = timespec()
-        #if canImport(Darwin)
-        // The one that `ContinuousClock` reads: the other is slowed down and sped up, and the two would drift apart.
-        clock_gettime(CLOCK_MONOTONIC_RAW, &time)
-        #else
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        #endif
-        return MonotonicInstant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
+        MonotonicInstant(nanoseconds: csl_continuous_nanoseconds())
     }
 
     /// The instant that is so much later; at most a hundred years, on both sides.

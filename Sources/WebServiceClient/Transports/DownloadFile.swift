@@ -1,3 +1,4 @@
+import CSystemLibraries
 import Foundation
 
 #if canImport(Darwin)
@@ -25,9 +26,9 @@ struct DownloadFile {
         name = destination.lastPathComponent
         self.destination = destination.path(percentEncoded: false)
         self.replacing = replacing
-        var status = stat()
-        if lstat(self.destination, &status) == 0 {
-            guard status.st_mode & S_IFMT != S_IFDIR else {
+        var status = csl_file_status()
+        if csl_status_at_path(self.destination, false, &status) == 0 {
+            guard !status.is_folder else {
                 throw DownloadError(message: "The destination \(name) is a folder: name a file in it.", destinationExists: true)
             }
             guard replacing else { throw Self.exists(name) }

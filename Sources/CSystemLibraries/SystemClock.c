@@ -1,0 +1,22 @@
+#include "SystemClock.h"
+
+#include <time.h>
+
+static int64_t nanoseconds(clockid_t clock) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0) return 0;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t csl_wall_nanoseconds(void) { return nanoseconds(CLOCK_REALTIME); }
+
+int64_t csl_uptime_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
+
+int64_t csl_continuous_nanoseconds(void) {
+#ifdef __APPLE__
+    // The one that ContinuousClock reads: the other is slowed down and sped up, and the two would drift apart.
+    return nanoseconds(CLOCK_MONOTONIC_RAW);
+#else
+    return nanoseconds(CLOCK_BOOTTIME);
+#endif
+}

@@ -1,0 +1,22 @@
+#include "SystemFile.h"
+
+#include <sys/stat.h>
+
+static int told(int result, const struct stat *found, csl_file_status *status) {
+    if (result != 0) return result;
+    status->size = found->st_size;
+    status->is_regular = S_ISREG(found->st_mode);
+    status->is_folder = S_ISDIR(found->st_mode);
+    status->is_link = S_ISLNK(found->st_mode);
+    return 0;
+}
+
+int csl_status_of_file(int file, csl_file_status *status) {
+    struct stat found;
+    return told(fstat(file, &found), &found, status);
+}
+
+int csl_status_at_path(const char *path, bool follows_links, csl_file_status *status) {
+    struct stat found;
+    return told(follows_links ? stat(path, &found) : lstat(path, &found), &found, status);
+}

@@ -1,0 +1,22 @@
+#ifndef CSYSTEMLIBRARIES_SYSTEMFILE_H
+#define CSYSTEMLIBRARIES_SYSTEMFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What stat() tells, as far as the package asks: the members of its structure belong to a module that changes, as timespec's do.
+
+typedef struct csl_file_status {
+    int64_t size;
+    bool is_regular;
+    bool is_folder;
+    bool is_link;
+} csl_file_status;
+
+/// fstat(): 0, or -1 with errno set.
+int csl_status_of_file(int file, csl_file_status *status);
+
+/// stat(), or lstat() where links aren't followed: 0, or -1 with errno set.
+int csl_status_at_path(const char *path, bool follows_links, csl_file_status *status);
+
+#endif
