@@ -9,7 +9,7 @@ import WebServiceClient
 @Suite(.serialized) struct SpoolThinningTests {
     private static let bound = 64 << 10
     /// Every so manieth call only, unless all are asked for: each is a run of its own.
-    private static let step = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? 41 : 1
+    private static let (step, faultStep) = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? (131, 97) : (1, 31)
 
     /// Logs rounds of twenty records, of which two are errors, into a spool that is full after ten of them.
     ///
@@ -31,15 +31,15 @@ import WebServiceClient
 
     @Test func `a full spool has few segments, whatever is left of each`() async throws {
         let harness = try Self.harness()
-        let errors = await Self.run(harness, rounds: 400)
-        #expect(errors.count == 800)
+        let errors = await Self.run(harness, rounds: 200)
+        #expect(errors.count == 400)
         // Two that follow each other have more than half a segment together.
         #expect(harness.disk.segments.count <= 64, "\(harness.disk.segments.count)")
         #expect(harness.spool.statistics.segments == harness.disk.segments.count)
         #expect(harness.disk.peak <= Self.bound, "\(harness.disk.peak)")
         let lost = harness.takeLosses().reduce(0) { $0 + $1.count }
         let held = harness.store.load.records
-        #expect(held + lost == 8_000)
+        #expect(held + lost == 4_000)
         let next = try SpoolHarness(harness.disk.afterKill())
         #expect(next.store.load.records == held)
         let (read, found) = (await harness.readAll(), await next.readAll())
@@ -151,7 +151,7 @@ import WebServiceClient
     /// EIO, ENOSPC: of each call that thinning makes, at each of its times.
     @Test(arguments: ["write", "fsync", "unlink", "rename", "ftruncate", "open"], [5, 28] as [Int32])
     func `a call that fails costs nothing`(name: String, code: Int32) async throws {
-        for number in stride(from: 70, to: 260, by: 31) {
+        for number in stride(from: 70, to: 260, by: Self.faultStep) {
             let disk = MemoryDisk()
             disk.faults.withLock { $0 = { call, at in call == name && (number..<number + 9).contains(at) ? code : nil } }
             let harness = try Self.harness(disk)
