@@ -10,7 +10,7 @@ struct SecretNames: Sendable {
 
     /// A name is secret that contains one of these: those that errors mask, too.
     private static let words = SecretMask.words
-    /// A name is secret that is one of these, of three or four bytes.
+    /// A name is secret that is one of these, of two to four bytes.
     private static let whole = SecretMask.wholeNames.map { packed($0.utf8) }
     /// Parameters are, and metadata; in running text these name too much else.
     private static let parameterNames = ["key", "sig", "code"]

@@ -40,7 +40,7 @@ final class ShippingReporter: Sendable {
     func noteFailure(_ message: String, next: Duration) {
         guard change(\.isFailing, to: true) else { return }
         core.report(
-            .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next).")
+            .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next.roundedToMilliseconds).")
     }
 
     func notePause(status: Int?, reason: String, next: Duration) {
@@ -49,7 +49,7 @@ final class ShippingReporter: Sendable {
         core.report(
             .warning,
             "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. The records are kept, "
-                + "the next attempt is in \(next).")
+                + "the next attempt is in \(next.roundedToMilliseconds).")
     }
 
     func noteAnswer() {

@@ -16,7 +16,7 @@ package enum SecretMask {
     ]
 
     /// Names that are a secret's as a whole, of four bytes at most.
-    package static let wholeNames = ["pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
+    package static let wholeNames = ["pw", "pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
 
     /// Of parameters, too; in bodies these name too much else.
     private static let parameterNames = ["key", "sig", "code", "appid"]
