@@ -40,7 +40,9 @@ final class ShippingReporter: Sendable {
     func noteFailure(_ message: String, next: Duration) {
         guard change(\.isFailing, to: true) else { return }
         core.report(
-            .warning, "\(receiver) takes no log records at present (\(quoted(message))); they are kept, the next attempt is in \(next.roundedToMilliseconds).")
+            .warning,
+            "\(receiver) takes no log records at present (\(quoted(message))); they are kept, "
+                + "the next attempt is in \(next.roundedToMilliseconds).")
     }
 
     func notePause(status: Int?, reason: String, next: Duration) {

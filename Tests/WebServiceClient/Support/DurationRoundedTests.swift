@@ -12,7 +12,9 @@ import WebServiceClient
     }
 
     @Test func `The longest durations stay what they are`() {
-        for duration in [Duration(secondsComponent: .max, attosecondsComponent: 0), Duration(secondsComponent: .min, attosecondsComponent: 0)] {
+        for duration in [
+            Duration(secondsComponent: .max, attosecondsComponent: 0), Duration(secondsComponent: .min, attosecondsComponent: 0),
+        ] {
             #expect(duration.roundedToMilliseconds == duration)
         }
     }
