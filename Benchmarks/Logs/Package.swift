@@ -23,9 +23,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
             ],
             path: "Sources/LogGoals",
+            // Not MemberImportVisibility, for the reason that the library's Package.swift gives for tests.
             swiftSettings: [
-                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
+                .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
             ]),
     ]
 )

@@ -4,10 +4,10 @@ import PackageDescription
 
 // Transports side by side: `Benchmarks/transport`. A package of its own, so that the other benchmarks don't fetch SwiftNIO.
 
+// Not MemberImportVisibility, for the reason that the library's Package.swift gives for tests.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
