@@ -51,7 +51,7 @@ import WebServiceTesting
         }
         let logger = RemoteLogger(label: "nasty", sinks: [shipper])
         for number in 0..<count { logger.info("m\(number)") }
-        #expect(await shipper.flush(within: .seconds(120)), "everything is delivered")
+        #expect(await shipper.flush(within: .seconds(300)), "everything is delivered")
         let counts = shipper.statistics
         await shipper.shutdown(within: .zero)
         #expect(counts.emitted == UInt64(count) && counts.delivered == UInt64(count) && counts.dropped.isEmpty && counts.buffered == 0)

@@ -186,7 +186,7 @@ import WebServiceTesting
         for number in 0..<40 as Range<UInt64> {
             shipper.write(.sample(number + 1, .info, String(repeating: "x", count: number == 7 ? 9_000 : 1_000)))
         }
-        #expect(await shipper.flush(within: .seconds(120)) == false, "one is too large")
+        #expect(await shipper.flush(within: .seconds(300)) == false, "one is too large")
         let counts = shipper.statistics
         #expect(counts.emitted == 40 && counts.delivered == 39 && counts.dropped == [.oversize: 1] && counts.buffered == 0)
         #expect(stored.withLock { $0.count } == 39 && counts.requests == UInt64(heads.withLock { $0 }))

@@ -89,7 +89,7 @@ final class ScriptedReceiver: Sendable {
                 ], error: number % 10 == 0 ? CancellationError() : nil)
             if number % 50 == 0 { try await Task.sleep(for: .milliseconds(1)) }
         }
-        let isDone = await shipper.flush(within: .seconds(240))
+        let isDone = await shipper.flush(within: .seconds(300))
         _ = isDone
         let counts = shipper.statistics
         await shipper.shutdown(within: .seconds(1))

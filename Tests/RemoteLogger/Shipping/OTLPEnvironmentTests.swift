@@ -60,7 +60,7 @@ import WebServiceClient
         ])
         let shipper = try LogShipper(otlp: environment, transport: receiver) { $0.compression = .none }
         shipper.write(.sample())
-        #expect(await shipper.shutdown(within: .seconds(60)))
+        #expect(await shipper.shutdown(within: .seconds(300)))
         let request = try #require(receiver.requests.first)
         #expect(request.url.absoluteString == "http://receiver.test/v1/logs" && request.headers["X-Team"] == "shop")
         #expect(String(decoding: receiver.bodies[0], as: UTF8.self).contains("service.name"))

@@ -24,7 +24,7 @@ import WebServiceClient
             let sink = sink(disk)
             sink.write(.sample(1, .info, "a\(run)\nforged"))
             sink.write(.sample(2, .info, "b\(run)"))
-            #expect(await sink.shutdown(within: .seconds(60)))
+            #expect(await sink.shutdown(within: .seconds(300)))
             sink.write(.sample(3, .info, "late"))
             #expect(sink.leftOut == 1)
         }
@@ -37,15 +37,15 @@ import WebServiceClient
         let sink = sink(disk, FileRotation(bytes: 20, files: 2))
         for number in 10..<40 {
             sink.write(.sample(1, .info, "line \(number)"))
-            if number % 4 == 0 { #expect(await sink.flush(within: .seconds(60))) }
+            if number % 4 == 0 { #expect(await sink.flush(within: .seconds(300))) }
         }
-        #expect(await sink.flush(within: .seconds(60)))
+        #expect(await sink.flush(within: .seconds(300)))
         #expect(text(disk) == "line 38\nline 39\n")
         #expect(text(disk, ".1") == "line 36\nline 37\n" && text(disk, ".2") == "line 34\nline 35\n")
         #expect(disk.paths.count == 3)
         sink.write(.sample(1, .info, String(repeating: "x", count: 50)))
         sink.write(.sample(1, .info, "y"))
-        #expect(await sink.flush(within: .seconds(60)))
+        #expect(await sink.flush(within: .seconds(300)))
         #expect(text(disk) == "y\n" && text(disk, ".1").count == 51)
     }
 
@@ -55,7 +55,7 @@ import WebServiceClient
         for hour in 0..<6 {
             sink.write(.sample(1, .info, "hour \(hour)"))
             sink.write(.sample(1, .info, "again"))
-            #expect(await sink.flush(within: .seconds(60)))
+            #expect(await sink.flush(within: .seconds(300)))
             clock.advance(by: .seconds(3_600))
         }
         #expect(text(disk) == "hour 5\nagain\n")
@@ -70,10 +70,10 @@ import WebServiceClient
             if number == 140 { disk.faults.withLock { $0 = { name, _ in name == call ? 28 : nil } } }
             if number == 180 { disk.faults.withLock { $0 = { _, _ in nil } } }
             sink.write(.sample(1, .info, "line \(number)"))
-            if number % 3 == 0 { _ = await sink.flush(within: .seconds(60)) }
+            if number % 3 == 0 { _ = await sink.flush(within: .seconds(300)) }
             written += 1
         }
-        #expect(await sink.flush(within: .seconds(60)))
+        #expect(await sink.flush(within: .seconds(300)))
         let lines = disk.paths.flatMap { String(decoding: disk[$0] ?? [], as: UTF8.self).split(separator: "\n") }
         #expect(lines.allSatisfy { $0.wholeMatch(of: /line \d\d\d|… \d+ records left out.*/) != nil })
         let told = lines.compactMap { $0.firstMatch(of: /… (\d+) records/).flatMap { Int($0.1) } }.reduce(0, +)
@@ -90,7 +90,7 @@ import WebServiceClient
         (rotation.files, rotation.bytes, rotation.period) = (files, files < 0 ? .min : 1, files < 0 ? .seconds(-1) : nil)
         let sink = sink(disk, rotation)
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
-        #expect(await sink.flush(within: .seconds(60)))
+        #expect(await sink.flush(within: .seconds(300)))
         #expect(text(disk) == "line 3\n" && text(disk, ".2") == (files < 0 ? "" : "line 1\n") && sink.leftOut == 0)
     }
 
@@ -104,7 +104,7 @@ import WebServiceClient
         try FileManager.default.createSymbolicLink(atPath: link.path(), withDestinationPath: second.path())
         let sink = FileSink(link, rotation: FileRotation(bytes: 10, files: 2), formatter: LineFormatter { $0.message })
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
-        #expect(await sink.shutdown(within: .seconds(60)))
+        #expect(await sink.shutdown(within: .seconds(300)))
         #expect(sink.leftOut == 0)
         #expect(try String(contentsOf: target.appending(path: "real.log"), encoding: .utf8) == "line 3\n")
         #expect(try String(contentsOf: target.appending(path: "real.log.2"), encoding: .utf8) == "line 1\n")
@@ -125,7 +125,7 @@ import WebServiceClient
         }
         let sink = FileSink(file, rotation: FileRotation(bytes: 10, files: 2), formatter: LineFormatter { $0.message })
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
-        #expect(await sink.shutdown(within: .seconds(60)))
+        #expect(await sink.shutdown(within: .seconds(300)))
         try pipe.fileHandleForWriting.close()
         #expect(String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
         #expect(sink.leftOut == 0)
@@ -140,7 +140,7 @@ import WebServiceClient
         try reader.run()
         let sink = FileSink(URL(filePath: "/proc/\(reader.processIdentifier)/fd/0"), formatter: LineFormatter { $0.message })
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
-        #expect(await sink.shutdown(within: .seconds(60)))
+        #expect(await sink.shutdown(within: .seconds(300)))
         try input.fileHandleForWriting.close()
         #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
         reader.waitUntilExit()
@@ -158,7 +158,7 @@ import WebServiceClient
         for _ in 0..<500 { sink.write(.sample(1, .info, text)) }
         let reader = pipe.fileHandleForReading
         let read = Task.detached { try reader.readToEnd()?.count }
-        #expect(await sink.shutdown(within: .seconds(60)))
+        #expect(await sink.shutdown(within: .seconds(300)))
         try pipe.fileHandleForWriting.close()
         #expect(try await read.value == 500 * 1_001)
         #expect(sink.leftOut == 0)
@@ -169,7 +169,7 @@ import WebServiceClient
         let sink = FileSink(URL(filePath: "/dev/fd/\(pipe.fileHandleForWriting.fileDescriptor)"))
         try pipe.fileHandleForReading.close()
         sink.write(.sample())
-        _ = await sink.shutdown(within: .seconds(60))
+        _ = await sink.shutdown(within: .seconds(300))
         #expect(sink.leftOut == 1)
         try pipe.fileHandleForWriting.close()
     }
@@ -186,7 +186,7 @@ import WebServiceClient
             let sink = FileSink(link, diagnostics: Diagnostics { event in events.withLock { $0.append(event) } })
             for _ in 0..<3 {
                 sink.write(.sample())
-                _ = await sink.flush(within: .seconds(60))
+                _ = await sink.flush(within: .seconds(300))
             }
             let told = events.withLock { $0 }
             #expect(told.map(\.level) == [.warning] && told.first?.message.contains("shop.log") == true && sink.leftOut == 3)
@@ -203,11 +203,11 @@ import WebServiceClient
             disk.faults.withLock { $0 = { call, _ in call == "write" ? 28 : nil } }
             for _ in 0..<3 {
                 sink.write(.sample())
-                _ = await sink.flush(within: .seconds(60))
+                _ = await sink.flush(within: .seconds(300))
             }
             disk.faults.withLock { $0 = { _, _ in nil } }
             sink.write(.sample())
-            #expect(await sink.flush(within: .seconds(60)))
+            #expect(await sink.flush(within: .seconds(300)))
             #expect(events.withLock { $0.map(\.level) } == Array(repeating: [.warning, .notice], count: round + 1).flatMap { $0 })
         }
     }
@@ -224,7 +224,7 @@ import WebServiceClient
             logger.debug("no")
             logger.with(label: "other").error("no")
         }
-        #expect(await logger.shutdown(within: .seconds(60)))
+        #expect(await logger.shutdown(within: .seconds(300)))
         #expect(
             Set(try FileManager.default.contentsOfDirectory(atPath: folder.path())) == [
                 "shop.log", "shop.log.1", "shop.log.2", "shop.log.3",

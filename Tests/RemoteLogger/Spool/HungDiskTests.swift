@@ -33,7 +33,7 @@ import WebServiceClient
         let made = try await shipper(receiver, "default") { [clock] in Spool.inMemory(disk, clock) }
         let shipper = try #require(made)
         for number in 1...10 { shipper.write(.sample(UInt64(number), .error, "a")) }
-        #expect(await shipper.flush(within: .seconds(60)))
+        #expect(await shipper.flush(within: .seconds(300)))
         #expect(receiver.lines.joined().count == 10)
     }
 
@@ -52,7 +52,7 @@ import WebServiceClient
         let madeLater = try await shipper(second, "second") { spool }
         let after = try #require(madeLater)
         after.write(.sample(12, .error, "c"))
-        #expect(await after.flush(within: .seconds(60)))
+        #expect(await after.flush(within: .seconds(300)))
         #expect(second.lines.joined().map(\.sequence) == Array(1...12) && after.statistics.found == 11)
         gate.open()
         #expect(await spool.sync())

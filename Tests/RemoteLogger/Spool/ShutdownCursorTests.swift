@@ -32,7 +32,7 @@ import WebServiceClient
         for sequence in 1...20 as ClosedRange<UInt64> { shipper.write(.sample(sequence, .error)) }
         #expect(await eventually { !disk.segments.isEmpty })
         isSlow.withLock { $0 = true }
-        #expect(await shipper.shutdown(within: .seconds(60)))
+        #expect(await shipper.shutdown(within: .seconds(300)))
         let next = try Self.shipper(disk.afterKill(), ManualLogClock(), StubReceiver())
         #expect(next.statistics.found == 0, "delivered, and not again")
     }

@@ -179,7 +179,7 @@ import Darwin
     }
 
     #if compiler(>=6.3) && (os(Linux) || os(macOS))
-    @Test(.timeLimit(.minutes(2))) func `two spools of a process that was killed are found on a real disk`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `two spools of a process that was killed are found on a real disk`() async throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "spool-left-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: root) }
         await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in

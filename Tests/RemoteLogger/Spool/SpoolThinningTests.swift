@@ -6,7 +6,7 @@ import WebServiceClient
 @testable import RemoteLogger
 
 /// Of segments that lose all but a rare level little is left: it becomes few segments.
-@Suite(.serialized) struct SpoolThinningTests {
+@Suite struct SpoolThinningTests {
     private static let bound = 64 << 10
     /// Every so manieth call only, unless all are asked for: each is a run of its own.
     private static let (step, faultStep) = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? (131, 97) : (1, 31)

@@ -48,7 +48,7 @@ struct CurlRouteTests {
         change(&configuration)
         let transport = try CurlTransport(configuration: configuration)
         let request = ServiceRequest(url: try #require(URL(string: url)))
-        return try await watched(within: .seconds(60)) {
+        return try await watched {
             String(decoding: try await transport.send(request).body.collect(upTo: 10_000), as: UTF8.self)
         }
     }
@@ -163,7 +163,7 @@ struct CurlRouteTests {
         configuration.maximumConnectionsPerHost = 2
         let transport = try CurlTransport(configuration: configuration)
         let request = try server.request()
-        try await watched(within: .seconds(60)) {
+        try await watched {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<12 { group.addTask { try await transport.send(request).status } }
                 for try await status in group { #expect(status == 204) }

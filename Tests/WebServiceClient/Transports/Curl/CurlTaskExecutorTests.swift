@@ -22,7 +22,7 @@ struct CurlTaskExecutorTests {
     @Test func `a task stays on the transport's thread, before its calls and behind them`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
         let transport = try transport()
-        let threads = try await watched(within: .seconds(60)) {
+        let threads = try await watched {
             try await withTaskExecutorPreference(transport.taskExecutor) {
                 var threads = [Self.thread()]
                 for _ in 0..<3 {
@@ -54,7 +54,7 @@ struct CurlTaskExecutorTests {
         }
         let transport = try transport()
         let request = ServiceRequest(url: server.url)
-        let answers = try await watched(within: .seconds(60)) {
+        let answers = try await watched {
             try await withTaskExecutorPreference(transport.taskExecutor) {
                 try await withThrowingTaskGroup(of: String.self) { group in
                     for _ in 0..<all {
@@ -81,7 +81,7 @@ struct CurlTaskExecutorTests {
         var request = ServiceRequest(url: server.url)
         request.timeouts.firstByte = .milliseconds(20)
         let (hurried, patient) = (request, ServiceRequest(url: server.url))
-        try await watched(within: .seconds(60)) {
+        try await watched {
             await withTaskExecutorPreference(transport.taskExecutor) {
                 let error = await #expect(throws: TransportError.self) { try await transport.send(hurried) }
                 #expect(error?.code == .timedOutWaiting)
@@ -103,7 +103,7 @@ struct CurlTaskExecutorTests {
     @Test func `its own thread may let go of the transport, and is told of its own faults`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
         let request = ServiceRequest(url: server.url)
-        let blocked = try await watched(within: .seconds(60)) {
+        let blocked = try await watched {
             let executor: any TaskExecutor
             let kept: Locked<CurlTransport?>
             do {
@@ -137,7 +137,7 @@ struct CurlTaskExecutorTests {
             transport?.invalidate()
             let refused = transport
             transport = nil
-            try await watched(within: .seconds(60)) {
+            try await watched {
                 await withTaskExecutorPreference(executor) {
                     await #expect(throws: TransportError.self) { try await refused?.send(request) }
                     while Self.thread() == "curl-transport" { try? await Task.sleep(for: .milliseconds(1)) }

@@ -77,11 +77,11 @@ struct CurlTurnTests {
         let transport = try transport()
         let (plain, url) = (ServiceRequest(url: server.url), try server.url("/never"))
         for _ in 0..<3 {
-            try await watched(within: .seconds(30)) { _ = try await transport.send(plain).body.collect(upTo: 100) }
+            try await watched { _ = try await transport.send(plain).body.collect(upTo: 100) }
             var request = ServiceRequest(url: url)
             request.timeouts.firstByte = .milliseconds(50)
             let hanging = request
-            let error = try await watched(within: .seconds(30)) {
+            let error = try await watched {
                 await #expect(throws: TransportError.self) { try await transport.send(hanging) }
             }
             #expect(error?.code == .timedOutWaiting)
@@ -92,7 +92,7 @@ struct CurlTurnTests {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello").closing() } }
         let transport = try transport()
         let request = ServiceRequest(url: server.url)
-        try await watched(within: .seconds(60)) {
+        try await watched {
             for _ in 0..<20 {
                 let body = try await transport.send(request).body.collect(upTo: 100)
                 #expect(body.count == 5)
@@ -107,7 +107,7 @@ struct CurlTurnTests {
         }
         let transport = try transport()
         let (plain, hanging) = (ServiceRequest(url: server.url), ServiceRequest(url: try server.url("/never")))
-        try await watched(within: .seconds(120)) {
+        try await watched {
             for _ in 0..<30 {
                 _ = try await transport.send(plain).body.collect(upTo: 100)
                 let task = Task { try await transport.send(hanging) }
