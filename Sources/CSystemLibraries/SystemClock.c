@@ -5,7 +5,8 @@
 static int64_t nanoseconds(clockid_t clock) {
     struct timespec now;
     if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0) return 0;
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    // A clock that is set beyond 2262 goes on below zero, where its readers stop it.
+    return (int64_t)((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
 
 int64_t csl_wall_nanoseconds(void) { return nanoseconds(CLOCK_REALTIME); }

@@ -1,5 +1,8 @@
 #include "SystemFile.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 static int told(int result, const struct stat *found, csl_file_status *status) {
@@ -20,3 +23,13 @@ int csl_status_at_path(const char *path, bool follows_links, csl_file_status *st
     struct stat found;
     return told(follows_links ? stat(path, &found) : lstat(path, &found), &found, status);
 }
+
+void *csl_folder_open(const char *path) { return opendir(path); }
+
+const char *csl_folder_next(void *folder) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    return entry ? entry->d_name : NULL;
+}
+
+void csl_folder_close(void *folder) { closedir(folder); }

@@ -9,7 +9,7 @@
 /// Since 1970-01-01T00:00:00Z, by the wall; 0 before that.
 int64_t csl_wall_nanoseconds(void);
 
-/// Since some moment; it never goes back, and stands still while the machine sleeps.
+/// Since some moment; it never goes back. While the machine sleeps it stands still on Linux, and counts on on Apple's systems.
 int64_t csl_uptime_nanoseconds(void);
 
 /// Since some moment; it never goes back, and counts on while the machine sleeps.

@@ -19,4 +19,15 @@ int csl_status_of_file(int file, csl_file_status *status);
 /// stat(), or lstat() where links aren't followed: 0, or -1 with errno set.
 int csl_status_at_path(const char *path, bool follows_links, csl_file_status *status);
 
+// A folder's names, one by one. In Swift an entry would be copied as a whole, with what lies behind its name: the memory may end there.
+
+/// opendir(): NULL with errno set where it fails.
+void *csl_folder_open(const char *path);
+
+/// The next name, which lasts until the next call; NULL with errno 0 at the end, and with another where reading fails.
+const char *csl_folder_next(void *folder);
+
+/// closedir().
+void csl_folder_close(void *folder);
+
 #endif

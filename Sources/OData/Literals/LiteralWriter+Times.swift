@@ -29,17 +29,19 @@ extension LiteralWriter {
 
     /// `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits Swift's type has.
     static func duration(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let isNegative = seconds < 0 || attoseconds < 0
+        // A duration can have more seconds than 64 bits hold, but not more days.
+        let days = (duration / 86_400).components.seconds
+        let (seconds, attoseconds) = (duration - .seconds(86_400) * days).components
+        let isNegative = duration < .zero
         let total = seconds.magnitude
         var text = isNegative ? "-P" : "P"
-        if total / 86_400 > 0 { text += "\(total / 86_400)D" }
-        let (hours, minutes, rest) = (total % 86_400 / 3600, total % 3600 / 60, total % 60)
+        if days != 0 { text += "\(days.magnitude)D" }
+        let (hours, minutes, rest) = (total / 3600, total % 3600 / 60, total % 60)
         let fraction = DigitText.fraction(attoseconds.magnitude, digits: 18)
         var time = hours > 0 ? "\(hours)H" : ""
         if minutes > 0 { time += "\(minutes)M" }
         if rest > 0 || !fraction.isEmpty { time += "\(rest)\(fraction)S" }
-        if time.isEmpty, total == 0 { time = "0S" }
+        if time.isEmpty, days == 0 { time = "0S" }
         return time.isEmpty ? text : text + "T" + time
     }
 

@@ -9,7 +9,7 @@ public protocol LogClock: Sendable {
     /// The monotonic time in nanoseconds since an arbitrary moment. It never goes back.
     var uptime: UInt64 { get }
 
-    /// Waits on the monotonic clock; not at all for a duration of zero or less.
+    /// Waits; not at all for a duration of zero or less. Whether the time in which the machine sleeps counts is the clock's affair.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(for duration: Duration) async throws
@@ -23,10 +23,10 @@ public struct SystemLogClock: LogClock {
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z; 0 before that.
     public var time: UInt64 { UInt64(max(0, csl_wall_nanoseconds())) }
 
-    /// The monotonic time in nanoseconds.
+    /// The monotonic time in nanoseconds, on Linux without the time in which the machine sleeps.
     public var uptime: UInt64 { UInt64(max(0, csl_uptime_nanoseconds())) }
 
-    /// Waits on the monotonic clock.
+    /// Waits; the time in which the machine sleeps counts.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return try Task.checkCancellation() }
         try await Task.sleep(for: duration.bounded)
@@ -36,7 +36,7 @@ public struct SystemLogClock: LogClock {
 extension Duration {
     /// The duration in whole nanoseconds, brought into the range from 0 to 2^63 - 1 (292 years).
     var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
+        let (seconds, attoseconds) = clampedComponents
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
         let (product, overflows) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
         let limit = UInt64(Int64.max)

@@ -42,7 +42,7 @@ final class ShippingReporter: Sendable {
         core.report(
             .warning,
             "\(receiver) takes no log records at present (\(quoted(message))); they are kept, "
-                + "the next attempt is in \(next.roundedToMilliseconds).")
+                + "the next attempt is in \(next.text).")
     }
 
     func notePause(status: Int?, reason: String, next: Duration) {
@@ -51,7 +51,7 @@ final class ShippingReporter: Sendable {
         core.report(
             .warning,
             "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. The records are kept, "
-                + "the next attempt is in \(next.roundedToMilliseconds).")
+                + "the next attempt is in \(next.text).")
     }
 
     func noteAnswer() {

@@ -33,7 +33,9 @@ enum LineTarget: Sendable, Equatable {
             let destination = try destination(ofLink: path)
             // The links of other processes' descriptors tell what these are, not where: `pipe:[123]`.
             var end = csl_file_status()
-            if csl_status_at_path(destination, false, &status) != 0, csl_status_at_path(path, true, &end) == 0, !end.is_regular {
+            if csl_status_at_path(destination, false, &status) != 0, csl_status_at_path(path, true, &end) == 0 {
+                // A regular file that was deleted, or whose name is no UTF-8: what the link tells would be the name of another one.
+                guard !end.is_regular else { throw SpoolFault(ENOENT, "readlink") }
                 return .device(path)
             }
             path = destination

@@ -23,16 +23,9 @@ extension SpoolFileSystem {
             return parents
         },
         list: { path throws(SpoolFault) in
-            guard let directory = opendir(path) else { throw .last("opendir") }
-            defer { closedir(directory) }
-            var names: [String] = []
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) { String(cString: $0) }
-                }
-                if name != ".", name != ".." { names.append(name) }
-            }
-            return names
+            guard let folder = csl_folder_open(path) else { throw .last("opendir") }
+            defer { csl_folder_close(folder) }
+            return try names { csl_folder_next(folder) }
         },
         open: { path, access throws(SpoolFault) in
             let flags =
@@ -87,6 +80,19 @@ extension SpoolFileSystem {
             defer { _ = Self.closeFile(directory) }
             try synchronize(directory)
         })
+
+    /// The names that a folder brings one by one.
+    ///
+    /// - Throws: where it ends with an error: what a part of the names says would be taken for all, and files be written over.
+    static func names(_ next: () -> UnsafePointer<CChar>?) throws(SpoolFault) -> [String] {
+        var names: [String] = []
+        while let bytes = next() {
+            let name = String(cString: bytes)
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw .last("readdir") }
+        return names
+    }
 
     /// Makes a directory and what leads to it.
     ///

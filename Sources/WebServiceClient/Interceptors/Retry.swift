@@ -41,7 +41,7 @@ struct Retry: Interceptor {
             }
             let number = context.attempt
             context.diagnostics.report(
-                .init(.debug, "attempt \(number) ended with \(reason), the next in \(delay.roundedToMilliseconds)", call: context.identity))
+                .init(.debug, "attempt \(number) ended with \(reason), the next in \(delay.text)", call: context.identity))
             try await sleep(delay)
             try Task.checkCancellation()
             context.attempt += 1

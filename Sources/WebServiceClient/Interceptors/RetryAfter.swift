@@ -27,7 +27,7 @@ public enum RetryAfter: Sendable, Hashable {
         case .date(let date):
             let interval = date.timeIntervalSince(now)
             guard interval > 0 else { return .zero }
-            return interval >= Double(limit.components.seconds) ? limit : .seconds(interval)
+            return interval >= Double(limit.clampedComponents.seconds) ? limit : .seconds(interval)
         }
     }
 }

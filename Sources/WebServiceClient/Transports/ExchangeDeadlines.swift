@@ -74,9 +74,6 @@ struct ExchangeDeadlines: Sendable {
     }
 
     private static func text(_ duration: Duration?) -> String {
-        guard let duration else { return "the time that was left" }
-        let (seconds, attoseconds) = duration.components
-        guard attoseconds != 0 else { return "\(seconds) s" }
-        return "\(Double(seconds) + (Double(attoseconds) / 1e15).rounded() / 1000) s"
+        duration?.text ?? "the time that was left"
     }
 }

@@ -85,6 +85,10 @@ import Testing
         #expect(LiteralWriter.duration(.seconds(93_784) + .milliseconds(500)) == "P1DT2H3M4.5S")
         #expect(LiteralWriter.duration(.milliseconds(-1_500)) == "-PT1.5S")
         #expect(LiteralWriter.duration(Duration(secondsComponent: .min, attosecondsComponent: 0)) == "-P106751991167300DT15H30M8S")
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
+        #expect(LiteralWriter.duration(longest) == "P106751991167300DT15H30M7.999999999999999999S")
+        #expect(LiteralWriter.duration(longest * 18) == "P1921535841011411DT15H2M23.999999999999999982S")
+        #expect(LiteralWriter.duration(.seconds(-90_000)) == "-P1DT1H")
         #expect(try text(Duration.seconds(1)) == "duration'PT1S'")
     }
 

@@ -168,7 +168,8 @@ import WebServiceClient
     @Test func `no name that the library masks elsewhere is shown`() {
         for name in [
             "authorization", "Proxy-Authorization", "set-cookie", "x-api-key", "DD-API-KEY", "x-amz-security-token", "subscription-key",
-            "x-functions-key", "account-key", "sessionId", "jwt", "X-Signature", "pwd", "passwd", "x-csrf-token", "code", "key", "sig",
+            "x-functions-key", "account-key", "sessionId", "jwt", "X-Signature", "pw", "pwd", "passwd", "x-csrf-token", "code", "key",
+            "sig",
         ] {
             #expect(redaction.hides(name), "\(name)")
         }

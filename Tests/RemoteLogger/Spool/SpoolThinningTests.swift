@@ -8,8 +8,8 @@ import WebServiceClient
 /// Of segments that lose all but a rare level little is left: it becomes few segments.
 @Suite struct SpoolThinningTests {
     private static let bound = 64 << 10
-    /// Every so manieth call only, unless all are asked for: each is a run of its own.
-    private static let (step, faultStep) = ProcessInfo.processInfo.environment["CRASH_RUNS"] == nil ? (131, 97) : (1, 31)
+    /// Some calls only, unless all are asked for: each is a run of its own.
+    private static let takesAll = ProcessInfo.processInfo.environment["CRASH_RUNS"] != nil
 
     /// Logs rounds of twenty records, of which two are errors, into a spool that is full after ten of them.
     ///
@@ -98,7 +98,7 @@ import WebServiceClient
         let all = await Self.run(try Self.harness(whole), rounds: 40)
         #expect(all.count == 80 && whole.segments.count < 30)
         var generator = SeededGenerator(seed: 9)
-        for call in stride(from: 60, through: whole.calls, by: Self.step) {
+        for call in stride(from: 60, through: whole.calls, by: Self.takesAll ? 1 : 131) {
             let disk = MemoryDisk(dyingAt: call)
             let errors = await Self.run(try Self.harness(disk), rounds: 40)
             let (killed, cut) = (disk.afterKill(), disk.afterPowerFailure(using: &generator))
@@ -148,15 +148,42 @@ import WebServiceClient
         #expect(read.count + lost + 30 == 132 * 20 && harness.disk.peak <= Self.bound)
     }
 
-    /// EIO, ENOSPC: of each call that thinning makes, at each of its times.
-    @Test(arguments: ["write", "fsync", "unlink", "rename", "ftruncate", "open"], [5, 28] as [Int32])
+    /// How often a call is made in a run without faults: most of them in a full spool.
+    private static func count(of name: String) async throws -> Int {
+        let (disk, count) = (MemoryDisk(), Locked(0))
+        disk.faults.withLock {
+            $0 = { call, _ in
+                if call == name { count.withLock { $0 += 1 } }
+                return nil
+            }
+        }
+        _ = await run(try harness(disk), rounds: 40)
+        return count.withLock { $0 }
+    }
+
+    /// EIO, ENOSPC: of each call that thinning makes, three times in a row.
+    @Test(arguments: ["write", "fsync", "unlink", "rename", "open"], [5, 28] as [Int32])
     func `a call that fails costs nothing`(name: String, code: Int32) async throws {
-        for number in stride(from: 70, to: 260, by: Self.faultStep) {
-            let disk = MemoryDisk()
-            disk.faults.withLock { $0 = { call, at in call == name && (number..<number + 9).contains(at) ? code : nil } }
+        let count = try await Self.count(of: name)
+        try #require(count > 6)
+        for number in stride(from: count / 3, to: count - 3, by: Self.takesAll ? 3 : max(1, count / 3)) {
+            let (disk, made, failed) = (MemoryDisk(), Locked(0), Locked(0))
+            disk.faults.withLock {
+                $0 = { call, _ in
+                    guard call == name else { return nil }
+                    let at = made.withLock { made in
+                        defer { made += 1 }
+                        return made
+                    }
+                    guard (number..<number + 3).contains(at) else { return nil }
+                    failed.withLock { $0 += 1 }
+                    return code
+                }
+            }
             let harness = try Self.harness(disk)
             _ = await Self.run(harness, rounds: 40)
             disk.faults.withLock { $0 = { _, _ in nil } }
+            #expect(failed.withLock { $0 } > 0, "\(name) \(number)")
             #expect(await harness.clock.run { harness.spool.statistics.mode == .disk })
             #expect(await harness.spool.sync())
             let read = await harness.readAll().sequences

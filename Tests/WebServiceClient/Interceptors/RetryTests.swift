@@ -186,5 +186,7 @@ import WebServiceTesting
         #expect(RetryAfter.date(now.addingTimeInterval(30)).delay(from: now) == .seconds(30))
         #expect(RetryAfter.date(now.addingTimeInterval(-30)).delay(from: now) == .zero)
         #expect(RetryAfter.date(.distantFuture).delay(from: now, limit: .seconds(60)) == .seconds(60))
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 0) * 18
+        #expect(RetryAfter.date(now.addingTimeInterval(30)).delay(from: now, limit: longest) == .seconds(30))
     }
 }

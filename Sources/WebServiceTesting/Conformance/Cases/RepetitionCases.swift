@@ -64,7 +64,7 @@ enum RepetitionCases {
             try await subject.expect(200, "ok", for: try server.request(.get, "/first"))
             let what = "\(method), \(fault)"
             var request = try server.request(method, "/second", body: body)
-            request.timeouts.firstByte = .seconds(6)
+            request.timeouts.firstByte = .seconds(20)
             let ending = await ConformanceEnding.of { _ = try await subject.exchange(request) }
             let count = server.requests.filter { $0.path == "/second" }.count
             try demand(count, is: 1, "\(what): the times that the server got it")
