@@ -1,8 +1,9 @@
 /*
  * The yardstick: what libcurl's multi interface does by itself, with one thread and one loop.
  *
- *     multi BASE_URL
+ *     multi BASE_URL [FIELD...]
  *
+ * Each FIELD is a header field of every request, such as "Accept-Encoding: gzip", and "Accept:" takes that of libcurl away.
  * Reads orders from standard input, a line each, and answers each with a line, as the contenders in Swift do:
  *     order:   PATH REQUESTS AT_ONCE
  *     answer:  WALL_MICROSECONDS CPU_MICROSECONDS BODY_BYTES RESIDENT_KILOBYTES
@@ -66,7 +67,7 @@ static long resident(void) {
     return kilobytes;
 }
 
-static long long run(CURLM *multi, const char *url, long requests, long at_once) {
+static long long run(CURLM *multi, const char *url, struct curl_slist *fields, long requests, long at_once) {
     struct transfer *transfers = calloc((size_t)at_once, sizeof *transfers);
     if (!transfers) fail("out of memory");
     long started = 0, finished = 0;
@@ -76,6 +77,7 @@ static long long run(CURLM *multi, const char *url, long requests, long at_once)
         if (!easy) fail("no handle");
         transfers[index].easy = easy;
         curl_easy_setopt(easy, CURLOPT_URL, url);
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
         curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfers[index]);
@@ -118,7 +120,13 @@ static long long run(CURLM *multi, const char *url, long requests, long at_once)
 int main(int count, char **arguments) {
     char line[512], path[256], url[1024];
     long requests, at_once;
-    if (count != 2) fail("usage: multi BASE_URL");
+    struct curl_slist *fields = NULL;
+    if (count < 2) fail("usage: multi BASE_URL [FIELD...]");
+    for (int index = 2; index < count; index++) {
+        struct curl_slist *more = curl_slist_append(fields, arguments[index]);
+        if (!more) fail("out of memory");
+        fields = more;
+    }
     curl_global_init(CURL_GLOBAL_DEFAULT);
     CURLM *multi = curl_multi_init();
     if (!multi) fail("no multi handle");
@@ -127,11 +135,12 @@ int main(int count, char **arguments) {
         if (sscanf(line, "%255s %ld %ld", path, &requests, &at_once) != 3 || at_once < 1) fail("an order is PATH REQUESTS AT_ONCE");
         snprintf(url, sizeof url, "%s%s", arguments[1], path);
         long long wall_start = wall(), cpu_start = cpu();
-        long long bytes = run(multi, url, requests, at_once);
+        long long bytes = run(multi, url, fields, requests, at_once);
         long long wall_end = wall(), cpu_end = cpu();
         printf("%lld %lld %lld %ld\n", wall_end - wall_start, cpu_end - cpu_start, bytes, resident());
         fflush(stdout);
     }
     curl_multi_cleanup(multi);
+    curl_slist_free_all(fields);
     return 0;
 }

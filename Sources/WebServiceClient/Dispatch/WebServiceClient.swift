@@ -123,8 +123,9 @@ open class WebServiceClient: @unchecked Sendable {
 
     /// What the client is now.
     var state: ClientState {
-        let (known, configuration, profile, generation) = mutable.withLock { ($0.state, $0.configuration, $0.profile, $0.generation) }
-        if let known { return known }
+        // By itself: each call comes here, and a copy of the settings is most of what this would cost it.
+        if let known = mutable.withLock({ $0.state }) { return known }
+        let (configuration, profile, generation) = mutable.withLock { ($0.configuration, $0.profile, $0.generation) }
         // Made outside the lock: it runs the subclass's code.
         let made = ClientState(self, configuration: configuration, profile: profile)
         let isFirst = mutable.withLock { mutable in

@@ -53,7 +53,11 @@ struct Options {
     /// The contenders that take part, the yardstick first.
     func contenders() throws -> [Contender] {
         var all: [(name: String, command: [String])] = []
-        if let multi { all.append((Contender.yardstick, [multi, server])) }
+        if let multi {
+            all.append((Contender.yardstick, [multi, server]))
+            // The request that CurlTransport sends: the difference is what libcurl takes for its fields.
+            all.append(("\(Contender.yardstick)-same-request", [multi, server, "Accept:", "Accept-Encoding: gzip, deflate, br, zstd"]))
+        }
         for name in try Contender.output(of: [contender]).split(separator: "\n").map(String.init) {
             all.append((name, [contender, name, server]))
         }

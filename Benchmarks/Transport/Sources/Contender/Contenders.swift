@@ -15,7 +15,7 @@ enum Contenders {
 
     /// Each with what makes it; made once a process.
     private static let makers: KeyValuePairs<String, @Sendable (_ base: String) throws -> Fetching> = [
-        "declared call, CurlTransport": { base in
+        "declared call over CurlTransport": { base in
             Fetching(get: try declaredCall(base, CurlTransport()))
         },
         "declared call on the transport's thread": { base in
@@ -30,7 +30,8 @@ enum Contenders {
         "URLSessionTransport": { _ in Fetching(get: transport(URLSessionTransport.shared)) },
         "URLSession": { _ in Fetching(get: urlSession()) },
         "AsyncHTTPClientTransport": { _ in Fetching(get: transport(AsyncHTTPClientTransport(httpClient()))) },
-        "HTTPClient": { _ in Fetching(get: asyncHTTPClient()) },
+        "HTTPClient": { _ in Fetching(get: asyncHTTPClient(httpClient())) },
+        "HTTPClient.shared": { _ in Fetching(get: asyncHTTPClient(.shared)) },
     ]
 
     /// Their names.
@@ -70,9 +71,8 @@ enum Contenders {
         }
     }
 
-    private static func asyncHTTPClient() -> Fetching.Get {
-        let client = httpClient()
-        return { url in
+    private static func asyncHTTPClient(_ client: HTTPClient) -> Fetching.Get {
+        { url in
             let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
             guard response.status.code == 200 else { throw UnexpectedStatus(status: Int(response.status.code)) }
             return try await response.body.collect(upTo: 1 << 30).readableBytes
