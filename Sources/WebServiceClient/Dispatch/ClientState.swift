@@ -124,29 +124,31 @@ final class ClientState: Sendable {
     static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
-    /// authentication → transport.
+    /// authentication → transport. It is made from its end.
     private static func chain(_ configuration: WebServiceClient.Configuration) -> NextInterceptor {
-        var stages: [any Interceptor] = configuration.interceptors
-        stages.append(CallPreparation())
-        stages.append(Redirects(policy: configuration.redirects))
-        stages.append(Retry(policy: configuration.retry))
-        stages.append(ExchangeRecord())
-        if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
-            stages.append(
-                AuthenticationInterceptor(
-                    configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
-                    opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication)))
-        }
         let end = TransportStage(transport: configuration.transport)
         var chain: NextInterceptor = { request, context in
             guard let dryRun = context.dryRun else { return try await end.send(request, context) }
             return try await DryRun.$current.withValue(dryRun) { try await end.send(request, context) }
         }
-        for stage in stages.reversed() {
-            let next = chain
-            chain = { request, context in try await stage.intercept(request, context: context, next: next) }
+        if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
+            chain = link(
+                AuthenticationInterceptor(
+                    configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
+                    opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication)), before: chain)
         }
+        chain = link(ExchangeRecord(), before: chain)
+        chain = link(Retry(policy: configuration.retry), before: chain)
+        chain = link(Redirects(policy: configuration.redirects), before: chain)
+        chain = link(CallPreparation(), before: chain)
+        for interceptor in configuration.interceptors.reversed() { chain = link(interceptor, before: chain) }
         return chain
+    }
+
+    /// A stage with what follows it. Inlined, so that a stage of the library's own is one function and not two.
+    @inline(__always)
+    private static func link(_ stage: some Interceptor, before next: @escaping NextInterceptor) -> NextInterceptor {
+        { request, context in try await stage.intercept(request, context: context, next: next) }
     }
 
     /// The faults of headers that the client or the class gives.

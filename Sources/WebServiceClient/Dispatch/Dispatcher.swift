@@ -1,6 +1,9 @@
 import Foundation
 
 /// Runs one call: binds, sends through the chain, reads, judges, decodes. Every error that leaves it says which call it was.
+///
+/// What most calls pass is inlined, here and in the chain's stages: an asynchronous function asks the runtime for its executor as it is
+/// entered and as it is returned to, under the task's lock, and a call had some forty such questions.
 struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
@@ -25,16 +28,19 @@ struct Dispatcher: Sendable {
     // MARK: Results
 
     /// The value of a call.
+    @inline(__always)
     func value<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> Value {
         try await response(arguments).value
     }
 
     /// The value of a call with its response.
+    @inline(__always)
     func response<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> ServiceResponse<Value> {
         try await response(to: try bind(arguments))
     }
 
     /// The value of a bound request with its response.
+    @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
         let value: Value
@@ -56,6 +62,7 @@ struct Dispatcher: Sendable {
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
+    @inline(__always)
     private func read(_ reader: inout ResponseReader) async throws -> Data {
         do {
             return try await reader.body()
@@ -113,6 +120,7 @@ struct Dispatcher: Sendable {
     }
 
     /// Sends a request through the chain.
+    @inline(__always)
     func send(_ bound: BoundRequest) async throws -> Exchange {
         var request = bound.request
         if let timeout = options.timeout { request.timeouts.total = timeout }
@@ -135,6 +143,7 @@ struct Dispatcher: Sendable {
     }
 
     /// What the chain answers. A dry run of this client goes along in the context, and none is seen by what is called inside the chain.
+    @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
         if dryRun.catches(state.client) { context.dryRun = dryRun }

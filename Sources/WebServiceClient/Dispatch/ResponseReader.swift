@@ -8,6 +8,7 @@ struct ResponseReader: Sendable {
     private var response: TransportResponse { exchange.response }
 
     /// All of the body.
+    @inline(__always)
     func body() async throws -> Data {
         var body = Data()
         do {
@@ -23,6 +24,7 @@ struct ResponseReader: Sendable {
     /// Lets the error handler, or else the status, decide.
     ///
     /// - Parameter takesEmpty: whether the result may be nothing; then a 304 is as good as a success (RFC 9110 §15.4.5).
+    @inline(__always)
     func judge(_ body: Data, takesEmpty: Bool) async throws {
         if exchange.isAcceptedFailure { return }
         let isSuccess = endpoint.success.contains(response.status) || (takesEmpty && response.status == 304)

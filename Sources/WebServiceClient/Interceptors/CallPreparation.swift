@@ -1,5 +1,6 @@
 /// The stage of the chain that runs the call's own `prepare`, behind the client's interceptors: the call has the last word.
 struct CallPreparation: Interceptor {
+    @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         var request = request
         try await context.prepare?(&request)

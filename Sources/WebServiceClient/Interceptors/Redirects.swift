@@ -9,6 +9,7 @@ struct Redirects: Interceptor {
     /// What applies where the endpoint has no policy of its own.
     let policy: RedirectPolicy
 
+    @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RedirectPolicy.self] ?? policy
         guard policy.rule != .stop else { return try await next(request, context) }

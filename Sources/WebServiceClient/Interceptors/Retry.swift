@@ -14,6 +14,7 @@ struct Retry: Interceptor {
     /// Waits; injected so that tests need no time.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.bounded) }
 
+    @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RetryPolicy.self] ?? policy
         guard policy.attempts > 1, policy.repeatsUnsafeMethods || request.method.isIdempotent, request.body?.isReplayable ?? true else {
@@ -51,6 +52,7 @@ struct Retry: Interceptor {
 
     /// Sends it, and once more where the server has just closed the kept connection that it went over. That is no attempt of its own: the
     /// server has most likely never seen the request, and any policy would be worn out by it.
+    @inline(__always)
     private func send(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> TransportResponse {
         do {
             return try await next(request, context)

@@ -4,6 +4,7 @@
 struct TransportStage: Sendable {
     let transport: any Transport
 
+    @inline(__always)
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         try Self.check(request)
         var request = request

@@ -45,13 +45,13 @@ enum Contenders {
     /// What a program with this library does: a declared endpoint, whose JSON is decoded.
     private static func declaredCall(_ base: String, _ transport: CurlTransport) -> Fetching.Get {
         let documents = Documents(serviceRoot: base) { $0.transport = transport }
-        return { url in try await documents.document(url.lastPathComponent).length }
+        return { target in try await documents.document(target.name).length }
     }
 
     /// A transport of this library, used by itself: without a client above it.
     private static func transport(_ transport: any Transport) -> Fetching.Get {
-        { url in
-            let response = try await transport.send(ServiceRequest(url: url))
+        { target in
+            let response = try await transport.send(ServiceRequest(url: target.url))
             guard response.status == 200 else { throw UnexpectedStatus(status: response.status) }
             return try await response.body.collect(upTo: .max).count
         }
@@ -63,8 +63,8 @@ enum Contenders {
         configuration.httpMaximumConnectionsPerHost = connections
         configuration.urlCache = nil
         let session = URLSession(configuration: configuration)
-        return { url in
-            let (data, response) = try await session.data(from: url)
+        return { target in
+            let (data, response) = try await session.data(from: target.url)
             let status = (response as? HTTPURLResponse)?.statusCode ?? 0
             guard status == 200 else { throw UnexpectedStatus(status: status) }
             return data.count
@@ -72,8 +72,8 @@ enum Contenders {
     }
 
     private static func asyncHTTPClient(_ client: HTTPClient) -> Fetching.Get {
-        { url in
-            let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
+        { target in
+            let response = try await client.execute(HTTPClientRequest(url: target.url.absoluteString), timeout: .seconds(60))
             guard response.status.code == 200 else { throw UnexpectedStatus(status: Int(response.status.code)) }
             return try await response.body.collect(upTo: 1 << 30).readableBytes
         }

@@ -1,9 +1,7 @@
-import Foundation
-
 /// How a contender fetches.
 struct Fetching: Sendable {
-    /// Gets a URL, collects the body, and gives its length.
-    typealias Get = @Sendable (URL) async throws -> Int
+    /// Gets a target, collects the body, and gives its length.
+    typealias Get = @Sendable (Target) async throws -> Int
 
     let get: Get
     /// Where the tasks that fetch are run; `nil` where all others are.

@@ -2,7 +2,7 @@ import Foundation
 
 /// So many requests for one URL, so many of them at once.
 struct Order {
-    let url: URL
+    let target: Target
     let requests: Int
     let atOnce: Int
 
@@ -12,7 +12,7 @@ struct Order {
         guard parts.count == 3, let requests = Int(parts[1]), let atOnce = Int(parts[2]), atOnce > 0,
             let url = URL(string: base + parts[0])
         else { throw Unreadable(line: line) }
-        self.url = url
+        target = Target(url: url, name: url.lastPathComponent)
         self.requests = requests
         self.atOnce = atOnce
     }
@@ -23,13 +23,13 @@ struct Order {
 
     /// Runs the requests, in as many tasks as are at once, and gives the bytes of all bodies.
     func run(_ fetching: Fetching) async throws -> Int {
-        let (url, get) = (url, fetching.get)
+        let (target, get) = (target, fetching.get)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<atOnce {
                 let share = requests / atOnce + (index < requests % atOnce ? 1 : 0)
                 group.addTask(executorPreference: fetching.executor) {
                     var bytes = 0
-                    for _ in 0..<share { bytes += try await get(url) }
+                    for _ in 0..<share { bytes += try await get(target) }
                     return bytes
                 }
             }
