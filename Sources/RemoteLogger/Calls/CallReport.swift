@@ -131,7 +131,7 @@ final class CallReport: Sendable {
         ]
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
-        let (repeats, redirects) = (context.progress.repeats, context.progress.redirects)
+        let (repeats, redirects) = (context.record.repeats, context.record.redirects)
         if repeats > 0 { metadata["http.request.resend_count"] = .int(Int64(repeats)) }
         if redirects > 0 { metadata["redirects"] = .int(Int64(redirects)) }
         if logsHeaders { metadata["http.request.header"] = .dictionary(fields(request.headers)) }

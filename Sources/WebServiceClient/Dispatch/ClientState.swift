@@ -124,31 +124,43 @@ final class ClientState: Sendable {
     static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
-    /// authentication → transport. It is made from its end.
+    /// authentication → transport.
     private static func chain(_ configuration: WebServiceClient.Configuration) -> NextInterceptor {
         let end = TransportStage(transport: configuration.transport)
-        var chain: NextInterceptor = { request, context in
-            guard let dryRun = context.dryRun else { return try await end.send(request, context) }
-            return try await DryRun.$current.withValue(dryRun) { try await end.send(request, context) }
-        }
+        var chain: NextInterceptor
         if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
-            chain = link(
-                AuthenticationInterceptor(
-                    configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
-                    opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication)), before: chain)
+            let authentication = AuthenticationInterceptor(
+                configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
+                opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
+            chain = stages(configuration) { request, context in
+                try await authentication.intercept(request, context: context) { request, context in try await end.send(request, context) }
+            }
+        } else {
+            chain = stages(configuration) { request, context in try await end.send(request, context) }
         }
-        chain = link(ExchangeRecord(), before: chain)
-        chain = link(Retry(policy: configuration.retry), before: chain)
-        chain = link(Redirects(policy: configuration.redirects), before: chain)
-        chain = link(CallPreparation(), before: chain)
-        for interceptor in configuration.interceptors.reversed() { chain = link(interceptor, before: chain) }
+        for interceptor in configuration.interceptors.reversed() {
+            let next = chain
+            chain = { request, context in try await interceptor.intercept(request, context: context, next: next) }
+        }
         return chain
     }
 
-    /// A stage with what follows it. Inlined, so that a stage of the library's own is one function and not two.
+    /// The library's own stages up to authentication as one asynchronous function: each is inlined into the one before.
     @inline(__always)
-    private static func link(_ stage: some Interceptor, before next: @escaping NextInterceptor) -> NextInterceptor {
-        { request, context in try await stage.intercept(request, context: context, next: next) }
+    private static func stages(
+        _ configuration: WebServiceClient.Configuration, end: @escaping NextInterceptor
+    ) -> NextInterceptor {
+        let (preparation, record) = (CallPreparation(), ExchangeRecord())
+        let (redirects, retry) = (Redirects(policy: configuration.redirects), Retry(policy: configuration.retry))
+        return { request, context in
+            try await preparation.intercept(request, context: context) { request, context in
+                try await redirects.intercept(request, context: context) { request, context in
+                    try await retry.intercept(request, context: context) { request, context in
+                        try await record.intercept(request, context: context, next: end)
+                    }
+                }
+            }
+        }
     }
 
     /// The faults of headers that the client or the class gives.

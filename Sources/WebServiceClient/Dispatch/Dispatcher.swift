@@ -30,7 +30,7 @@ struct Dispatcher: Sendable {
     /// The value of a call.
     @inline(__always)
     func value<Value: Decodable>(_ arguments: [(any Sendable)?]) async throws -> Value {
-        try await response(arguments).value
+        try await received(bind(arguments)).value
     }
 
     /// The value of a call with its response.
@@ -42,23 +42,28 @@ struct Dispatcher: Sendable {
     /// The value of a bound request with its response.
     @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
+        let (value, response): (Value, _) = try await received(bound)
+        return ServiceResponse(
+            value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
+            httpVersion: response.httpVersion, report: response.report)
+    }
+
+    /// The value of a bound request, and the response that it was in.
+    @inline(__always)
+    private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
-        let value: Value
         do {
             let body = try await read(&reader)
             try await reader.judge(body, takesEmpty: ResultKind.takesEmpty(Value.self))
             try checkCancellation()
-            value = try reader.decode(Value.self, from: body)
+            let value = try reader.decode(Value.self, from: body)
             try checkCancellation()
+            return (value, reader.exchange.response)
         } catch {
             // Cancelled is cancelled, whatever else went wrong meanwhile.
             try checkCancellation()
             throw error
         }
-        let response = reader.exchange.response
-        return ServiceResponse(
-            value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
-            httpVersion: response.httpVersion, report: response.report)
     }
 
     /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
@@ -132,9 +137,9 @@ struct Dispatcher: Sendable {
         do {
             try checkCancellation()
             let response = try await response(to: request, &context)
-            return Exchange(request: context.progress.exchange?.request ?? request, response: response)
+            return Exchange(request: context.record.request ?? request, response: response)
         } catch {
-            let last = context.progress.exchange
+            let last = context.record.exchange
             request = last?.request ?? request
             let wrapped = wrap(error, stage: .chain, request: request, answer: last?.answer)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
@@ -175,7 +180,7 @@ struct Dispatcher: Sendable {
 
     /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
     private func wrap(
-        _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallProgress.Answer? = nil
+        _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil
     ) -> any Error {
         let response = answer.map { ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true) }
         return ErrorWrapper(call: endpoint.identity, request: request, response: response).wrap(error, stage: stage)

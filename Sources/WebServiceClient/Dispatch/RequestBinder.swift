@@ -56,9 +56,7 @@ struct RequestBinder {
     }
 
     func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
-        var request = ServiceRequest(method: plan.method, url: url, headers: headers, timeouts: endpoint.settings.deadlines)
-        request.identity = endpoint.identity
-        request.trust = endpoint.settings.trust
+        var request = ServiceRequest(method: plan.method, url: url, headers: headers, sharing: endpoint.requestDetails)
         try bindHeaders(&request.headers)
         try bindBody(&request)
         return request

@@ -13,6 +13,8 @@ final class ResolvedEndpoint: Sendable {
     let serializer: any SerializationDelegate
     let decoder: BodyDecoder
     let bodyLimit: Int
+    /// What all requests have beside what is bound.
+    let requestDetails: RequestDetails.Shared
 
     /// An endpoint of a client.
     ///
@@ -45,6 +47,8 @@ final class ResolvedEndpoint: Sendable {
             parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? parsers, serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
+        requestDetails = RequestDetails.Shared(
+            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity))
     }
 
     /// What the endpoint reads.

@@ -25,9 +25,9 @@ struct ResponseReader: Sendable {
     ///
     /// - Parameter takesEmpty: whether the result may be nothing; then a 304 is as good as a success (RFC 9110 §15.4.5).
     @inline(__always)
-    func judge(_ body: Data, takesEmpty: Bool) async throws {
+    func judge(_ body: Data, takesEmpty: @autoclosure () -> Bool) async throws {
         if exchange.isAcceptedFailure { return }
-        let isSuccess = endpoint.success.contains(response.status) || (takesEmpty && response.status == 304)
+        let isSuccess = endpoint.success.contains(response.status) || (response.status == 304 && takesEmpty())
         if let handler = endpoint.settings.errorHandler {
             let handled = HandledResponse(
                 status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
@@ -124,10 +124,22 @@ struct ResponseReader: Sendable {
 
     /// The value in the body.
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        if type == NoContent.self, let nothing = ResultKind.empty(type) { return nothing }
-        let isWithoutContent = [204, 205, 304].contains(response.status)
-        if isWithoutContent, let empty = ResultKind.empty(type) { return empty }
+        if type == NoContent.self || body.isEmpty || Self.isWithoutContent(response.status) { return try decodeRest(type, from: body) }
+        return try decodeContent(type, from: body)
+    }
+
+    private static func isWithoutContent(_ status: Int) -> Bool { status == 204 || status == 205 || status == 304 }
+
+    /// What isn't simply decoded. By itself: room for a value that may be none is asked of the runtime at the beginning of a function, also
+    /// where it isn't needed.
+    @inline(never)
+    private func decodeRest<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        if type == NoContent.self || Self.isWithoutContent(response.status), let empty = ResultKind.empty(type) { return empty }
         if body.isEmpty || response.status == 304 { return try decodeEmpty(type) }
+        return try decodeContent(type, from: body)
+    }
+
+    private func decodeContent<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         do {
             return try endpoint.decoder.value(
                 type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot)

@@ -4,7 +4,7 @@ struct ExchangeRecord: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         var context = context
-        context.exchange = context.progress.begins(request)
+        context.exchange = context.record.begins(request)
         return try await next(request, context)
     }
 }

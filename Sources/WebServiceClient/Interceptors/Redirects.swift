@@ -11,16 +11,16 @@ struct Redirects: Interceptor {
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
-        let policy = context.attributes[RedirectPolicy.self] ?? policy
-        guard policy.rule != .stop else { return try await next(request, context) }
-        let first = request
+        let first = request.url
         var request = request
         var context = context
         var seen: Set<String> = []
         while true {
+            // The only place that goes on: what follows is inlined there.
             let response = try await next(request, context)
-            guard Self.statuses.contains(response.status) else { return response }
-            guard let location = response.headers[values: .location].first else { return response }
+            guard Self.isRedirect(response.status) else { return response }
+            let policy = context.attributes[RedirectPolicy.self] ?? policy
+            guard policy.rule != .stop, let location = response.headers[values: .location].first else { return response }
             response.body.cancel()
             seen.insert(Self.mark(of: request))
             request = try Self.request(after: request, status: response.status, location: location, from: response.url)
@@ -31,17 +31,22 @@ struct Redirects: Interceptor {
                 throw RedirectError(
                     reason: .tooMany, message: "There were more than \(policy.limit) redirects, the last to \(Self.place(request)).")
             }
-            if policy.rule == .sameOrigin, request.origin != first.origin {
+            if policy.rule == .sameOrigin, request.origin != Origin(first) {
                 throw RedirectError(
                     reason: .otherOrigin,
                     message: "The redirect to \(Self.place(request)) leaves the origin; allow it with .redirects(.follow) if it is right.")
             }
             context.hop += 1
-            context.progress.countRedirect()
+            context.record.countRedirect()
         }
     }
 
-    private static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+    private static func isRedirect(_ status: Int) -> Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
 
     /// Fields that tell of the body and go with it.
     private static let bodyFields: [HTTPFields.Name] = [

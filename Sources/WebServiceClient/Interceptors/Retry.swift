@@ -17,51 +17,45 @@ struct Retry: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let policy = context.attributes[RetryPolicy.self] ?? policy
-        guard policy.attempts > 1, policy.repeatsUnsafeMethods || request.method.isIdempotent, request.body?.isReplayable ?? true else {
-            return try await send(request, context, next)
-        }
+        let isReplayable = request.body?.isReplayable ?? true
+        let isRepeatable = isReplayable && policy.attempts > 1 && (policy.repeatsUnsafeMethods || request.method.isIdempotent)
         var context = context
-        context.attempt = max(context.attempt, context.progress.repeats + 1)
+        if isRepeatable { context.attempt = max(context.attempt, context.record.repeats + 1) }
+        var hasMetStaleConnection = false
         while true {
             let delay: Duration
             let reason: String
             do {
-                let response = try await send(request, context, next)
-                guard policy.statuses.contains(response.status), context.attempt < policy.attempts,
+                // The only place that goes on: what follows is inlined there.
+                let response = try await next(request, context)
+                guard isRepeatable, policy.statuses.contains(response.status), context.attempt < policy.attempts,
                     let wait = wait(after: response, attempt: context.attempt, policy: policy, end: request.end)
                 else { return response }
                 response.body.cancel()
                 delay = wait
                 reason = "status \(response.status)"
             } catch let error as TransportError {
-                guard policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,
+                if error.isConnectionStale, !hasMetStaleConnection, isReplayable, request.method.isIdempotent, !Task.isCancelled {
+                    // No attempt of its own: the server has most likely never seen the request, and any policy would be worn out by it.
+                    hasMetStaleConnection = true
+                    context.diagnostics.report(
+                        .init(.debug, "the kept connection had been closed, sent again over another", call: context.identity))
+                    continue
+                }
+                guard isRepeatable, policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,
                     let wait = allowed(backoff(policy, context.attempt), until: request.end)
                 else { throw error }
                 delay = wait
                 reason = error.code.rawValue
             }
+            hasMetStaleConnection = false
             let number = context.attempt
             context.diagnostics.report(
                 .init(.debug, "attempt \(number) ended with \(reason), the next in \(delay.text)", call: context.identity))
             try await sleep(delay)
             try Task.checkCancellation()
             context.attempt += 1
-            context.progress.countRepeat()
-        }
-    }
-
-    /// Sends it, and once more where the server has just closed the kept connection that it went over. That is no attempt of its own: the
-    /// server has most likely never seen the request, and any policy would be worn out by it.
-    @inline(__always)
-    private func send(_ request: ServiceRequest, _ context: CallContext, _ next: NextInterceptor) async throws -> TransportResponse {
-        do {
-            return try await next(request, context)
-        } catch let error as TransportError
-            where error.isConnectionStale && request.method.isIdempotent && request.body?.isReplayable ?? true && !Task.isCancelled
-        {
-            context.diagnostics.report(
-                .init(.debug, "the kept connection had been closed, sent again over another", call: context.identity))
-            return try await next(request, context)
+            context.record.countRepeat()
         }
     }
 

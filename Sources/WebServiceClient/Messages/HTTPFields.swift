@@ -15,7 +15,7 @@ public struct HTTPFields: Sendable, Hashable {
 
         /// Whether the value holds CR, LF or NUL, with which it would break out of its line (RFC 9110 §5.5).
         package static func breaksLine(_ value: String) -> Bool {
-            !value.hasOnlyBytes { $0 != 13 && $0 != 10 && $0 != 0 }
+            value.hasBytes(below: 14) && !value.hasOnlyBytes { $0 != 13 && $0 != 10 && $0 != 0 }
         }
 
         /// A field of a name and a value.

@@ -56,7 +56,7 @@ extension ServiceRequest {
 
         /// Whether the name is a token (RFC 9110 §9.1).
         public var isValid: Bool {
-            HTTPFields.Name(rawValue).isValid
+            HTTPFields.Name.isToken(rawValue)
         }
     }
 }

@@ -11,7 +11,10 @@ public struct ServiceRequest: Sendable {
     /// The body, if there is one.
     public var body: RequestBody?
     /// The deadlines of this request.
-    public var timeouts: ServiceTimeouts
+    public var timeouts: ServiceTimeouts {
+        get { shared.details.timeouts }
+        set { details.timeouts = newValue }
+    }
     /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
     public var deadline: ContinuousClock.Instant? {
         get { end?.continuous }
@@ -21,23 +24,49 @@ public struct ServiceRequest: Sendable {
     /// of all that holds one, would ask the runtime.
     var end: MonotonicInstant?
     /// Whom to trust, and who to be; `nil` leaves it to the transport.
-    public var trust: TrustPolicy?
+    public var trust: TrustPolicy? {
+        get { shared.details.trust }
+        set { details.trust = newValue }
+    }
     /// Told of the body's way to the server, in order, on an executor of the transport's choice.
-    public var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { shared.details.uploadProgress }
+        set { details.uploadProgress = newValue }
+    }
     /// Told of the response body's arrival, in order, while it is read.
-    public var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { shared.details.downloadProgress }
+        set { details.downloadProgress = newValue }
+    }
     /// Which call this request belongs to; `nil` for one made by hand.
-    public var identity: CallIdentity?
+    public var identity: CallIdentity? {
+        get { shared.details.identity }
+        set { details.identity = newValue }
+    }
+
+    private var shared: RequestDetails.Shared
+    private var details: RequestDetails {
+        get { shared.details }
+        set { shared = RequestDetails.Shared(newValue) }
+    }
 
     /// A request.
     public init(
         method: Method = .get, url: URL, headers: HTTPFields = [:], body: RequestBody? = nil, timeouts: ServiceTimeouts = ServiceTimeouts()
     ) {
+        let isStandard = timeouts == RequestDetails.Shared.standard.details.timeouts
+        self.init(
+            method: method, url: url, headers: headers, body: body,
+            sharing: isStandard ? .standard : RequestDetails.Shared(RequestDetails(timeouts: timeouts)))
+    }
+
+    /// A request that shares its details with others.
+    init(method: Method, url: URL, headers: HTTPFields, body: RequestBody? = nil, sharing details: RequestDetails.Shared) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
-        self.timeouts = timeouts
+        shared = details
     }
 
     /// The origin of the URL; `nil` when it has none.

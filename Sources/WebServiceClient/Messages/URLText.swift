@@ -17,19 +17,27 @@ public enum URLText {
     /// The common case without taking anything apart: a base which ends in its path, and a relative part which starts with one.
     private static func joinedAtSlash(_ base: String, _ relative: String) -> String? {
         let marks = (question: UInt8(ascii: "?"), hash: UInt8(ascii: "#"), slash: UInt8(ascii: "/"))
-        let tail = relative.utf8.drop { $0 == marks.slash }
-        guard base.hasOnlyBytes({ $0 != marks.question && $0 != marks.hash }) else { return nil }
-        if let first = relative.utf8.first, first == marks.question || first == marks.hash { return nil }
-        var head = base.utf8[...]
-        while head.last == marks.slash { head.removeLast() }
-        // Nothing but slashes, or a scheme: what comes next isn't plainly a path.
-        guard let last = head.last, last != UInt8(ascii: ":") else { return nil }
-        var text = ""
-        text.reserveCapacity(base.utf8.count + relative.utf8.count + 1)
-        text.append(contentsOf: Substring(head))
-        text.append("/")
-        text.append(contentsOf: Substring(tail))
-        return text
+        // The bytes as they lie in memory: each step through a string asks it where the next character is.
+        return base.utf8.withContiguousStorageIfAvailable { base in
+            relative.utf8.withContiguousStorageIfAvailable { relative -> String? in
+                guard let first = relative.first, first != marks.question, first != marks.hash,
+                    !base.contains(where: { $0 == marks.question || $0 == marks.hash })
+                else { return nil }
+                var head = base.count
+                while head > 0, base[head - 1] == marks.slash { head -= 1 }
+                // Nothing but slashes, or a scheme: what comes next isn't plainly a path.
+                guard head > 0, base[head - 1] != UInt8(ascii: ":") else { return nil }
+                var tail = 0
+                while tail < relative.count, relative[tail] == marks.slash { tail += 1 }
+                let count = head + 1 + relative.count - tail
+                return String(unsafeUninitializedCapacity: count) { text in
+                    _ = text.update(fromContentsOf: base[..<head])
+                    text[head] = marks.slash
+                    _ = text[(head + 1)...].update(fromContentsOf: relative[tail...])
+                    return count
+                }
+            } ?? nil
+        } ?? nil
     }
 
     static func joinedByParts(_ base: String, _ relative: String) -> String {

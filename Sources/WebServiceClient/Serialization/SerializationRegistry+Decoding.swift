@@ -20,11 +20,9 @@ extension SerializationRegistry {
         fallback: any SerializationDelegate
     ) throws -> Value {
         if path.isEmpty {
-            if Value.self == Data.self || Value.self == Data?.self, let whole = body as? Value { return whole }
-            if Value.self == String.self || Value.self == String?.self,
-                let whole = try PlainTextSerializer.text(of: body, contentType: contentType) as? Value
-            {
-                return whole
+            if Value.self == Data.self || Value.self == Data?.self { return try Self.whole(body) }
+            if Value.self == String.self || Value.self == String?.self {
+                return try Self.whole(PlainTextSerializer.text(of: body, contentType: contentType))
             }
         }
         if let fault = faults.first { throw SerializationError(.registration, fault) }
@@ -38,6 +36,14 @@ extension SerializationRegistry {
             return try payload.decode(type, with: fallback)
         }
         throw payload.mismatch(expected: fallback, cause: nil)
+    }
+
+    /// The body as the type that it is known to be, or that type's optional. By itself: room for a value that may be none is asked of the
+    /// runtime at the beginning of a function, also where it isn't needed.
+    @inline(never)
+    private static func whole<Value>(_ body: some Sendable) throws -> Value {
+        guard let value = body as? Value else { throw SerializationError(.structure, "A \(Value.self) isn't the whole of a body.") }
+        return value
     }
 }
 
@@ -62,7 +68,9 @@ private struct Payload {
     func decode<Value: Decodable>(
         _ type: Value.Type, with delegate: any SerializationDelegate, fallback: any SerializationDelegate
     ) throws -> Value {
-        guard delegate is PlainTextSerializer || delegate is RawDataSerializer else { return try decode(type, with: delegate) }
+        // By their types: a cast asks the runtime.
+        let kind = Swift.type(of: delegate)
+        guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else { return try decode(type, with: delegate) }
         do {
             return try delegate.decode(type, from: body, at: path, contentType: contentType)
         } catch {

@@ -7,19 +7,26 @@ struct TransportStage: Sendable {
     @inline(__always)
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         try Self.check(request)
-        var request = request
-        try prepareTrust(of: &request, context)
-        if let dryRun = DryRun.current { throw dryRun.stop(at: request) }
+        if let trust = request.trust, !trust.isStandard {
+            var request = request
+            try prepare(trust, of: &request, context)
+            return try await exchange(request, context)
+        }
+        return try await exchange(request, context)
+    }
+
+    @inline(__always)
+    private func exchange(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
+        if let dryRun = context.dryRun { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
         let response = try await transport.send(request)
-        context.progress.isAnswered(by: response, exchange: context.exchange)
+        context.record.isAnswered(by: response, exchange: context.exchange)
         return response
     }
 
     /// A client's identity goes where its credentials go: to the origin of the service root, and nowhere else, whoever has set the URL or
     /// the policy on the way. A policy that the transport would ignore ends the call.
-    private func prepareTrust(of request: inout ServiceRequest, _ context: CallContext) throws {
-        guard let trust = request.trust, !trust.isStandard else { return }
+    private func prepare(_ trust: TrustPolicy, of request: inout ServiceRequest, _ context: CallContext) throws {
         if trust.identity != nil, context.isForeign || request.origin == nil || request.origin != context.serviceOrigin {
             request.trust = trust.withoutIdentity
         }

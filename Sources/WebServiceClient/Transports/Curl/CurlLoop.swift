@@ -1,4 +1,5 @@
 import CSystemLibraries
+
 #if canImport(ObjectiveC)
 import ObjectiveC
 #endif

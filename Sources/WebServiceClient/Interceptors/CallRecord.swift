@@ -1,8 +1,15 @@
 import Foundation
 
-/// How far a call has come, shared by all copies of its context: interceptors outside retries and redirects read here, after the call,
-/// what the stages inside did with copies of their own.
-package final class CallProgress: Sendable {
+/// What all copies of a call's context share: which call it is, which never changes, and how far it has come. Interceptors outside retries and
+/// redirects read here, after the call, what the stages inside did with copies of their own.
+package final class CallRecord: Sendable {
+    let identity: CallIdentity
+    let attributes: EndpointAttributes
+    let serviceOrigin: Origin?
+    let isForeign: Bool
+    let cacheIdentifier: String?
+    let diagnostics: Diagnostics
+
     /// A request as it was on its way to the transport, without what authentication adds, and what it was answered with.
     struct Exchange: Sendable {
         let request: ServiceRequest
@@ -26,7 +33,17 @@ package final class CallProgress: Sendable {
 
     private let state = Locked(State())
 
-    package init() {}
+    init(
+        identity: CallIdentity, attributes: EndpointAttributes, serviceOrigin: Origin?, isForeign: Bool, cacheIdentifier: String?,
+        diagnostics: Diagnostics
+    ) {
+        self.identity = identity
+        self.attributes = attributes
+        self.serviceOrigin = serviceOrigin
+        self.isForeign = isForeign
+        self.cacheIdentifier = cacheIdentifier
+        self.diagnostics = diagnostics
+    }
 
     /// How often the call was repeated after a failure.
     package var repeats: Int { state.withLock { $0.repeats } }
@@ -35,6 +52,9 @@ package final class CallProgress: Sendable {
     package var redirects: Int { state.withLock { $0.redirects } }
 
     /// The last request on its way to the transport; `nil` before the first.
+    var request: ServiceRequest? { state.withLock { $0.exchange?.request } }
+
+    /// The same with its answer.
     var exchange: Exchange? { state.withLock { $0.exchange } }
 
     func countRepeat() {

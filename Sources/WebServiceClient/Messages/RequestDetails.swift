@@ -1,0 +1,20 @@
+/// What a request has beside its method, URL, fields and body, and what most requests of an endpoint have in common: held by reference, so that
+/// a request, which each stage of the chain copies, is a handful of words.
+struct RequestDetails: Sendable {
+    var timeouts = ServiceTimeouts()
+    var trust: TrustPolicy?
+    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    var identity: CallIdentity?
+
+    /// Details that nobody changes: a change makes others.
+    final class Shared: Sendable {
+        static let standard = Shared(RequestDetails())
+
+        let details: RequestDetails
+
+        init(_ details: RequestDetails) {
+            self.details = details
+        }
+    }
+}
