@@ -17,7 +17,8 @@ struct TransportStage: Sendable {
 
     @inline(__always)
     private func exchange(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
-        if let dryRun = context.dryRun { throw dryRun.stop(at: request) }
+        // The second one: an interceptor may make a dry run of its own call's `next`.
+        if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
         let response = try await transport.send(request)
         context.record.isAnswered(by: response, exchange: context.exchange)

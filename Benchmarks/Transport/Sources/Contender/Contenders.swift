@@ -73,7 +73,7 @@ enum Contenders {
 
     private static func asyncHTTPClient(_ client: HTTPClient) -> Fetching.Get {
         { target in
-            let response = try await client.execute(HTTPClientRequest(url: target.url.absoluteString), timeout: .seconds(60))
+            let response = try await client.execute(HTTPClientRequest(url: target.text), timeout: .seconds(60))
             guard response.status.code == 200 else { throw UnexpectedStatus(status: Int(response.status.code)) }
             return try await response.body.collect(upTo: 1 << 30).readableBytes
         }

@@ -12,7 +12,7 @@ struct Order {
         guard parts.count == 3, let requests = Int(parts[1]), let atOnce = Int(parts[2]), atOnce > 0,
             let url = URL(string: base + parts[0])
         else { throw Unreadable(line: line) }
-        target = Target(url: url, name: url.lastPathComponent)
+        target = Target(url)
         self.requests = requests
         self.atOnce = atOnce
     }
