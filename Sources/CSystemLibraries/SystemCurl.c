@@ -50,6 +50,8 @@ struct message {
     } data;
 };
 
+struct wait_descriptor;
+
 struct blob {
     void *data;
     size_t length;
@@ -74,39 +76,48 @@ enum {
     age_with_authorities = 6, oldest = 0x074400
 };
 
-static struct {
-    int (*global_init)(long);
-    struct version_information *(*version_info)(int);
-    csl_easy *(*easy_init)(void);
-    void (*easy_cleanup)(csl_easy *);
-    void (*easy_reset)(csl_easy *);
-    int (*easy_setopt)(csl_easy *, int, ...);
-    int (*easy_getinfo)(csl_easy *, int, ...);
-    int (*easy_pause)(csl_easy *, int);
-    int (*easy_send)(csl_easy *, const void *, size_t, size_t *);
-    int (*easy_recv)(csl_easy *, void *, size_t, size_t *);
-    const char *(*easy_strerror)(int);
-    csl_multi *(*multi_init)(void);
-    int (*multi_cleanup)(csl_multi *);
-    int (*multi_setopt)(csl_multi *, int, ...);
-    int (*multi_add_handle)(csl_multi *, csl_easy *);
-    int (*multi_remove_handle)(csl_multi *, csl_easy *);
-    int (*multi_perform)(csl_multi *, int *);
-    int (*multi_socket_action)(csl_multi *, int, int, int *);
-    int (*multi_poll)(csl_multi *, void *, unsigned int, int, int *);
-    int (*multi_wakeup)(csl_multi *);
-    struct message *(*multi_info_read)(csl_multi *, int *);
-    const char *(*multi_strerror)(int);
-} curl;
+// What is called of the libraries, each function once: result, name, parameters. A test holds these very lines against the real headers, with
+// their types in the place of these.
+
+typedef int csl_code_type, csl_multi_code_type, csl_option_type, csl_multi_option_type, csl_information_type, csl_version_type;
+typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_openssl_certificate;
+
+#define CURL_FUNCTIONS(function) \
+    function(csl_code_type, global_init, (long)) \
+    function(struct version_information *, version_info, (csl_version_type)) \
+    function(csl_easy *, easy_init, (void)) \
+    function(void, easy_cleanup, (csl_easy *)) \
+    function(void, easy_reset, (csl_easy *)) \
+    function(csl_code_type, easy_setopt, (csl_easy *, csl_option_type, ...)) \
+    function(csl_code_type, easy_getinfo, (csl_easy *, csl_information_type, ...)) \
+    function(csl_code_type, easy_pause, (csl_easy *, int)) \
+    function(csl_code_type, easy_send, (csl_easy *, const void *, size_t, size_t *)) \
+    function(csl_code_type, easy_recv, (csl_easy *, void *, size_t, size_t *)) \
+    function(const char *, easy_strerror, (csl_code_type)) \
+    function(csl_multi *, multi_init, (void)) \
+    function(csl_multi_code_type, multi_cleanup, (csl_multi *)) \
+    function(csl_multi_code_type, multi_setopt, (csl_multi *, csl_multi_option_type, ...)) \
+    function(csl_multi_code_type, multi_add_handle, (csl_multi *, csl_easy *)) \
+    function(csl_multi_code_type, multi_remove_handle, (csl_multi *, csl_easy *)) \
+    function(csl_multi_code_type, multi_perform, (csl_multi *, int *)) \
+    function(csl_multi_code_type, multi_socket_action, (csl_multi *, int, int, int *)) \
+    function(csl_multi_code_type, multi_poll, (csl_multi *, struct wait_descriptor *, unsigned int, int, int *)) \
+    function(csl_multi_code_type, multi_wakeup, (csl_multi *)) \
+    function(struct message *, multi_info_read, (csl_multi *, int *)) \
+    function(const char *, multi_strerror, (csl_multi_code_type))
 
 // OpenSSL's, found among libcurl's own dependencies: so they are always those of the library that libcurl uses.
-static struct {
-    void *(*verified_chain)(const void *);
-    int (*stack_count)(const void *);
-    void *(*stack_value)(const void *, int);
-    int (*certificate_bytes)(const void *, unsigned char **);
-    const char *(*version)(const void *);
-} openssl;
+#define OPENSSL_FUNCTIONS(function) \
+    function(csl_openssl_chain *, SSL_get0_verified_chain, (const csl_openssl_connection *)) \
+    function(int, OPENSSL_sk_num, (const csl_openssl_stack *)) \
+    function(void *, OPENSSL_sk_value, (const csl_openssl_stack *, int)) \
+    function(int, i2d_X509, (const csl_openssl_certificate *, unsigned char **)) \
+    function(const char *, SSL_get_version, (const csl_openssl_connection *))
+
+#define FIELD(result, name, parameters) result (*name) parameters;
+static struct { CURL_FUNCTIONS(FIELD) } curl;
+static struct { OPENSSL_FUNCTIONS(FIELD) } openssl;
+#undef FIELD
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static const char *failure = "libcurl was not opened";
@@ -128,36 +139,15 @@ static void stop_at_exit(void) {
 }
 
 static bool find_curl(void *library) {
-    return csl_library_find(library, "curl_global_init", &curl.global_init)
-        && csl_library_find(library, "curl_version_info", &curl.version_info)
-        && csl_library_find(library, "curl_easy_init", &curl.easy_init)
-        && csl_library_find(library, "curl_easy_cleanup", &curl.easy_cleanup)
-        && csl_library_find(library, "curl_easy_reset", &curl.easy_reset)
-        && csl_library_find(library, "curl_easy_setopt", &curl.easy_setopt)
-        && csl_library_find(library, "curl_easy_getinfo", &curl.easy_getinfo)
-        && csl_library_find(library, "curl_easy_pause", &curl.easy_pause)
-        && csl_library_find(library, "curl_easy_send", &curl.easy_send)
-        && csl_library_find(library, "curl_easy_recv", &curl.easy_recv)
-        && csl_library_find(library, "curl_easy_strerror", &curl.easy_strerror)
-        && csl_library_find(library, "curl_multi_init", &curl.multi_init)
-        && csl_library_find(library, "curl_multi_cleanup", &curl.multi_cleanup)
-        && csl_library_find(library, "curl_multi_setopt", &curl.multi_setopt)
-        && csl_library_find(library, "curl_multi_add_handle", &curl.multi_add_handle)
-        && csl_library_find(library, "curl_multi_remove_handle", &curl.multi_remove_handle)
-        && csl_library_find(library, "curl_multi_perform", &curl.multi_perform)
-        && csl_library_find(library, "curl_multi_socket_action", &curl.multi_socket_action)
-        && csl_library_find(library, "curl_multi_poll", &curl.multi_poll)
-        && csl_library_find(library, "curl_multi_wakeup", &curl.multi_wakeup)
-        && csl_library_find(library, "curl_multi_info_read", &curl.multi_info_read)
-        && csl_library_find(library, "curl_multi_strerror", &curl.multi_strerror);
+#define FIND(result, name, parameters) && csl_library_find(library, "curl_" #name, &curl.name)
+    return true CURL_FUNCTIONS(FIND);
+#undef FIND
 }
 
 static void find_openssl(void *library) {
-    bool all = csl_library_find(library, "SSL_get0_verified_chain", &openssl.verified_chain)
-        && csl_library_find(library, "OPENSSL_sk_num", &openssl.stack_count)
-        && csl_library_find(library, "OPENSSL_sk_value", &openssl.stack_value)
-        && csl_library_find(library, "i2d_X509", &openssl.certificate_bytes)
-        && csl_library_find(library, "SSL_get_version", &openssl.version);
+#define FIND(result, name, parameters) && csl_library_find(library, #name, &openssl.name)
+    bool all = true OPENSSL_FUNCTIONS(FIND);
+#undef FIND
     if (!all) memset(&openssl, 0, sizeof openssl);
 }
 
@@ -212,7 +202,7 @@ csl_curl_about csl_curl_describe(void) {
         result.authorities_file = about->cainfo;
         result.authorities_folder = about->capath;
     }
-    result.reads_chains = openssl.verified_chain != NULL;
+    result.reads_chains = openssl.SSL_get0_verified_chain != NULL;
     return result;
 }
 
@@ -309,36 +299,36 @@ void csl_easy_set_user(csl_easy *easy, void *user) {
 void *csl_easy_user(csl_easy *easy) { return csl_easy_get_pointer(easy, CSL_INFO_PRIVATE); }
 
 static const void *tls_connection(csl_easy *easy) {
-    if (!openssl.verified_chain) return NULL;
+    if (!openssl.SSL_get0_verified_chain) return NULL;
     const struct tls_session *session = csl_easy_get_pointer(easy, CSL_INFO_TLS_POINTER);
     return session && session->backend == backend_openssl ? session->internals : NULL;
 }
 
 static const void *verified_chain(csl_easy *easy) {
     const void *connection = tls_connection(easy);
-    return connection ? openssl.verified_chain(connection) : NULL;
+    return connection ? openssl.SSL_get0_verified_chain(connection) : NULL;
 }
 
 int csl_easy_chain_count(csl_easy *easy) {
     const void *chain = verified_chain(easy);
-    return chain ? openssl.stack_count(chain) : -1;
+    return chain ? openssl.OPENSSL_sk_num(chain) : -1;
 }
 
 uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length) {
     const void *chain = verified_chain(easy);
-    const void *certificate = chain ? openssl.stack_value(chain, index) : NULL;
-    int count = certificate ? openssl.certificate_bytes(certificate, NULL) : 0;
+    const void *certificate = chain ? openssl.OPENSSL_sk_value(chain, index) : NULL;
+    int count = certificate ? openssl.i2d_X509(certificate, NULL) : 0;
     uint8_t *bytes = count > 0 ? malloc((size_t)count) : NULL;
     if (!bytes) return NULL;
     // The function moves the pointer that it is given.
     unsigned char *end = bytes;
-    *length = (size_t)openssl.certificate_bytes(certificate, &end);
+    *length = (size_t)openssl.i2d_X509(certificate, &end);
     return bytes;
 }
 
 const char *csl_easy_tls_version(csl_easy *easy) {
     const void *connection = tls_connection(easy);
-    return connection ? openssl.version(connection) : NULL;
+    return connection ? openssl.SSL_get_version(connection) : NULL;
 }
 
 void csl_free(void *bytes) { free(bytes); }
@@ -348,19 +338,48 @@ void csl_free(void *bytes) { free(bytes); }
 // The sockets by which libcurl wakes itself, which it makes inheritable, as far as the system tells what is open: those that are new.
 // What another thread opens at this very moment may be marked as well, if it is a pair of local sockets, a pipe or an event: it is the
 // mark that such descriptors of libraries should have anyway.
+
+static bool is_unnamed_socket(int number, const struct stat *kind) {
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    return S_ISSOCK(kind->st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0 && name.ss_family == AF_UNIX
+        && length <= sizeof(sa_family_t);
+}
+
+static void mark(int number) {
+    int flags = fcntl(number, F_GETFD);
+    if (flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
+}
+
 static void mark_new_descriptors(int first, const bool *before, int count) {
     for (int index = 0; index < count; index++) {
         int number = first + index;
         struct stat kind;
         if (before[index] || fstat(number, &kind) != 0) continue;
-        struct sockaddr_storage name;
-        socklen_t length = sizeof name;
-        bool is_local = S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0
-            || (S_ISSOCK(kind.st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0
-                && name.ss_family == AF_UNIX && length <= sizeof(sa_family_t));
-        int flags = fcntl(number, F_GETFD);
-        if (is_local && flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
+        if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number, &kind)) mark(number);
     }
+}
+
+void csl_mark_pair(int socket) {
+    enum { most = 1024, most_free = 32, most_between = 64 };
+    struct stat one, other;
+    if (fstat(socket, &one) != 0 || !is_unnamed_socket(socket, &one)) return;
+    mark(socket);
+    // The other one, to which libcurl writes, has the next number that was free, and the system's count of sockets was hardly further: but for
+    // one in a thousand, where it goes on with another thousand.
+    int last = -1;
+    for (int number = socket + 1, free = 0; number <= socket + most && free < most_free; number++) {
+        if (fstat(number, &other) != 0) {
+            free++;
+        } else if (other.st_dev == one.st_dev && other.st_ino > one.st_ino && is_unnamed_socket(number, &other)) {
+            if (other.st_ino <= one.st_ino + most_between) {
+                mark(number);
+                return;
+            }
+            if (last < 0) last = number;
+        }
+    }
+    if (last >= 0) mark(last);
 }
 
 csl_multi *csl_multi_new(void) {

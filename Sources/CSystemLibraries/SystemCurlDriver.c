@@ -78,6 +78,8 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     csl_driver *driver = user;
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
+    // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop.
+    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_mark_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
     return 0;

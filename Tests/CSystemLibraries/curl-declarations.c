@@ -136,6 +136,7 @@ SAME(CSL_RESULT_TLS_CLIENT_CERTIFICATE, CURLE_SSL_CLIENTCERT);
 
 // Values in SystemCurl.c
 SAME(global_all, CURL_GLOBAL_ALL);
+SAME(version_now, CURLVERSION_TENTH);
 SAME(message_done, CURLMSG_DONE);
 SAME(blob_copies, CURL_BLOB_COPY);
 SAME(backend_openssl, CURLSSLBACKEND_OPENSSL);
@@ -163,6 +164,7 @@ SAME(sizeof(struct tls_session), sizeof(struct curl_tlssessioninfo));
 SAME(offsetof(struct tls_session, internals), offsetof(struct curl_tlssessioninfo, internals));
 SAME(sizeof(struct socket_address), sizeof(struct curl_sockaddr));
 SAME(offsetof(struct socket_address, address), offsetof(struct curl_sockaddr, addr));
+SAME(offsetof(struct version_information, version), offsetof(curl_version_info_data, version));
 SAME(offsetof(struct version_information, version_number), offsetof(curl_version_info_data, version_num));
 SAME(offsetof(struct version_information, features), offsetof(curl_version_info_data, features));
 SAME(offsetof(struct version_information, tls_version), offsetof(curl_version_info_data, ssl_version));
@@ -173,26 +175,27 @@ SAME(sizeof(int64_t), sizeof(curl_off_t));
 SAME(sizeof(int), sizeof(CURLoption));
 SAME(sizeof(int), sizeof(CURLcode));
 
-// Functions: each has the parameters that it is called with.
-CURLcode (*check_global_init)(long) = curl_global_init;
-curl_version_info_data *(*check_version_info)(CURLversion) = curl_version_info;
-CURL *(*check_easy_init)(void) = curl_easy_init;
-void (*check_easy_cleanup)(CURL *) = curl_easy_cleanup;
-void (*check_easy_reset)(CURL *) = curl_easy_reset;
-CURLcode (*check_easy_pause)(CURL *, int) = curl_easy_pause;
-CURLcode (*check_easy_send)(CURL *, const void *, size_t, size_t *) = curl_easy_send;
-CURLcode (*check_easy_recv)(CURL *, void *, size_t, size_t *) = curl_easy_recv;
-const char *(*check_easy_strerror)(CURLcode) = curl_easy_strerror;
-CURLM *(*check_multi_init)(void) = curl_multi_init;
-CURLMcode (*check_multi_cleanup)(CURLM *) = curl_multi_cleanup;
-CURLMcode (*check_multi_add)(CURLM *, CURL *) = curl_multi_add_handle;
-CURLMcode (*check_multi_remove)(CURLM *, CURL *) = curl_multi_remove_handle;
-CURLMcode (*check_multi_perform)(CURLM *, int *) = curl_multi_perform;
-CURLMcode (*check_multi_socket_action)(CURLM *, curl_socket_t, int, int *) = curl_multi_socket_action;
-CURLMcode (*check_multi_poll)(CURLM *, struct curl_waitfd *, unsigned int, int, int *) = curl_multi_poll;
-CURLMcode (*check_multi_wakeup)(CURLM *) = curl_multi_wakeup;
-struct CURLMsg *(*check_multi_info_read)(CURLM *, int *) = curl_multi_info_read;
-const char *(*check_multi_strerror)(CURLMcode) = curl_multi_strerror;
+// Functions: the lines of SystemCurl.c by which they are found and called, with the header's types in the places of ours.
+#define csl_code_type CURLcode
+#define csl_multi_code_type CURLMcode
+#define csl_option_type CURLoption
+#define csl_multi_option_type CURLMoption
+#define csl_information_type CURLINFO
+#define csl_version_type CURLversion
+#define csl_easy CURL
+#define csl_multi CURLM
+#define version_information curl_version_info_data
+#define message CURLMsg
+#define wait_descriptor curl_waitfd
+#define CHECK(result, name, parameters) result (*check_##name) parameters = curl_##name;
+CURL_FUNCTIONS(CHECK)
+#undef version_information
+#undef message
+
+// Callbacks: each has the parameters that it is called with.
+int (*check_open_socket)(void *, curlsocktype, struct curl_sockaddr *) = (curl_opensocket_callback)0;
+int (*our_open_socket)(void *, int, struct socket_address *) = open_socket;
+int (*our_close_socket)(void *, curl_socket_t) = close_socket;
 int (*check_ready)(void *, char *, char *, int, int) = (curl_prereq_callback)0;
 size_t (*check_header)(char *, size_t, size_t, void *) = (curl_write_callback)0;
 size_t (*check_upload)(char *, size_t, size_t, void *) = (curl_read_callback)0;

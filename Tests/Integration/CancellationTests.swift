@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WebServiceClient
+import WebServiceTesting
 
 extension IntegrationTests {
     /// One engine after the other: what is timed of one isn't to wait for the other's work.
@@ -35,8 +36,10 @@ extension IntegrationTests {
         private struct Services: Sendable {
             let httpbin, apache, nginx: WebServiceClient
             let secure: WebServiceClient?
+            /// Takes the request, and never answers.
+            let hanging: WebServiceClient
 
-            init(_ transport: any Transport, speaksTLS: Bool) throws {
+            init(_ transport: any Transport, speaksTLS: Bool, hangingAt hanging: URL) throws {
                 func client(
                     _ name: String, _ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
                 ) throws -> WebServiceClient {
@@ -51,6 +54,7 @@ extension IntegrationTests {
                     $0.authenticationProvider = DigestAuthenticationProvider(user: apache.user, password: apache.password)
                 }
                 nginx = try client("nginx-gzip")
+                self.hanging = WebServiceClient(serviceRoot: hanging.absoluteString) { $0.transport = transport }
                 let own = try TestServer.named("tls-nginx").tls?.ownAuthorityOnly()
                 let isSecure = speaksTLS && transport.capabilities.contains(.pinning)
                 secure = isSecure ? try client("tls-nginx") { $0.trust = own.map { TrustPolicy(authorities: $0) } } : nil
@@ -64,7 +68,7 @@ extension IntegrationTests {
             let client = try TestServer.client { $0.transport = first }
             try await client.get("/get").send()
             invalidate()
-            let before = Self.descriptors
+            let (before, threads) = (Self.descriptors, Self.threads)
 
             let stalls = StallMeter()
             let endings = try await ending(within: .seconds(60)) {
@@ -85,6 +89,9 @@ extension IntegrationTests {
             #expect(
                 try await eventually(within: .seconds(30)) { Self.descriptors <= before + 4 },
                 "\(before) descriptors became \(Self.descriptors)")
+            // Those of the pool and of the engines' own queues come and go.
+            #expect(
+                try await eventually(within: .seconds(30)) { Self.threads <= threads + 8 }, "\(threads) threads became \(Self.threads)")
             // What still sleeps for cancelled calls must not slow the next test.
             try await TestServer.client().get("/get").timeout(.seconds(30)).send()
         }
@@ -92,7 +99,9 @@ extension IntegrationTests {
         private static func cancelledCalls(count: Int, atOnce: Int, over engine: Engine) async throws -> [Ending] {
             let (transport, invalidate) = try engine.transport(atOnce: atOnce)
             defer { invalidate() }
-            let services = try Services(transport, speaksTLS: engine == .libcurl)
+            let server = try LoopbackServer { $0.fallback { _ in .hang } }
+            defer { server.stop() }
+            let services = try Services(transport, speaksTLS: engine == .libcurl, hangingAt: server.url)
             return await withTaskGroup(of: Ending.self) { group in
                 var random = HostileText(seed: 11)
                 var endings: [Ending] = []
@@ -109,7 +118,7 @@ extension IntegrationTests {
         /// A call that is cancelled at its moment, unless it has ended before.
         private static func cancelledCall(_ services: Services, _ number: Int, after moment: Duration) async -> Ending {
             let ended = Locked(0)
-            let kind = number % 9
+            let kind = number % 10
             let work = Task {
                 defer { ended.withLock { $0 += 1 } }
                 let client = services.httpbin
@@ -122,6 +131,7 @@ extension IntegrationTests {
                 case 1: try await client.get("/bytes/100000").send()
                 case 3: try await client.get("/bytes/1000").send()  // Often ends just when it is cancelled.
                 case 2: try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()
+                case 8: try await services.hanging.get("/hang").send()
                 default:
                     let stream = try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).stream()
                     for try await _ in stream.value {}
@@ -142,6 +152,11 @@ extension IntegrationTests {
             ending.time = ContinuousClock.now - cancelled
             if ended.withLock({ $0 }) != 1 { ending.failure = "The call did not end exactly once." }
             return ending
+        }
+
+        /// How many threads this process has; 0 where the system doesn't tell.
+        private static var threads: Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
         }
 
         /// How many files and sockets this process has open; 0 where the system doesn't tell.

@@ -38,6 +38,20 @@ extension IntegrationTests {
             #expect(server == "tls-lighttpd" ? reused.contains(true) : reused.allSatisfy { $0 == true })
         }
 
+        @Test func `without TLS it is spoken where that is known before`() async throws {
+            var configuration = CurlTransport.Configuration()
+            configuration.httpVersion = .http2WithPriorKnowledge
+            let transport = try CurlTransport(configuration: configuration)
+            let url = try #require(URL(string: try TestServer.named("nginx-h2c").url + "/hello.txt"))
+            for _ in 0..<2 {
+                let response = try await transport.send(ServiceRequest(url: url))
+                #expect(response.status == 200 && response.httpVersion == "HTTP/2")
+                #expect(try await response.body.collect(upTo: 1 << 20).isEmpty == false)
+            }
+            let other = try #require(URL(string: try TestServer.named("nginx-gzip").url + "/hello.txt"))
+            await #expect(throws: TransportError.self) { try await transport.send(ServiceRequest(url: other)).body.collect(upTo: 1 << 20) }
+        }
+
         @Test func `with HTTP/1 only, it isn't`() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.httpVersion = .http1

@@ -35,7 +35,6 @@ public struct CallContext: Sendable {
     ) {
         record = CallRecord(
             identity: identity, attributes: attributes, serviceOrigin: serviceOrigin, isForeign: isForeign,
-            cacheIdentifier: cacheIdentifier,
-            diagnostics: diagnostics)
+            cacheIdentifier: cacheIdentifier, diagnostics: diagnostics)
     }
 }

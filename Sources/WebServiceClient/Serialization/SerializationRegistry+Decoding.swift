@@ -38,8 +38,8 @@ extension SerializationRegistry {
         throw payload.mismatch(expected: fallback, cause: nil)
     }
 
-    /// The body as the type that it is known to be, or that type's optional. By itself: room for a value that may be none is asked of the
-    /// runtime at the beginning of a function, also where it isn't needed.
+    /// The body as the type that it is known to be, or that type's optional: nothing else comes here, so that the cast doesn't fail. By itself:
+    /// room for a value that may be none is asked of the runtime at the beginning of a function, also where it isn't needed.
     @inline(never)
     private static func whole<Value>(_ body: some Sendable) throws -> Value {
         guard let value = body as? Value else { throw SerializationError(.structure, "A \(Value.self) isn't the whole of a body.") }

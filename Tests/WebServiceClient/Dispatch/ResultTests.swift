@@ -42,6 +42,21 @@ import WebServiceTesting
         #expect(try await Store.stubbed(.json(tea, status: 205)).client.get("/").value(StoreItem?.self) == nil)
     }
 
+    @Test(arguments: [200, 204, 205, 304]) func `Status and body together decide what each type gets`(status: Int) async throws {
+        let client = Store.stubbed(.json(tea, status: status)).client
+        func get() -> ServiceCall { client.get("/").accepting(.any) }
+        // Without content there is none for who can do without it, and others get what came nevertheless, but for a 304.
+        let isLeft = status != 200
+        #expect(try await get().value(StoreItem?.self) == (isLeft ? nil : StoreItem(id: 1, name: "tea")))
+        #expect(try await get().value(Data?.self) == (isLeft ? nil : Data(tea.utf8)))
+        #expect(try await get().value(String?.self) == (isLeft ? nil : tea))
+        #expect(try await get().value(NoContent.self) == NoContent())
+        #expect(try await get().value(Data.self) == (status == 304 ? Data() : Data(tea.utf8)))
+        #expect(try await get().value(String.self) == (status == 304 ? "" : tea))
+        let error = await serviceError { _ = try await get().value(StoreItem.self) }
+        #expect(error?.kind == (status == 304 ? .emptyBody : nil))
+    }
+
     @Test func `A root is read inside the payload`() async throws {
         let client = Store.stubbed(.json(#"{"found":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#)).client
         #expect(try await client.search(text: "x", page: nil).map(\.id) == [1, 2])

@@ -86,6 +86,23 @@ import WebServiceTesting
         #expect(try await self.run(.never, [.failure(TransportError(.connectionLost, "Closed.")), answer(200)]).attempts.count == 1)
     }
 
+    @Test func `Each attempt may meet one kept connection that was just closed`() async throws {
+        var closed = TransportError(.connectionLost, "Closed.")
+        closed.isConnectionStale = true
+        let stale: Result<TransportResponse, any Error> = .failure(closed)
+        let patient = try await run(policy, [stale, stale, stale, stale, answer(200)])
+        #expect(try patient.outcome.get() == 200)
+        #expect(patient.attempts == [1, 1, 2, 2, 3] && patient.waits.count == 2)
+        let busy = try await run(policy, [stale, answer(503), stale, answer(200)])
+        #expect(busy.attempts == [1, 1, 2, 2] && busy.waits.count == 1)
+        var bold = policy
+        bold.repeatsUnsafeMethods = true
+        let posted = try await run(bold, method: .post, [stale, answer(200)])
+        #expect(posted.attempts == [1, 2] && posted.waits.count == 1)
+        let once = RequestBody { AsyncThrowingStream { $0.finish() } }
+        #expect(try await run(policy, method: .put, body: once, [stale, answer(200)]).attempts == [1])
+    }
+
     @Test func `No wait outlives the deadline`() async throws {
         let run = try await run(policy, deadline: .milliseconds(900), [answer(503)])
         #expect(try run.outcome.get() == 503 && run.attempts.count == 1 && run.waits.isEmpty)

@@ -43,4 +43,23 @@ import Testing
     @Test(arguments: ["", "a b", "a:b", "ü", "a\n"]) func `What is no token is no name`(text: String) {
         #expect(!HTTPFields.Name(text).isValid)
     }
+
+    @Test func `A line is broken by CR, LF and NUL, and by nothing else`() {
+        for scalar in (0...0x2029).compactMap(Unicode.Scalar.init) {
+            for text in [String(scalar), "a value of more than fifteen bytes \(scalar)", "\(scalar) a value of more than fifteen bytes"] {
+                #expect(HTTPFields.Field.breaksLine(text) == ["\r", "\n", "\0"].contains(scalar), "\(scalar.value)")
+            }
+        }
+    }
+
+    @Test func `A token has the bytes of RFC 9110 §5.6.2`() {
+        let allowed = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".unicodeScalars
+        for scalar in (0...0x2FF).compactMap(Unicode.Scalar.init) {
+            #expect(HTTPFields.Name(String(scalar)).isValid == allowed.contains(scalar), "\(scalar.value)")
+            #expect(HTTPFields.Name("X-Some-Longer-Name\(scalar)").isValid == allowed.contains(scalar), "\(scalar.value)")
+        }
+        #expect(!HTTPFields.Name("").isValid)
+        #expect(ServiceRequest.Method.get.isValid)
+        for method in ["GET /", "", "GÈT"] { #expect(!ServiceRequest.Method(rawValue: method).isValid) }
+    }
 }

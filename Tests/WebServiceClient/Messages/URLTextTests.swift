@@ -94,7 +94,8 @@ import Testing
         var random = RandomText(seed: 8)
         let pieces = ["https:", "/", "//", "h", "a:b", "?", "#", "k=1", "é", "\u{301}", "..", ":", "@"]
         for _ in 0..<5_000 {
-            let (base, relative) = (random.choice(of: pieces), random.choice(of: pieces))
+            let base = (0..<Int.random(in: 1...4, using: &random)).map { _ in random.choice(of: pieces) }.joined()
+            let relative = (0..<Int.random(in: 1...4, using: &random)).map { _ in random.choice(of: pieces) }.joined()
             #expect(URLText.joined(base, relative) == URLText.joinedByParts(base, relative), "\(base) \(relative)")
         }
     }

@@ -64,7 +64,7 @@ extension TransportError {
         case .remoteConnectionClosed, .uncleanShutdown, .requestStreamCancelled:
             headArrived ? .truncated : .connectionLost
         case .invalidProxyResponse, .proxyAuthenticationRequired:
-            .cannotConnect
+            .proxyRefused
         default:
             error.shortDescription.hasPrefix("Invalid header") ? .badRequest : .other
         }

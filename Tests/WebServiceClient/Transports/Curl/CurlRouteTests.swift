@@ -10,10 +10,19 @@ struct CurlRouteTests {
     private final class Socks: Sendable {
         let server: RawServer
 
-        init() throws {
+        /// - Parameter account: user and password, which it asks for then (RFC 1929).
+        init(account: (user: String, password: String)? = nil) throws {
             server = try RawServer { connection in
                 guard let greeting = connection.read(2), greeting[0] == 5, connection.read(Int(greeting[1])) != nil else { return }
-                connection.write(Data([5, 0]))
+                connection.write(Data([5, account == nil ? 0 : 2]))
+                if let account {
+                    guard let user = connection.read(2).flatMap({ connection.read(Int($0[1])) }),
+                        let password = connection.read(1).flatMap({ connection.read(Int($0[0])) })
+                    else { return }
+                    let isRight = user == Data(account.user.utf8) && password == Data(account.password.utf8)
+                    connection.write(Data([1, isRight ? 0 : 1]))
+                    guard isRight else { return }
+                }
                 guard let request = connection.read(4), request[1] == 1 else { return }
                 let target: String
                 switch request[3] {
@@ -81,6 +90,16 @@ struct CurlRouteTests {
         #expect(byName == "nowhere.example:80 GET /a HTTP/1.1 nowhere.example")
     }
 
+    @Test func `a SOCKS proxy gets the user and the password of its URL`() async throws {
+        let socks = try Socks(account: ("ada", "pass word"))
+        let right = try #require(URL(string: "socks5://ada:pass%20word@127.0.0.1:\(socks.server.port)"))
+        #expect(try await Self.get("http://127.0.0.1:81/a") { $0.proxy = .url(right) } == "127.0.0.1:81 GET /a HTTP/1.1 127.0.0.1:81")
+        let wrong = try #require(URL(string: "socks5://ada:secret-guess@127.0.0.1:\(socks.server.port)"))
+        let error = await #expect(throws: TransportError.self) { try await Self.get("http://127.0.0.1:81/a") { $0.proxy = .url(wrong) } }
+        #expect(error?.code == .cannotConnect)
+        #expect(error?.description.contains("secret-guess") == false)
+    }
+
     @Test func `a proxy that refuses, or isn't there, is told apart from the server`() async throws {
         let refusing = try RawServer { connection in
             guard connection.read(3) != nil else { return }
@@ -144,6 +163,39 @@ struct CurlRouteTests {
             #expect(String(decoding: unseen, as: UTF8.self).hasPrefix("server: GET /a"))
             setenv("no_proxy", "localhost,127.0.0.1", 1)
             #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("server: GET /a"))
+        }
+    }
+
+    @Test func `each of the environment's variables is asked`() async throws {
+        await #expect(processExitsWith: .success) {
+            let all = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
+            let proxy = try CurlRouteTests.echo("proxy")
+            // What it answers to CONNECT is no TLS: who gets a tunnel fails in the handshake, others would not come here at all.
+            let tunnels = Locked(0)
+            let tunnel = try RawServer { connection in
+                guard let request = connection.readRequest(), request.line.hasPrefix("CONNECT service.example:443 ") else { return }
+                tunnels.withLock { $0 += 1 }
+                connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+            }
+            for (number, name) in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].enumerated() {
+                for name in all { unsetenv(name) }
+                setenv(name, "http://127.0.0.1:\(tunnel.port)", 1)
+                let error = await #expect(throws: TransportError.self) {
+                    try await CurlRouteTests.get("https://service.example/") { $0.proxy = .fromEnvironment }
+                }
+                #expect(error?.code == .proxyRefused, "\(name): \(String(describing: error))")
+                #expect(tunnels.withLock { $0 } == number + 1, "\(name)")
+            }
+            for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+                for name in all { unsetenv(name) }
+                setenv(name, "http://127.0.0.1:\(proxy.port)", 1)
+                let text = try await CurlRouteTests.get("http://service.example/a") { $0.proxy = .fromEnvironment }
+                #expect(text == "proxy: GET http://service.example/a HTTP/1.1 service.example", "\(name)")
+                let server = try CurlRouteTests.echo("server")
+                setenv("NO_PROXY", "127.0.0.1", 1)
+                let direct = try await CurlRouteTests.get("http://127.0.0.1:\(server.port)/b") { $0.proxy = .fromEnvironment }
+                #expect(direct.hasPrefix("server: GET /b "), "\(name)")
+            }
         }
     }
     #endif

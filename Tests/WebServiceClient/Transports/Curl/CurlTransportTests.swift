@@ -193,15 +193,26 @@ struct CurlTransportTests {
                     (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8))?.hasPrefix("curl-transport") == true
                 }
             }
+            @Sendable func descriptors() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
             let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-            for _ in 0..<20 {
+            // The first one opens what the process keeps.
+            var before = 0
+            for number in 0..<20 {
                 var configuration = CurlTransport.Configuration()
                 configuration.proxy = .none
-                let transport = try CurlTransport(configuration: configuration)
-                _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
+                do {
+                    let transport = try CurlTransport(configuration: configuration)
+                    _ = try await transport.send(ServiceRequest(url: server.url)).body.collect(upTo: 100)
+                }
+                guard number == 0 else { continue }
+                try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
+                try await watched { while try loops() > 0 { try await Task.sleep(for: .milliseconds(5)) } }
+                before = try descriptors()
             }
             try await server.waitForOpenConnections(atMost: 0, within: .seconds(300))
-            try await watched { while try loops() > 0 { try await Task.sleep(for: .milliseconds(5)) } }
+            try await watched { [before] in
+                while try loops() > 0 || descriptors() > before { try await Task.sleep(for: .milliseconds(5)) }
+            }
         }
     }
     #endif
