@@ -46,6 +46,10 @@ final class CurlHandle {
         csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
+        if !settings.keepsConnections(to: exchange.request.origin) {
+            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+            forbidReuse()
+        }
         guard !isPlain(exchange) else { return }
         isSpecial = true
         if let proxyLines = exchange.request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }

@@ -75,6 +75,8 @@ public struct CurlLibrary: Sendable, Hashable {
 
     /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
+    /// Whether a connection of HTTP/2 without TLS can be used again. 7.88 begins HTTP/2 on it once more, and the server closes it.
+    var keepsPlainHTTP2: Bool { !(0x07_58_00..<0x08_00_00).contains(versionNumber) }
     /// Whether a connection is used again only by transfers with the same options of TLS.
     var keepsOptionsApart: Bool { versionNumber >= 0x07_53_01 }
     /// What to set for "no folder with authorities": `nil` says that to older libraries only, from 8.17 on they put the system's back, and

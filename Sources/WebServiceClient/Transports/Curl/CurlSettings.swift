@@ -98,8 +98,13 @@ struct CurlSettings: Sendable {
         switch configuration.httpVersion {
         case .http1: false
         case .http2WhereOffered: origin.scheme == "https"
-        case .http2WithPriorKnowledge: true
+        case .http2WithPriorKnowledge: keepsConnections(to: origin)
         }
+    }
+
+    /// Whether a connection to an origin may be used by another exchange.
+    func keepsConnections(to origin: Origin) -> Bool {
+        configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
     }
 
     /// Sets what belongs to the set of transfers.
