@@ -60,4 +60,58 @@ import WebServiceClient
         let counts = try await ship(count, bad: Set(0..<count))
         #expect(counts.requests <= 41 && counts.dropped == [.rejected: UInt64(count)])
     }
+
+    // MARK: Requests
+
+    @Test(arguments: [2, 31, 32, 64]) func `one bad record costs log2(n) + 1 more requests at most`(count: Int) async throws {
+        let halvings = Int.bitWidth - (count - 1).leadingZeroBitCount
+        for bad in 0..<count {
+            let counts = try await ship(count, bad: [bad])
+            #expect(counts.requests <= 1 + halvings + 1, "\(bad) of \(count)")
+        }
+    }
+
+    /// Also where the rest that is sent in one go is refused, for a record near or far.
+    @Test(arguments: [
+        [0, 1], [0, 63], [62, 63], [0, 40], [31, 32], [0, 1, 2], [0, 31, 63], [61, 62, 63], [5, 20, 21], [0, 32, 33],
+    ]) func `a few bad records cost a search each`(bad: [Int]) async throws {
+        let counts = try await ship(64, bad: Set(bad))
+        #expect(counts.requests <= 1 + bad.count * 2 * 7, "\(counts.requests)")
+    }
+
+    @Test(arguments: 0..<16) func `records arrive in their order, and none comes twice`(bad: Int) async throws {
+        let harness = try Harness(Self.receiver())
+        for number in 0..<16 { harness.logger.info(number == bad ? "bad \(number)" : "good \(number)") }
+        #expect(await harness.shipper.flush(within: .seconds(5)) == false)
+        let taken = harness.receiver.lines.filter { !$0.contains { $0.message.hasPrefix("bad") } }.joined().map(\.message)
+        #expect(taken == (0..<16).filter { $0 != bad }.map { "good \($0)" })
+    }
+
+    @Test func `a single refusal that no record explains loses none`() async throws {
+        for count in 1...17 {
+            let harness = try Harness(StubReceiver([.status(400), .status(200)])) { $0.batch.records = count }
+            for number in 0..<count { harness.logger.info("m\(number)") }
+            #expect(await harness.shipper.flush(within: .seconds(5)) == (count > 1))
+            #expect(harness.shipper.statistics.delivered == (count > 1 ? UInt64(count) : 0))
+            harness.expectConservation()
+        }
+    }
+
+    @Test(arguments: [StubReceiver.Reply.broken, .status(503), .status(413), .status(200, body: "?")])
+    func `a search that something else comes between loses no good record`(reply: StubReceiver.Reply) async throws {
+        for disturbed in 1...9 {
+            let receiver = StubReceiver { number, request in
+                if number == disturbed { return reply }
+                let body = request.body?.data ?? Data()
+                return body.range(of: Data("\"bad".utf8)) == nil ? .status(200) : .status(400)
+            }
+            let harness = try Harness(receiver) { $0.backoff = Backoff(base: .milliseconds(1), cap: .milliseconds(1)) }
+            for number in 0..<32 { harness.logger.info([9, 20].contains(number) ? "bad" : "good") }
+            async let flushed = harness.shipper.flush(within: .seconds(3_600))
+            #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.buffered == 0 })
+            #expect(await flushed == false)
+            #expect(harness.shipper.statistics.delivered >= 29, "a 413 may be for a single one")
+            harness.expectConservation()
+        }
+    }
 }
