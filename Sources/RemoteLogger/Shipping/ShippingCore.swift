@@ -159,8 +159,9 @@ final class ShippingCore: Sendable {
         let now = settings.clock.uptime
         return ledger.withLock { ledger in
             takeLosses(&ledger)
-            let load = store.load
+            let load = store.census
             var counts = accounts(of: ledger, load)
+            counts.spooled = UInt64(clamping: load.spooled)
             counts.bufferedBytes = load.bytes
             // What an earlier run has left came at times that this run's clock doesn't know.
             let since = min(now, load.firstSince > 0 ? load.firstSince : started)
