@@ -164,8 +164,7 @@ import WebServiceClient
         let logger = RemoteLogger(label: "own", sinks: [sink], redaction: redaction)
         holder.withLock { $0 = logger }
         logger.with(["who": "swordfish"]).info("the swordfish", ["what": "swordfish"], error: CancellationError())
-        #expect(sink.records.map(\.message) == ["the [redacted]"] || sink.records.count == 1)
-        #expect(!"\(sink.records)".contains("swordfish"))
+        #expect(sink.records.count == 1 && !"\(sink.records)".contains("swordfish"))
         #expect(logger.pipeline.emitted == 1 && logger.pipeline.suppressed >= 6)
         logger.info("m")
         #expect(logger.pipeline.emitted == 2, "the thread isn't marked any more")

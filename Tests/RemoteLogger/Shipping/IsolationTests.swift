@@ -114,4 +114,25 @@ import WebServiceClient
             harness.expectConservation()
         }
     }
+
+    @Test(arguments: [[3], [0, 7, 8, 31], [3, 12, 30], Array(8..<16), [15, 16, 17]])
+    func `in a batch that goes in several pieces each has a search of its own`(bad: [Int]) async throws {
+        let harness = try Harness(Self.receiver(), format: SmallPieces())
+        for number in 0..<32 { harness.logger.info(bad.contains(number) ? "bad \(number)" : "good \(number)") }
+        #expect(await harness.shipper.flush(within: .seconds(5)) == false)
+        let counts = harness.shipper.statistics
+        #expect(counts.delivered == UInt64(32 - bad.count) && counts.dropped == [.rejected: UInt64(bad.count)])
+        #expect(harness.receiver.lines.allSatisfy { $0.count <= 8 })
+        // Four pieces, and four more requests for one bad record of eight.
+        if bad.count == 1 { #expect(counts.requests <= 4 + 4) }
+        harness.expectConservation()
+    }
+
+    private struct SmallPieces: LogFormat {
+        let maximumRecords = 8
+        let contentType = "text/plain"
+        let maximumBodyBytes = 1_000_000
+        func encode(_ records: [LogRecord]) throws -> Data { try NDJSONFormat().encode(records) }
+        func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { answer.usualVerdict }
+    }
 }
