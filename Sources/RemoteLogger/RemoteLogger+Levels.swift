@@ -72,13 +72,17 @@ extension RemoteLogger {
     /// The part behind the check of the level, kept out of the callers' code.
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
+        // What describes an error may log, as what makes the message may.
+        let error = error.map { String(describing: $0) }
+        guard let mark = pipeline.begin() else { return }
+        defer { mark.remove() }
         let redaction = pipeline.redaction
         var metadata = context.merging(redaction.masked(metadata), redaction)
         let rate = pipeline.sampling.rate(of: level)
         if rate < 1 { metadata[LogSampling.key] = .double(rate) }
         pipeline.accept(
             level: level, label: label, message: redaction.masked(message), metadata: metadata,
-            error: error.map { redaction.masked(String(describing: $0)) }, trace: traceContext, source: source)
+            error: error.map(redaction.masked), trace: traceContext, source: source)
     }
 
     /// Whether a record isn't sampled out.

@@ -27,7 +27,8 @@ public struct CallLogger: Interceptor {
     public let logger: RemoteLogger
     /// The level of calls that succeed, where the endpoint doesn't say another one.
     public var level: LogLevel
-    /// Whether the header fields of request and response are logged, secrets masked. Default not.
+    /// Whether the header fields of request and response are logged, secrets masked. Default not. A value has at most 1 KiB, with an ellipsis where it
+    /// is cut, and all names and values of a request or a response 16 KiB: of what doesn't fit `…` tells how many fields were left out.
     public var logsHeaders: Bool
     /// The most bytes of a body that are logged, of the request's and of the response's each, where the endpoint doesn't say another
     /// number (``LoggingAttribute/bodyLimit``). Default 0: no bodies. More than 64 KiB counts as that.

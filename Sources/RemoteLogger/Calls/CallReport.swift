@@ -161,13 +161,6 @@ final class CallReport: Sendable {
     }
 
     private func fields(_ headers: HTTPFields) -> LogMetadata {
-        LogMetadata(headers.map { ($0.name.canonicalName, .string(headers.masked($0.name))) })
-    }
-}
-
-extension HTTPFields {
-    /// The values of a name, secrets masked.
-    fileprivate func masked(_ name: Name) -> String {
-        self[values: name].map { SecretMask.text(of: Field(name: name, value: $0)) }.joined(separator: ", ")
+        HeaderExcerpt.metadata(of: headers, redaction: logger.pipeline.redaction)
     }
 }

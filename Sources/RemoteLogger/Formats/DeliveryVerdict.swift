@@ -11,10 +11,12 @@ public enum DeliveryVerdict: Sendable, Hashable {
     case each([RecordVerdict])
     /// The receiver can't take it now: the same bytes are sent again after a while, or when its `Retry-After` says.
     case retry
-    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped.
+    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped. One that is larger than all others together
+    /// is sent by itself at once, then those behind it.
     case split
-    /// Some record in it can't be taken, and the receiver has stored none of the batch: each half is sent by itself, down to the record in
-    /// question, which is dropped. What is still refused when nothing was taken for as many requests as a few bad records would need is dropped
+    /// Some record in it can't be taken, and the receiver has stored none of the batch: halves are sent down to the record in question, which is
+    /// dropped, and the rest in one go. For one bad record of n that is log2(n) + 1 more requests at most. It isn't asked for by itself where a part
+    /// of the batch was refused and all else in that part taken. What is still refused when nothing was taken for as many requests as a few bad records would need is dropped
     /// together.
     case isolate(reason: String)
     /// The settings are wrong: nothing is dropped, and nothing sent for some minutes.

@@ -41,8 +41,8 @@ public final class LogPipeline: Sendable {
     /// How many records were made so far.
     public var emitted: UInt64 { sequence.withLock { $0 } }
 
-    /// How many calls were refused since the logger's own machinery made them: while it ships records, or in a sink's `write`. They
-    /// made no record, or each failed request would cause the next one.
+    /// How many calls were refused since the logger's own machinery made them: while it ships records, in a sink's `write`, or in what it calls of
+    /// yours to mask, format or print a record. They made no record, or each failed request would cause the next one.
     public var suppressed: UInt64 { refusals.withLock { $0 } }
 
     /// How many calls made no record since they were sampled out.
@@ -89,15 +89,20 @@ public final class LogPipeline: Sendable {
         }
     }
 
+    /// Begins a record, before anything of it is masked: what masks, too, may log.
+    ///
+    /// - Returns: what the thread is marked by until the record is with the sinks; `nil` when the logger's own machinery logs, which is counted.
+    func begin() -> SinkMark? {
+        if !OwnWork.isShipping, let mark = SinkMark() { return mark }
+        refusals.withLock { $0 += 1 }
+        return nil
+    }
+
     /// Makes a record and hands it to the sinks. Number, time and hand-over are one step under the lock: that is what keeps the order.
     func accept(
         level: LogLevel, label: String, message: String, metadata: LogMetadata, error: String?, trace: TraceContext?,
         source: LogSource?
     ) {
-        guard !OwnWork.isShipping, let mark = SinkMark() else {
-            refusals.withLock { $0 += 1 }
-            return
-        }
         sequence.withLock { sequence in
             sequence += 1
             let record = LogRecord(
@@ -105,6 +110,5 @@ public final class LogPipeline: Sendable {
                 message: message, metadata: metadata, error: error, trace: trace, source: source)
             for sink in sinks where level >= sink.minimumLevel { sink.write(record) }
         }
-        mark.remove()
     }
 }

@@ -10,7 +10,9 @@ public struct LogStatistics: Sendable, Hashable {
     public var dropped: [DropReason: UInt64] = [:]
     /// Those that wait in memory or in the spool, the ones on their way included.
     public var buffered: UInt64 = 0
-    /// The bytes that these take in memory, about; with a spool those of its files, too.
+    /// How many of these are on disk, synced: the end of the process, and power loss, keep them. 0 without a spool.
+    public var spooled: UInt64 = 0
+    /// The bytes that the buffered ones take in memory, about; with a spool those of its files, too.
     public var bufferedBytes = 0
     /// How long the oldest record has waited that is neither delivered nor dropped, on its way or not; `nil` without one. One that an earlier run
     /// left counts from the start.

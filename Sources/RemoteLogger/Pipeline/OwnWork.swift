@@ -5,7 +5,7 @@ import WebServiceClient
 /// There are two marks, since one alone is lost when work changes threads: the task that ships carries ``isShipping``, which its
 /// child tasks inherit; and the requests that it sends carry ``identity``, which ``CallLogger`` leaves alone on any thread.
 enum OwnWork {
-    /// Whether this task ships records.
+    /// Whether this task ships records, or a thread formats and prints them.
     @TaskLocal static var isShipping = false
 
     /// The call that the logger's own requests belong to.

@@ -104,7 +104,7 @@ public struct LogRedaction: Sendable {
             return search.secrets(in: bytes)
         }
         for finder in finders {
-            for range in finder(text) {
+            for range in SinkMark.find({ finder(text) }) {
                 found.append(
                     text.utf8.distance(
                         from: text.startIndex, to: range.lowerBound)..<text.utf8.distance(from: text.startIndex, to: range.upperBound))

@@ -41,7 +41,7 @@ public struct RedactionRule: Sendable {
     }
 
     /// Whatever a closure finds. It is called with every text, on the thread that logs, so it must be quick whatever the text is; texts
-    /// aren't decoded for it.
+    /// aren't decoded for it. What it logs itself makes no record: see ``LogPipeline/suppressed``.
     public static func matching(_ find: @escaping @Sendable (String) -> [Range<String.Index>]) -> RedactionRule {
         RedactionRule(kind: .finder(find))
     }

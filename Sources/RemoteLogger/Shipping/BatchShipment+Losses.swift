@@ -1,10 +1,33 @@
 /// What becomes of records that the receiver doesn't take.
 extension BatchShipment {
-    /// Asks for the halves of a piece in which some record is refused, later if nothing was taken for long, or drops its only record.
+    /// Looks for the record for which a piece is refused, later if nothing was taken for long.
+    ///
+    /// - Returns: what is to be sent now.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
-        guard piece.count == 1 else { return search.halves(of: piece, status: status, reason: reason) }
-        await reject(piece, status: status, reason: reason)
+        await follow(search.refuse(Suspect(piece: piece, status: status, reason: reason)))
+    }
+
+    /// What the search sends next, now that a piece has come to its end.
+    mutating func goOn(after piece: [Int]) async -> [[Int]] {
+        if batch.hasDelivered(of: piece) { search.renew() }
+        return await follow(search.goOn(after: piece, isTaken: batch.hasDeliveredAll(of: piece)))
+    }
+
+    private mutating func follow(_ step: RefusalSearch.Step) async -> [[Int]] {
+        if let found = step.found { await reject(found) }
+        return step.pieces
+    }
+
+    /// Asks for the halves of a piece whose answer can't be understood, later if nothing was taken for long, or drops its only record.
+    mutating func halve(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
+        let suspect = Suspect(piece: piece, status: status, reason: reason)
+        guard piece.count == 1 else { return search.halves(of: suspect) }
+        await reject(suspect)
         return []
+    }
+
+    mutating func reject(_ suspect: Suspect) async {
+        await reject(suspect.piece, status: suspect.status, reason: suspect.reason)
     }
 
     mutating func reject(_ places: [Int], status: Int?, reason: String) async {
@@ -12,12 +35,23 @@ extension BatchShipment {
         await drop(places, .rejected, reason)
     }
 
-    /// Asks for the halves of a piece, or drops its only record.
+    /// Asks for the parts of a piece, or drops its only record.
     mutating func splitOrDrop(_ piece: [Int], _ reason: DropReason, _ message: String) async -> [[Int]] {
-        guard piece.count == 1 else { return piece.halves }
+        guard piece.count == 1 else { return reason == .oversize ? parts(of: piece) : piece.halves }
         reporter.noteDrop(reason, message)
         await drop(piece, reason, message)
         return []
+    }
+
+    /// The parts of a piece that is too large: halves, or where one record is larger than all others together that one, and those before and behind
+    /// it. Only such a record can be too large by itself where the others aren't; halving down to it would take a request for each step.
+    private func parts(of piece: [Int]) -> [[Int]] {
+        let records = piece.map { batch.records[$0].record }
+        guard let largest = records.indices.max(by: { records[$0].footprint < records[$1].footprint }),
+            let size = try? core.format.encode([records[largest]]).count,
+            let others = try? core.format.encode(Array(records[..<largest] + records[(largest + 1)...])).count, size > others
+        else { return piece.halves }
+        return [Array(piece[..<largest]), [piece[largest]], Array(piece[(largest + 1)...])].filter { !$0.isEmpty }
     }
 
     /// Drops what the receiver doesn't take any more, by its own clock. The clock here may be wrong by days: a record of this run has to be old by

@@ -26,13 +26,11 @@ struct BatchShipment: Sendable {
             pieces += search.takeSuspects().reversed()
             guard let piece = pieces.popLast() else { break }
             let rest = await send(piece)
-            pieces += rest.reversed()
-            // Some of it was taken.
-            if batch.hasDelivered(of: piece) { search.renew() }
+            pieces += await goOn(after: piece).reversed() + rest.reversed()
             window.settle(number, batch.takeSettled(), isDone: false)
         }
         if !core.isClosed {
-            for suspect in search.giveUp() { await reject(suspect.piece, status: suspect.status, reason: suspect.reason) }
+            for suspect in search.giveUp() { await reject(suspect) }
         }
         window.settle(number, batch.takeSettled(), isDone: true)
     }
@@ -126,7 +124,7 @@ struct BatchShipment: Sendable {
     ) async -> [[Int]] {
         guard verdicts.count == piece.count else {
             noteAnswer(to: turn)
-            return await isolate(piece, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
+            return await halve(piece, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
         }
         var refused: [String: [Int]] = [:]
         var again: [Int] = []

@@ -28,6 +28,11 @@ struct PendingBatch: Sendable {
         places.contains { outcomes[$0] == .delivered }
     }
 
+    /// Whether the receiver has taken each of these.
+    func hasDeliveredAll(of places: [Int]) -> Bool {
+        places.allSatisfy { outcomes[$0] == .delivered }
+    }
+
     mutating func note(_ outcome: Outcome, for places: some Sequence<Int>) {
         for place in places where outcomes.indices.contains(place) { outcomes[place] = outcome }
     }

@@ -112,8 +112,8 @@ final class ReceiverPace: Sendable {
         }
     }
 
-    /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. To what the receiver asks for up to a tenth
-    /// is added, since it may ask many at once. A flush ends a wait that is only ours.
+    /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. To what the receiver asks for up to a
+    /// tenth is added, and no more than a second, since it may ask many at once. A flush ends a wait that is only ours.
     ///
     /// - Returns: the wait; `nil` when the failure was known already.
     func noteFailure(of turn: Turn, retryAfter: Duration?) -> Duration? {
@@ -135,7 +135,7 @@ final class ReceiverPace: Sendable {
 
     private static func spread(_ retryAfter: Duration?, using generator: inout some RandomNumberGenerator) -> Duration {
         guard let retryAfter else { return .zero }
-        return retryAfter + retryAfter * Double.random(in: 0...0.1, using: &generator)
+        return retryAfter + min(retryAfter / 10, .seconds(1)) * Double.random(in: 0...1, using: &generator)
     }
 
     private func stop(

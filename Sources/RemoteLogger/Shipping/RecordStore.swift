@@ -26,6 +26,9 @@ package protocol RecordStore: Sendable {
     /// What the store holds.
     var load: StoreLoad { get }
 
+    /// What the store holds, and how many records of it are on disk: that takes the longer, the more is in memory.
+    var census: StoreLoad { get }
+
     /// Records up to here were left by an earlier run; those behind are this one's.
     var foundThrough: RecordPosition { get }
 
@@ -52,6 +55,7 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
+    package var census: StoreLoad { load }
     package var foundThrough: RecordPosition { 0 }
     package func takeLosses() -> ShortList<RecordLoss> { ShortList() }
     package func awaitLosses() -> Bool { true }

@@ -1,23 +1,32 @@
 /// How the records are found that spoil a batch: by halving what is refused.
 ///
-/// A receiver that refuses everything mustn't be asked for every record. Hence there is a number of halves that may be sent in a row of which
+/// A receiver that refuses everything mustn't be asked for every record. Hence there is a number of pieces that may be sent in a row of which
 /// nothing is taken: as many as two bad records need. When they are used up, what is refused is set aside, and the pieces that wait are sent
 /// first; as soon as one of them is taken, the search goes on. What is left when all were refused is given up.
+///
+/// It begins as a ``RefusalHunt``, which does with few requests where one record is bad.
 struct RefusalSearch: Sendable {
-    /// A piece that was refused, and not halved.
-    struct Suspect: Sendable {
-        let piece: [Int]
-        let status: Int?
-        let reason: String
+    /// What is to be done next.
+    struct Step: Sendable {
+        /// To be sent now, in this order.
+        var pieces: [[Int]] = []
+        /// The record that was looked for.
+        var found: Suspect?
     }
 
     private let limit: Int
-    /// How many more halves may be sent before something is taken.
+    /// How many more pieces may be sent before something is taken.
     private var left: Int
     private var suspects: [Suspect] = []
+    /// While there is one, nothing is sent but its probes.
+    private var hunt: RefusalHunt?
+    /// What waited for the end of a hunt, and is sent as one.
+    private var joined: [[Int]] = []
+    /// That was refused, too: where bad records are many, a hunt for the first one costs more than to ask for both halves.
+    private var isPlural = false
 
     init(records: Int) {
-        // Two halves for each step down to a bad record, and that for two of them.
+        // Two halves for each step down to a bad record, then what waited, and that for two of them.
         limit = 4 * (Int.bitWidth - records.leadingZeroBitCount)
         left = limit
     }
@@ -27,22 +36,71 @@ struct RefusalSearch: Sendable {
         left = limit
     }
 
-    /// The halves of a piece that was refused, to be sent now; none if it is set aside.
-    mutating func halves(of piece: [Int], status: Int?, reason: String) -> [[Int]] {
-        guard left > 1 else {
-            suspects.append(Suspect(piece: piece, status: status, reason: reason))
-            return []
+    /// Pieces were refused for some record in them.
+    mutating func refuse(_ suspect: Suspect) -> Step {
+        if hunt?.probe == suspect.piece {
+            hunt?.narrow(to: suspect)
+            return nextStep()
         }
-        left -= 2
-        return piece.halves
+        if joined.count > 1, suspect.piece == joined.flatMap({ $0 }) {
+            defer { joined = [] }
+            isPlural = true
+            return Step(pieces: joined)
+        }
+        if isPlural { return suspect.piece.count == 1 ? Step(found: suspect) : Step(pieces: halves(of: suspect)) }
+        hunt = RefusalHunt(suspect)
+        return nextStep()
+    }
+
+    /// What follows from what became of a piece that wasn't refused.
+    ///
+    /// - Parameter isTaken: whether it was taken whole.
+    mutating func goOn(after piece: [Int], isTaken: Bool) -> Step {
+        guard let hunt, hunt.probe == piece else { return Step() }
+        guard isTaken else {
+            // That says nothing about the other half.
+            self.hunt = nil
+            return Step(pieces: hunt.others)
+        }
+        self.hunt?.pass()
+        return nextStep()
+    }
+
+    private mutating func nextStep() -> Step {
+        guard let hunt else { return Step() }
+        if hunt.suspect.piece.count > 1 {
+            if pay(2) { return Step(pieces: [hunt.probe]) }
+            self.hunt = nil
+            suspects.append(hunt.suspect)
+            return Step(pieces: hunt.waiting)
+        }
+        self.hunt = nil
+        guard hunt.isProof else { return Step(pieces: [hunt.suspect.piece]) }
+        guard hunt.waiting.count > 1, pay(1) else { return Step(pieces: hunt.waiting, found: hunt.suspect) }
+        joined = hunt.waiting
+        return Step(pieces: [joined.flatMap { $0 }], found: hunt.suspect)
+    }
+
+    /// The halves of a piece that was refused, to be sent now; none if it is set aside.
+    mutating func halves(of suspect: Suspect) -> [[Int]] {
+        if pay(2) { return suspect.piece.halves }
+        suspects.append(suspect)
+        return []
     }
 
     /// The halves of pieces that were set aside, as far as they may be sent now.
     mutating func takeSuspects() -> [[Int]] {
+        guard hunt == nil else { return [] }
         let count = min(suspects.count, left / 2)
         defer { suspects.removeFirst(count) }
         left -= 2 * count
         return suspects[..<count].flatMap(\.piece.halves)
+    }
+
+    private mutating func pay(_ pieces: Int) -> Bool {
+        guard left >= pieces else { return false }
+        left -= pieces
+        return true
     }
 
     /// What is still set aside.

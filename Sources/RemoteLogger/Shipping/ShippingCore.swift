@@ -142,6 +142,7 @@ final class ShippingCore: Sendable {
             ledger.settleWaiters(first: first)
             let lost = store.close()
             ledger.drop(lost, from: first ?? 0, .shutdown)
+            _ = accounts(of: ledger, store.load)
             // What a spool keeps isn't delivered.
             ledger.endWaiters()
             return lost
@@ -158,12 +159,9 @@ final class ShippingCore: Sendable {
         let now = settings.clock.uptime
         return ledger.withLock { ledger in
             takeLosses(&ledger)
-            var counts = ledger.counts
-            counts.dropped = ledger.losses.byReason
-            let load = store.load
-            counts.emitted += UInt64(clamping: load.found)
-            counts.found = UInt64(clamping: load.found)
-            counts.buffered = UInt64(clamping: load.records)
+            let load = store.census
+            var counts = accounts(of: ledger, load)
+            counts.spooled = UInt64(clamping: load.spooled)
             counts.bufferedBytes = load.bytes
             // What an earlier run has left came at times that this run's clock doesn't know.
             let since = min(now, load.firstSince > 0 ? load.firstSince : started)
@@ -173,5 +171,16 @@ final class ShippingCore: Sendable {
             counts.concurrency = pace.limit
             return counts
         }
+    }
+
+    /// What became of all records, to be asked with the ledger's lock held. That the sum is right is asserted, in every test.
+    private func accounts(of ledger: ShippingLedger, _ load: StoreLoad) -> LogStatistics {
+        var counts = ledger.counts
+        counts.dropped = ledger.losses.byReason
+        counts.emitted += UInt64(clamping: load.found)
+        counts.found = UInt64(clamping: load.found)
+        counts.buffered = UInt64(clamping: load.records)
+        assert(counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered, "\(settings.destination): \(counts)")
+        return counts
     }
 }

@@ -48,7 +48,7 @@ public struct ShippingSettings: Sendable {
     /// one is begun. Default 8; below 1 counts as 1. One that isn't acknowledged in time is sent again, behind those that came later.
     public var maximumUnacknowledgedBatches = 8
     /// The longest `Retry-After` that is obeyed, or `X-RateLimit-Reset` of a 429 without it; a longer one is cut. Default 1 hour. Up to a tenth
-    /// is added to it at random, so that those who were told the same don't come back at once.
+    /// is added to it at random, and no more than a second, so that those who were told the same don't come back at once.
     public var longestRetryAfter = Duration.seconds(3_600)
     /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.
     public var pause = Duration.seconds(300)

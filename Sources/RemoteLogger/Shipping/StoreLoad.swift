@@ -2,6 +2,8 @@
 package struct StoreLoad: Sendable {
     /// All records, those that were read and aren't acknowledged yet included.
     package var records = 0
+    /// How many of them are safe on disk; counted only where ``RecordStore/census`` is asked.
+    package var spooled = 0
     /// The bytes of all records.
     package var bytes = 0
     /// The records that were not read yet.

@@ -29,7 +29,8 @@ public final class ConsoleSink: LogSink {
     /// - Parameters:
     ///   - limit: the most lines that may wait to be written.
     ///   - formatter: how a record is written.
-    ///   - output: writes a line, which ends in a newline; standard error unless given. Called on one thread at a time.
+    ///   - output: writes a line, which ends in a newline; standard error unless given. Called on one thread at a time. What it
+    ///     or the formatter logs makes no record.
     public init(
         minimumLevel: LogLevel = .trace, limit: Int = 10_000, formatter: LineFormatter = .text, output: (@Sendable (String) -> Void)? = nil
     ) {
@@ -61,8 +62,11 @@ public final class ConsoleSink: LogSink {
                 defer { state.leftOut = 0 }
                 return state.leftOut
             }
-            if leftOut > 0 { output("… \(leftOut) records left out: the console was too slow\n") }
-            output(formatter.line(of: record) + "\n")
+            // What formats or prints may log: that mustn't be printed in turn.
+            OwnWork.$isShipping.withValue(true) {
+                if leftOut > 0 { output("… \(leftOut) records left out: the console was too slow\n") }
+                output(formatter.line(of: record) + "\n")
+            }
         }
     }
 

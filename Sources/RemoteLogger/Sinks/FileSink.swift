@@ -101,7 +101,8 @@ public final class FileSink: LogSink {
             }
             return (state.waiting, state.leftOut)
         }
-        var lines = records.map { Array((formatter.line(of: $0) + "\n").utf8) }
+        // What formats may log: that mustn't be written in turn.
+        var lines = OwnWork.$isShipping.withValue(true) { records.map { Array((formatter.line(of: $0) + "\n").utf8) } }
         if before > 0 { lines.insert(Array("… \(before) records left out: the file was too slow, or failed\n".utf8), at: 0) }
         let (lost, fault) = writer.withLock { writer in (writer.append(lines), writer.fault) }
         if !lines.isEmpty { complain(of: fault) }

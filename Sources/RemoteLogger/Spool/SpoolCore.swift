@@ -95,6 +95,10 @@ final class SpoolCore: Sendable {
         state.withLock { $0.load(of: destination) }
     }
 
+    func census(of destination: String) -> StoreLoad {
+        state.withLock { $0.census(of: destination) }
+    }
+
     func takeLosses(of destination: String) -> ShortList<RecordLoss> {
         state.withLock { $0.destinations.change(destination) { $0.takeLosses() } ?? ShortList() }
     }

@@ -64,10 +64,14 @@ package struct SpoolDestination: RecordStore {
         cores.reduce(0) { $0 + $1.core.release(name) }
     }
 
-    package var load: StoreLoad {
-        guard !leftovers.isEmpty else { return core.load(of: name) }
+    package var load: StoreLoad { sum { $0.load(of: name) } }
+
+    package var census: StoreLoad { sum { $0.census(of: name) } }
+
+    private func sum(_ load: (SpoolCore) -> StoreLoad) -> StoreLoad {
+        guard !leftovers.isEmpty else { return load(core) }
         var sum = StoreLoad()
-        for (core, offset) in cores { sum.add(core.load(of: name), behind: offset) }
+        for (core, offset) in cores { sum.add(load(core), behind: offset) }
         return sum
     }
 
@@ -119,6 +123,7 @@ extension StoreLoad {
     /// Adds the load of what comes behind.
     fileprivate mutating func add(_ other: StoreLoad, behind offset: RecordPosition) {
         records += other.records
+        spooled += other.spooled
         bytes += other.bytes
         unread += other.unread
         unreadBytes += other.unreadBytes

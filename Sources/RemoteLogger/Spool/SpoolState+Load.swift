@@ -17,6 +17,14 @@ extension SpoolState {
         return load
     }
 
+    /// What a destination has, and how much of it is on disk: what it holds and memory doesn't.
+    func census(of name: String) -> StoreLoad {
+        var load = load(of: name)
+        guard let destination = destinations[name] else { return load }
+        load.spooled = destination.held - memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
+        return load
+    }
+
     /// Gives up for a destination what is in memory, and altogether when nobody else is there.
     ///
     /// - Returns: how many records the destination loses.

@@ -104,4 +104,70 @@ import WebServiceClient
         #expect(logger.pipeline.suppressed == 3)
         sink.logger.withLock { $0 = nil }
     }
+
+    @Test(arguments: [false, true]) func `a formatter or an output that logs doesn't feed itself`(isFormatter: Bool) async {
+        let holder = Locked<RemoteLogger?>(nil)
+        let printed = Locked(0)
+        @Sendable func log() {
+            let logger = holder.withLock { $0 }
+            logger?.info("again")
+            Task { logger?.info("from a task") }
+        }
+        let sink = ConsoleSink(
+            formatter: LineFormatter { record in
+                if isFormatter { log() }
+                return record.message
+            },
+            output: { _ in
+                if !isFormatter { log() }
+                printed.withLock { $0 += 1 }
+            })
+        let logger = RemoteLogger(label: "own", sinks: [sink])
+        holder.withLock { $0 = logger }
+        logger.info("m")
+        #expect(await eventually { logger.pipeline.suppressed == 2 })
+        #expect(await sink.flush(within: .seconds(60)))
+        #expect(printed.withLock { $0 } == 1 && logger.pipeline.emitted == 1)
+        holder.withLock { $0 = nil }
+    }
+
+    @Test func `a formatter of a file that logs doesn't feed itself`() async throws {
+        let file = URL.temporaryDirectory.appending(path: "self-\(UUID().uuidString).log")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let holder = Locked<RemoteLogger?>(nil)
+        let sink = FileSink(
+            file,
+            formatter: LineFormatter { record in
+                holder.withLock { $0 }?.info("again")
+                return record.message
+            })
+        let logger = RemoteLogger(label: "own", sinks: [sink])
+        holder.withLock { $0 = logger }
+        logger.info("m")
+        for _ in 0..<3 { #expect(await sink.flush(within: .seconds(60))) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "m\n")
+        #expect(logger.pipeline.emitted == 1 && logger.pipeline.suppressed == 1)
+        holder.withLock { $0 = nil }
+        await logger.shutdown(within: .seconds(60))
+    }
+
+    @Test func `a rule of redaction that logs doesn't ask itself without end, and masks`() throws {
+        let holder = Locked<RemoteLogger?>(nil)
+        let sink = CollectingSink()
+        let rule = RedactionRule.matching { text in
+            let logger = holder.withLock { $0 }
+            logger?.info("I look at \(text)")
+            logger?.with(["text": "\(text)"]).info("once more")
+            return text.ranges(of: "swordfish")
+        }
+        let redaction = LogRedaction(rules: RedactionRule.standard + [rule])
+        let logger = RemoteLogger(label: "own", sinks: [sink], redaction: redaction)
+        holder.withLock { $0 = logger }
+        logger.with(["who": "swordfish"]).info("the swordfish", ["what": "swordfish"], error: CancellationError())
+        #expect(sink.records.count == 1 && !"\(sink.records)".contains("swordfish"))
+        #expect(logger.pipeline.emitted == 1 && logger.pipeline.suppressed >= 6)
+        logger.info("m")
+        #expect(logger.pipeline.emitted == 2, "the thread isn't marked any more")
+        holder.withLock { $0 = nil }
+    }
 }

@@ -53,6 +53,31 @@ import WebServiceClient
         }
     }
 
+    @Test func `files of certificates become trust`() async throws {
+        let certificates = try await TLSCertificates.make()
+        defer { certificates.remove() }
+        let files = [
+            "CERTIFICATE": certificates.path("root.pem"), "CLIENT_CERTIFICATE": certificates.path("client.pem"),
+            "CLIENT_KEY": certificates.path("client.key"),
+        ]
+        for prefix in ["OTEL_EXPORTER_OTLP_", "OTEL_EXPORTER_OTLP_LOGS_"] {
+            func trust(_ names: String...) throws -> TrustPolicy? {
+                try OTLPEnvironment(Dictionary(uniqueKeysWithValues: names.map { (prefix + $0, files[$0] ?? "") })).trust
+            }
+            #expect(try trust("CERTIFICATE") == certificates.trust())
+            #expect(try trust("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY") == certificates.trust(asClient: true))
+            let identity = try certificates.trust(asClient: true).identity
+            #expect(try identity != nil && trust("CLIENT_CERTIFICATE", "CLIENT_KEY") == TrustPolicy(identity: identity))
+        }
+        // The variable for logs wins.
+        let environment = try OTLPEnvironment([
+            "OTEL_EXPORTER_OTLP_CERTIFICATE": certificates.path("other.pem"),
+            "OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE": certificates.path("root.pem"),
+        ])
+        #expect(try environment.trust == certificates.trust() && certificates.trust() != certificates.trust("other"))
+        #expect(environment.trust?.faults == [])
+    }
+
     @Test func `a shipper is made of it`() async throws {
         let receiver = StubReceiver()
         let environment = try OTLPEnvironment([

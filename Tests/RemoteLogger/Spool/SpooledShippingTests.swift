@@ -50,6 +50,32 @@ import WebServiceClient
         #expect(await second.logger.shutdown(within: .seconds(1)))
     }
 
+    @Test func `of what is buffered it is told how much is on disk`() async throws {
+        let disk = MemoryDisk()
+        let kept = Locked<Spool?>(nil)
+        let harness = try Self.harness(StubReceiver([.status(503)]), disk) { settings in kept.withLock { $0 = settings.spool } }
+        let spool = try #require(kept.withLock { $0 })
+        disk.faults.withLock { $0 = { name, _ in name == "fsync" ? 5 : nil } }
+        for _ in 0..<30 { harness.logger.info("m") }
+        #expect(await spool.sync() == false)
+        #expect(harness.shipper.statistics.buffered == 30 && harness.shipper.statistics.spooled == 0)
+        disk.faults.withLock { $0 = { _, _ in nil } }
+        #expect(await harness.clock.run { harness.shipper.statistics.spooled == 30 })
+        #expect(harness.shipper.statistics.buffered == 30)
+        // Some of it is on its way, and more comes.
+        #expect(await harness.clock.run { harness.shipper.statistics.repeats > 2 })
+        disk.faults.withLock { $0 = { name, _ in name == "fsync" ? 5 : nil } }
+        for _ in 0..<5 { harness.logger.info("m") }
+        #expect(await spool.sync() == false)
+        #expect(harness.shipper.statistics.buffered == 35 && harness.shipper.statistics.spooled == 30)
+        harness.expectConservation()
+        let next = try Self.harness(StubReceiver(), disk.afterKill())
+        #expect(next.shipper.statistics.spooled == next.shipper.statistics.found && next.shipper.statistics.found >= 30)
+        #expect(await next.clock.run { next.shipper.statistics.buffered == 0 })
+        #expect(next.shipper.statistics.spooled == 0)
+        next.expectConservation()
+    }
+
     @Test func `losses are told to the receiver by a record`() async throws {
         let harness = try Harness { settings in
             settings.buffer.records = 10
