@@ -9,7 +9,7 @@
 //   FAIL_OPEN   the error of the 5th to the 25th open below a folder `spool`
 //   FAIL_SYNC   N: each N-th fsync fails with EIO, so that a run has something to cut off its files again
 //   FAIL_NOTE   a file that gets a line for each call that one of these two lets fail
-//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`
+//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`, too
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
