@@ -7,7 +7,9 @@
 //   CLOCK_STEP  by how many seconds the wall clock steps 1.5 s after the start. libfaketime can't do it alone: it moves CLOCK_BOOTTIME, too,
 //               by which the system's timers aren't set.
 //   FAIL_OPEN   the error of the 5th to the 25th open below a folder `spool`
-//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`
+//   FAIL_SYNC   N: each N-th fsync fails with EIO, so that a run has something to cut off its files again
+//   FAIL_NOTE   a file that gets a line for each call that one of these two lets fail
+//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`, too
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,16 +32,20 @@ static void end(void) {
     for (;;) pause();
 }
 
+// Adds a line to a file, if there is one.
+static void note(const char *path, const char *line) {
+    if (!path) return;
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    ssize_t ignored = write(file, line, strlen(line));
+    (void)ignored;
+    close(file);
+}
+
 // Whether this is the call, which ends the process if it's to do so before.
 static int is_last(const char *name) {
     long number = atomic_fetch_add(&calls, 1) + 1;
-    const char *counted = getenv("KILL_COUNT"), *at = getenv("KILL_AT"), *how = getenv("KILL_HOW");
-    if (counted) {
-        int file = open(counted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        ssize_t ignored = write(file, name, strlen(name));
-        (void)ignored;
-        close(file);
-    }
+    const char *at = getenv("KILL_AT"), *how = getenv("KILL_HOW");
+    note(getenv("KILL_COUNT"), name);
     if (!at || number != atol(at)) return 0;
     if (how && strcmp(how, "before") == 0) end();
     return 1;
@@ -64,9 +70,18 @@ static void hold(void) {
     while (path && access(path, F_OK) == 0) usleep(2000);
 }
 
+static int sync_file(int file) {
+    static atomic_long syncs;
+    const char *each = getenv("FAIL_SYNC");
+    if (!each || (atomic_fetch_add(&syncs, 1) + 1) % atol(each) != 0) return REAL(fsync)(file);
+    note(getenv("FAIL_NOTE"), "fsync\n");
+    errno = EIO;
+    return -1;
+}
+
 int fsync(int file) {
     hold();
-    int last = is_last("fsync\n"), result = REAL(fsync)(file);
+    int last = is_last("fsync\n"), result = sync_file(file);
     if (last) end();
     return result;
 }
@@ -89,6 +104,7 @@ static int open_file(int (*real)(const char *, int, ...), const char *path, int 
     if (error && strstr(path, "/spool/")) {
         long number = atomic_fetch_add(&opens, 1) + 1;
         if (number >= 5 && number <= 25) {
+            note(getenv("FAIL_NOTE"), "open\n");
             errno = atoi(error);
             return -1;
         }

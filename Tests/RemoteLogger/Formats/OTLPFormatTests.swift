@@ -63,7 +63,10 @@ import Testing
         var deep = LogValue.int(1)
         for level in 0..<100 { deep = level % 2 == 0 ? .array([deep]) : ["a": deep] }
         lines.append(try OTLPFormat().encode([.sample(metadata: ["deep": deep])]))
-        let result = try await ChildProcess.run(["python3", tool, "--quiet", "--lines"], input: lines)
+        // Whoever names a Python with the judges' packages wants the half that asks protobuf, too: without the package it fails, rather than be left out.
+        let judges = ProcessInfo.processInfo.environment["JUDGE_PYTHON"]
+        let arguments = [judges ?? "python3", tool, "--quiet", "--lines"] + (judges == nil ? [] : ["--need-proto"])
+        let result = try await ChildProcess.run(arguments, input: lines)
         #expect(result.status == 0, "\(result.text.prefix(2_000))")
     }
 

@@ -8,6 +8,8 @@ struct LogProbe {
     let logger: RemoteLogger
     let shipper: LogShipper
     let spool: Spool
+    /// How many records the logger was given, as the accounts are to have it.
+    private var logged: UInt64 = 0
 
     init(folder: String, url: String, diskBytes: Int) throws {
         guard let url = URL(string: url) else { throw URLError(.badURL) }
@@ -32,12 +34,13 @@ struct LogProbe {
         "record \(number) " + String(repeating: "y", count: number * 37 % 211)
     }
 
-    private func log(_ number: Int) {
+    private mutating func log(_ number: Int) {
+        logged += 1
         logger.log(number % 17 == 0 ? .error : .info, Self.message(number), ["n": number])
     }
 
     /// Logs so many records, two at a time, and tells after each step up to which number the spool has them.
-    func write(_ count: Int) async -> Bool {
+    mutating func write(_ count: Int) async -> Bool {
         let told = open(folder + "/accepted", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         for number in 1...max(1, count) {
             log(number)
@@ -52,16 +55,28 @@ struct LogProbe {
         return await finish()
     }
 
-    /// Ships what is there.
+    /// Ships what is there, prints the accounts, and tells whether all was delivered and they add up.
     func finish() async -> Bool {
         let delivered = await logger.shutdown(within: .seconds(30))
         // What was acknowledged last is tidied up.
         _ = await spool.sync()
-        return delivered
+        return printAccounts(flushed: delivered) && delivered
     }
 
-    /// Logs at a pace for some seconds, whatever happens, and prints the accounts.
-    func endure(_ seconds: Double, perSecond: Int) async throws {
+    /// Prints what became of all records.
+    ///
+    /// - Returns: whether every record that was emitted is in the accounts, once.
+    private func printAccounts(flushed: Bool) -> Bool {
+        let counts = shipper.statistics
+        print(
+            "emitted \(counts.emitted) delivered \(counts.delivered) dropped \(counts.droppedInAll) buffered \(counts.buffered)",
+            "flushed \(flushed) mode \(spool.statistics.mode) found \(counts.found) disk \(spool.statistics.diskBytes)",
+            "reasons \(counts.dropped.map { "\($0.key):\($0.value)" }.sorted().joined(separator: ","))")
+        return counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered && counts.emitted == logged + counts.found
+    }
+
+    /// Logs at a pace for some seconds, whatever happens, prints the accounts, and tells whether they add up.
+    mutating func endure(_ seconds: Double, perSecond: Int) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
         var number = 0
         var slowest = Duration.zero
@@ -74,13 +89,12 @@ struct LogProbe {
             slowest = max(slowest, .now - start)
             try await Task.sleep(for: .milliseconds(10))
         }
-        let delivered = await logger.flush(within: .seconds(30))
-        let counts = shipper.statistics
-        let mode = spool.statistics.mode
-        print(
-            "emitted \(counts.emitted) delivered \(counts.delivered) dropped \(counts.droppedInAll) buffered \(counts.buffered)",
-            "flushed \(delivered) mode \(mode) disk \(spool.statistics.diskBytes)",
-            "reasons \(counts.dropped.map { "\($0.key):\($0.value)" }.sorted().joined(separator: ","))")
+        let flushed = await logger.flush(within: .seconds(30))
+        // A fault that came last is over after some more attempts.
+        let patience = ContinuousClock.now + .seconds(5)
+        while spool.statistics.mode != .disk, .now < patience { try await Task.sleep(for: .milliseconds(10)) }
+        let isSound = printAccounts(flushed: flushed)
         _ = await logger.shutdown(within: .seconds(10))
+        return isSound
     }
 }
