@@ -15,9 +15,8 @@ public enum DeliveryVerdict: Sendable, Hashable {
     /// is sent by itself at once, then those behind it.
     case split
     /// Some record in it can't be taken, and the receiver has stored none of the batch: halves are sent down to the record in question, which is
-    /// dropped, and the rest in one go. For one bad record of n that is log2(n) + 1 more requests at most. It isn't asked for by itself where a part
-    /// of the batch was refused and all else in that part taken. What is still refused when nothing was taken for as many requests as a few bad records would need is dropped
-    /// together.
+    /// dropped once it was refused by itself, and the rest in one go. For one bad record of n that is log2(n) + 2 more requests at most. What is still
+    /// refused when nothing was taken for as many requests as a few bad records would need is dropped together.
     case isolate(reason: String)
     /// The settings are wrong: nothing is dropped, and nothing sent for some minutes.
     case pause(reason: String)

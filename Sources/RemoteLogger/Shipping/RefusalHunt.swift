@@ -2,7 +2,7 @@
 ///
 /// Where the first half of what is in question was taken, the second one must hold a bad record, and is halved unasked. Where the first
 /// half is refused, the second one waits: it is sent with all others that wait, once the record is found. So one bad record of n costs
-/// log2(n) + 1 more requests.
+/// log2(n) + 1 more requests, and another one where it is the second of the last two.
 struct RefusalHunt: Sendable {
     /// Some record of these is bad: the last refusal was for them, or for them and others that were taken since.
     private(set) var suspect: Suspect
@@ -31,9 +31,9 @@ struct RefusalHunt: Sendable {
         isAsked = false
     }
 
-    /// Whether the search is over and the record in question is bad. One that wasn't asked for by itself is so where a part of the piece was
-    /// refused, too: nothing else in that part explains it. A single refusal of all may have had another reason.
-    var isProof: Bool { suspect.piece.count == 1 && (isAsked || !waiting.isEmpty) }
+    /// Whether the search is over: the receiver has refused this record by itself. None is dropped that it wasn't asked for alone, whatever else
+    /// was taken: a refusal may have had another reason.
+    var isProof: Bool { suspect.piece.count == 1 && isAsked }
 
     /// All that nothing is known of, but the probe.
     var others: [[Int]] { [suspect.piece.halves[1]] + waiting }

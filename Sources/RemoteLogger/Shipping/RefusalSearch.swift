@@ -75,10 +75,15 @@ struct RefusalSearch: Sendable {
             return Step(pieces: hunt.waiting)
         }
         self.hunt = nil
-        guard hunt.isProof else { return Step(pieces: [hunt.suspect.piece]) }
-        guard hunt.waiting.count > 1, pay(1) else { return Step(pieces: hunt.waiting, found: hunt.suspect) }
+        let rest = rest(of: hunt)
+        return hunt.isProof ? Step(pieces: rest, found: hunt.suspect) : Step(pieces: [hunt.suspect.piece] + rest)
+    }
+
+    /// What waited for the end of a hunt, in one piece where that can be paid for.
+    private mutating func rest(of hunt: RefusalHunt) -> [[Int]] {
+        guard hunt.waiting.count > 1, pay(1) else { return hunt.waiting }
         joined = hunt.waiting
-        return Step(pieces: [joined.flatMap { $0 }], found: hunt.suspect)
+        return [joined.flatMap { $0 }]
     }
 
     /// The halves of a piece that was refused, to be sent now; none if it is set aside.

@@ -16,8 +16,8 @@ import WebServiceClient
         #expect(await harness.shipper.flush(within: .seconds(5)) == false)
         #expect(harness.shipper.statistics.delivered == 63)
         #expect(harness.shipper.statistics.dropped == [.rejected: 1])
-        // The first, one for each of the six halvings, and one for all that waited meanwhile.
-        #expect(harness.shipper.statistics.requests == 8)
+        // The first, one for each of the six halvings, one for the record by itself, and one for all that waited meanwhile.
+        #expect(harness.shipper.statistics.requests == 9)
         let line = try #require(box.lines.first)
         #expect(box.lines.count == 1 && line["reason"] as? String == "rejected" && line["message"] as? String == "bad m37")
         #expect((line["record"] as? [String: Any])?["message"] as? String == "m37")
