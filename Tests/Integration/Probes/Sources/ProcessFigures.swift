@@ -26,6 +26,8 @@ enum ProcessFigures {
         let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
         var status: Int32 = 0
         while waitpid(child, &status, 0) == -1, errno == EINTR {}
-        return Set(String(decoding: output, as: UTF8.self).split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("socket:") }.map(String.init))
+        return Set(
+            String(decoding: output, as: UTF8.self).split(whereSeparator: \.isWhitespace).filter { $0.hasPrefix("socket:") }.map(
+                String.init))
     }
 }

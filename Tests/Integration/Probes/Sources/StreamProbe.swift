@@ -6,7 +6,8 @@ import WebServiceTesting
 struct StreamProbe {
     /// That of a ``StreamServer``.
     let server: URL
-    /// By how much the process may grow while it reads slowly, in bytes, a quarter of what it may while it sends; without a bound where a sanitizer's own memory would be measured.
+    /// By how much the process may grow while it reads slowly, in bytes, a quarter of what it may while it sends; without a bound where a
+    /// sanitizer's own memory would be measured.
     let bound: Int?
 
     private static let length = StreamServer.length
@@ -27,7 +28,9 @@ struct StreamProbe {
     func run() async throws {
         let transport = try CurlTransport()
         // What is made once is none of the streams'.
-        _ = try await transport.send(ServiceRequest(method: .post, url: server.appending(path: "up"), body: RequestBody(Data(count: 1 << 20)))).body
+        _ = try await transport.send(
+            ServiceRequest(method: .post, url: server.appending(path: "up"), body: RequestBody(Data(count: 1 << 20)))
+        ).body
             .collect(upTo: 100)
         var isGood = try await down(transport)
 

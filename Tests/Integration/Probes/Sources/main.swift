@@ -4,10 +4,10 @@ import WebServiceTesting
 
 // probe exit URL ROOT_CERTIFICATE    calls URL over TLS, 32 at once, and exits after some milliseconds, whatever is under way
 // probe serve                        the server of the next one, in a process of its own: prints its URL
-// probe stream URL [BOUND]           200 MB down through a slow reader, and up from a file and from a stream; prints what was held, at most BOUND bytes
+// probe stream URL [BOUND]           200 MB down through a slow reader, up from a file and from a stream; BOUND bytes may be held at most
 // probe names [COUNT]                calls hosts whose names nobody resolves, 1000 or so many of which are cancelled: see `stress names`
 // probe pages [PAGES]                a million entities over a thousand pages, or so many; prints how much the process grew, and the speed
-// probe shipping [COUNT]             ten thousand single records, a tenth as many flushes, as many records that are stored before the connection breaks
+// probe shipping [COUNT]             ten thousand single records, a tenth as many flushes, as many stored before the connection breaks
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
@@ -20,6 +20,7 @@ case "names": try await NamesProbe(count: max(arguments.dropFirst().first.flatMa
 case "pages": try await PagesProbe(pages: max(arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000, 4)).run()
 case "shipping": try await ShippingProbe(count: max(arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000, 10)).run()
 default:
-    print("usage: probe exit URL ROOT_CERTIFICATE | probe serve | probe stream URL [BOUND] | probe names [COUNT] | probe pages [PAGES] | probe shipping [COUNT]")
+    print("usage: probe exit URL ROOT_CERTIFICATE | probe serve | probe stream URL [BOUND] | probe names [COUNT]")
+    print("     | probe pages [PAGES] | probe shipping [COUNT]")
     exit(2)
 }
