@@ -7,7 +7,8 @@ extension CurlTransport {
         case http1
         /// HTTP/2 over TLS where the server offers it, else HTTP/1.1.
         case http2WhereOffered
-        /// HTTP/2 at once, also without TLS: for servers that are known to speak it (RFC 9113 §3.3).
+        /// HTTP/2 at once, also without TLS: for servers that are known to speak it (RFC 9113 §3.3). libcurl 7.88 can't use a connection without
+        /// TLS again: each exchange has one of its own there.
         case http2WithPriorKnowledge
     }
 
@@ -20,7 +21,7 @@ extension CurlTransport {
         /// None.
         case none
         /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
-        /// their subdomains. Its credentials are the business of the client's proxy authentication provider.
+        /// their subdomains. Its credentials are the business of the client's proxy authentication provider; a SOCKS proxy gets those of the URL.
         case url(URL, exceptions: [String] = [])
     }
 
