@@ -145,7 +145,8 @@ final class ClientState: Sendable {
         return chain
     }
 
-    /// The library's own stages up to authentication as one asynchronous function: each is inlined into the one before.
+    /// The library's own stages up to authentication in one closure, so that the compiler can inline each into the one before: all but `Retry`,
+    /// whose loop it keeps as a function.
     @inline(__always)
     private static func stages(
         _ configuration: WebServiceClient.Configuration, end: @escaping NextInterceptor

@@ -16,7 +16,7 @@ struct Redirects: Interceptor {
         var context = context
         var seen: Set<String> = []
         while true {
-            // The only place that goes on: what follows is inlined there.
+            // The only place that goes on: what follows can be inlined here.
             let response = try await next(request, context)
             guard Self.isRedirect(response.status) else { return response }
             let policy = context.attributes[RedirectPolicy.self] ?? policy

@@ -26,7 +26,7 @@ struct Retry: Interceptor {
             let delay: Duration
             let reason: String
             do {
-                // The only place that goes on: what follows is inlined there.
+                // The only place that goes on: what follows can be inlined here.
                 let response = try await next(request, context)
                 guard isRepeatable, policy.statuses.contains(response.status), context.attempt < policy.attempts,
                     let wait = wait(after: response, attempt: context.attempt, policy: policy, end: request.end)
