@@ -1,5 +1,6 @@
 #include "SystemClock.h"
 
+#include <sys/timex.h>
 #include <time.h>
 
 static int64_t nanoseconds(clockid_t clock) {
@@ -20,4 +21,16 @@ int64_t csl_continuous_nanoseconds(void) {
 #else
     return nanoseconds(CLOCK_BOOTTIME);
 #endif
+}
+
+int csl_wall_is_synchronized(void) {
+    // Without a mode it only asks, which needs no privilege; a sandbox may still refuse.
+    struct timex clock = {.modes = 0};
+#ifdef __APPLE__
+    int state = ntp_adjtime(&clock);
+#else
+    int state = adjtimex(&clock);
+#endif
+    if (state < 0) return -1;
+    return state != TIME_ERROR && !(clock.status & STA_UNSYNC);
 }

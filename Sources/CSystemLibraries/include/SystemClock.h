@@ -15,4 +15,8 @@ int64_t csl_uptime_nanoseconds(void);
 /// Since some moment; it never goes back, and counts on while the machine sleeps.
 int64_t csl_continuous_nanoseconds(void);
 
+/// Whether the clock on the wall is kept right by a source outside (NTP or the like): 1 if it is, 0 if it isn't, -1 where the system doesn't
+/// say.
+int csl_wall_is_synchronized(void);
+
 #endif

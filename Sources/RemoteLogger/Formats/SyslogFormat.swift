@@ -1,3 +1,4 @@
+import CSystemLibraries
 public import Foundation
 
 /// Syslog messages (RFC 5424) with octet counting (RFC 6587 §3.4.1, RFC 5425 §4.3), for rsyslog, syslog-ng and their like.
@@ -9,12 +10,14 @@ public import Foundation
 /// | PRI | the facility and the level: critical 2, error 3, warning 4, notice 5, info 6, debug and trace 7 |
 /// | TIMESTAMP | the record's time, in UTC, with microseconds |
 /// | MSGID | the logger's label |
-/// | `timeQuality`, `meta` | that the time zone is known; the record's sequence, from 1 to 2147483647 and then from 1 again |
+/// | `timeQuality` | that the time zone is known, and whether this machine's clock is kept right from outside (`isSynced`), where its system says |
+/// | `meta` | the record's sequence, from 1 to 2147483647 and then from 1 again |
 /// | `record@…` | `id`, `sequence`, `time` in nanoseconds, `level`, and trace, error and source where there are any |
 /// | `metadata@…` | the metadata; names of nested values are joined by dots |
 /// | MSG | the message in UTF-8, with a byte order mark where it isn't ASCII |
 ///
-/// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata; `truncated` in `record@…` tells the bytes of the whole.
+/// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata, at last everything but `id`; `truncated` beside it tells
+/// the bytes of the whole.
 public struct SyslogFormat: LogFormat {
     /// The facility, from 0 to 23 (RFC 5424 §6.2.1): 16, `local0`, unless set.
     public let facility: Int
@@ -28,6 +31,9 @@ public struct SyslogFormat: LogFormat {
     public let enterprise: UInt32
     /// The most bytes of a message: 8,192 unless set, which receivers over TLS should take (RFC 5425 §4.3.1); 480 at least.
     public let maximumMessageBytes: Int
+    /// Whether the clock is kept right; `nil` where nobody knows. It is asked for each message, since a clock is often found right only
+    /// some time after a start, and records of an earlier run were most likely timed by the same.
+    var isClockSynchronized: @Sendable () -> Bool? = Self.systemClockIsSynchronized
 
     /// The most bytes that are sent in one go: 256 KiB.
     public var maximumBodyBytes: Int { max(256 << 10, 2 * maximumMessageBytes) }
@@ -91,9 +97,8 @@ public struct SyslogFormat: LogFormat {
             text.byte(" ")
             text.ascii(field)
         }
-        text.raw(" [timeQuality tzKnown=\"1\"][meta sequenceId=\"")
-        text.integer((max(1, record.sequence) - 1) % 2_147_483_647 + 1)
-        text.raw("\"]")
+        text.byte(" ")
+        if metadata != nil { writeQuality(of: record, into: &text) }
         var parameters: [(String, String)] = [("id", record.id.description)]
         if let truncated { parameters.append(("truncated", String(truncated))) }
         if metadata != nil {
@@ -111,6 +116,15 @@ public struct SyslogFormat: LogFormat {
             write("metadata", values, into: &text)
         }
         return Array(text.data)
+    }
+
+    /// What the time is worth, and the place in the order (RFC 5424 §7.1, §7.3.1).
+    private func writeQuality(of record: LogRecord, into text: inout JSONText) {
+        text.raw("[timeQuality tzKnown=\"1\"")
+        if let isSynchronized = isClockSynchronized() { text.raw(isSynchronized ? " isSynced=\"1\"" : " isSynced=\"0\"") }
+        text.raw("][meta sequenceId=\"")
+        text.integer((max(1, record.sequence) - 1) % 2_147_483_647 + 1)
+        text.raw("\"]")
     }
 
     /// At most six digits of fraction are allowed.
@@ -135,6 +149,11 @@ public struct SyslogFormat: LogFormat {
             text.byte("\"")
         }
         text.byte("]")
+    }
+
+    @Sendable static func systemClockIsSynchronized() -> Bool? {
+        let answer = csl_wall_is_synchronized()
+        return answer < 0 ? nil : answer != 0
     }
 
     /// Printable ASCII without blanks.

@@ -1,11 +1,13 @@
 import Foundation
-import RemoteLogger
 import TestSupport
 import Testing
 
+@testable import RemoteLogger
+
 @Suite struct SyslogFormatTests {
     private func text(_ record: LogRecord, _ format: SyslogFormat? = nil) -> String {
-        let format = format ?? SyslogFormat(application: "shop", hostname: "host.example")
+        var format = format ?? SyslogFormat(application: "shop", hostname: "host.example")
+        format.isClockSynchronized = { nil }
         return String(decoding: format.message(of: record), as: UTF8.self)
     }
 
@@ -21,6 +23,24 @@ import Testing
                 + "trace=\"00000000000000010000000000000002\" span=\"0000000000000003\" error=\"E\" source=\"S/F.swift:4\"]"
                 + "[metadata@32473 a=\"1\" b.c_d=\"x\\\"y\\\\z\\]\"] Hello")
     }
+
+    @Test(arguments: [(true, " isSynced=\"1\""), (false, " isSynced=\"0\""), (nil, "")])
+    func `the clock's state is told where it is known`(state: Bool?, text: String) {
+        var format = SyslogFormat(application: "shop")
+        format.isClockSynchronized = { state }
+        let message = String(decoding: format.message(of: .sample(1)), as: UTF8.self)
+        #expect(message.contains(" [timeQuality tzKnown=\"1\"\(text)][meta "))
+    }
+
+    #if os(Linux)
+    @Test(.enabled("python3 isn't there") { await Tool.exists("python3") })
+    func `the system's clock is what another reader of the kernel's answer says`() async throws {
+        // modes is an int, padded; the four longs behind it are followed by status, whose 0x40 is STA_UNSYNC; 5 is TIME_ERROR.
+        let script = "import ctypes; t = (ctypes.c_long * 64)(); r = ctypes.CDLL(None).adjtimex(t); print(r, r != 5 and not t[5] & 0x40)"
+        let said = try await ChildProcess.run(["python3", "-c", script]).text
+        #expect(SyslogFormat.systemClockIsSynchronized() == (said.hasPrefix("-1") ? nil : said.contains("True")))
+    }
+    #endif
 
     @Test(arguments: zip(LogLevel.allCases, [15, 15, 14, 13, 12, 11, 10])) func `levels have their severity`(level: LogLevel, priority: Int)
     {
@@ -39,6 +59,15 @@ import Testing
             let whole = SyslogFormat(application: "a", hostname: "h", maximumMessageBytes: 1 << 20).message(of: record).count
             #expect(text.contains("truncated=") == (whole > 600))
         }
+    }
+
+    @Test func `the least bound holds with the longest names`() {
+        let long = String(repeating: "x", count: 300)
+        let format = SyslogFormat(application: long, hostname: long, facility: 23, enterprise: .max, maximumMessageBytes: 480)
+        let record = LogRecord.sample(.max, .trace, String(repeating: long, count: 10_000), metadata: ["m": long], label: long)
+        let message = format.message(of: record)
+        #expect(message.count <= 480 && message.last == UInt8(ascii: "x"))
+        #expect(String(decoding: message, as: UTF8.self).contains("id=\"\(record.id)\" truncated="))
     }
 
     @Test func `sequence numbers stay in their range`() {

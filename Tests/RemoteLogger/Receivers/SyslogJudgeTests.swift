@@ -1,8 +1,9 @@
 import Foundation
-import RemoteLogger
 import TestSupport
 import Testing
 import WebServiceClient
+
+@testable import RemoteLogger
 
 /// Two servers that parse RFC 5424, each by itself, must read what was meant.
 @Suite(.serialized) struct SyslogJudgeTests {
@@ -53,6 +54,9 @@ import WebServiceClient
                 "record@32473/level": record.level.description,
                 "metadata@32473/n": "\(record.sequence - 1)",
             ]
+            if let isSynchronized = SyslogFormat.systemClockIsSynchronized() {
+                expected.parameters["timeQuality/isSynced"] = isSynchronized ? "1" : "0"
+            }
             if case .string(let text) = record.metadata["text"] { expected.parameters["metadata@32473/text"] = text }
             if case .dictionary(let inner) = record.metadata["inner"], case .string(let text) = inner["value"] {
                 expected.parameters["metadata@32473/inner.value"] = text
