@@ -35,6 +35,8 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     public static let metrics = Self(rawValue: 1 << 11)
     /// Informational responses are told: ``ExchangeReport/informational``.
     public static let informationalResponses = Self(rawValue: 1 << 12)
+    /// Client certificates may also come in PEM, and not in PKCS#12 only.
+    public static let clientCertificatesInPEM = Self(rawValue: 1 << 13)
 
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
@@ -42,6 +44,7 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
         (.trailers, "trailers"), (.ipv6Literals, "IPv6 literals"), (.proxyAuthentication, "proxy authentication"),
         (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
         (.informationalResponses, "informational responses"),
+        (.clientCertificatesInPEM, "client certificates in PEM (\"openssl pkcs12 -export -legacy\" makes PKCS#12 of them)"),
     ]
 
     /// The capabilities by name, for messages.

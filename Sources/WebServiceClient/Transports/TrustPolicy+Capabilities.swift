@@ -3,7 +3,11 @@ extension TrustPolicy {
     public var requiredCapabilities: TransportCapabilities {
         var capabilities: TransportCapabilities = []
         if !pins.isEmpty { capabilities.insert(.pinning) }
-        if identity != nil { capabilities.insert(.clientCertificates) }
+        switch identity?.content {
+        case .pem: capabilities.formUnion([.clientCertificates, .clientCertificatesInPEM])
+        case .pkcs12: capabilities.insert(.clientCertificates)
+        case nil: break
+        }
         if !authorities.isSystem { capabilities.insert(.ownCertificateAuthorities) }
         if minimumTLSVersion != nil { capabilities.insert(.minimumTLSVersion) }
         return capabilities

@@ -10,7 +10,7 @@ struct Route: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(engine.testDescription) → \(server)\(http1Only ? " over HTTP/1.1" : "")" }
 
-    private static let plain = ["httpbin", "nginx-basic", "apache-basic"]
+    private static let plain = ["httpbin", "nginx-basic", "apache-basic", "lighttpd"]
     private static let secure = ["tls-nginx", "tls-apache", "tls-lighttpd"]
 
     /// Whether the system trusts the authority of our servers: `Tests/Integration/trusting` sees to that, and says so.

@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// The sample of the article on trusting servers, letter for letter where it is code.
+/// The samples of the article on trusting servers, letter for letter where it is code.
 @Suite struct TrustSampleTests {
     private func configure(
         _ client: WebServiceClient, companyRoots: URL, identityFile: URL, passphrase: String, keyInUse: String, backupKey: String
@@ -14,6 +14,11 @@ import WebServiceTesting
         trust.identity = try .pkcs12(file: identityFile, passphrase: passphrase)
         trust.minimumTLSVersion = .tlsv13
         client.configure { $0.trust = trust }
+    }
+
+    private func look(_ transport: some TrustEvaluating, _ serviceRoot: URL, _ trust: TrustPolicy) async throws {
+        let evaluation = try await transport.evaluateTrust(of: serviceRoot, policy: trust)
+        for pin in evaluation.publicKeyPins { print(pin) }
     }
 
     @Test func `The sample asks for all that a transport can be asked for`() throws {

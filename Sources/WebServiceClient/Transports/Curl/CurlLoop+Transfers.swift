@@ -72,8 +72,9 @@ extension CurlLoop {
         do {
             try exchange.trust.check(handle.easy, origin: origin)
             guard let probe = exchange.probe else { return true }
-            try probe.look(handle.easy, host: origin.host, tlsVersion: exchange.transfer.tlsVersion)
-            exchange.transfer.fault = TrustProbe.Done()
+            let chain = try CurlTrust.verifiedChain(handle.easy, host: origin.host)
+            exchange.transfer.fault = probe.found(
+                TrustEvaluation(host: origin.host, chain: chain, tlsVersion: exchange.transfer.tlsVersion))
         } catch {
             exchange.transfer.fault = error
         }

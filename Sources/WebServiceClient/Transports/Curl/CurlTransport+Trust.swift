@@ -6,25 +6,18 @@ extension CurlTransport: TrustEvaluating {
     /// - Throws: the same ``TransportError`` as a call; `badRequest` for a URL that isn't `https`, `unsupported` where the library doesn't
     ///   show its certificates.
     public func evaluateTrust(of url: URL, policy: TrustPolicy?, timeout: Duration) async throws -> TrustEvaluation {
-        var request = ServiceRequest(method: .head, url: url, timeouts: ServiceTimeouts(firstByte: timeout))
-        request.trust = policy
-        guard url.scheme?.lowercased() == "https" else {
-            throw TransportError(.badRequest, "Trust is a matter of https: \(SecretMask.text(of: url)) is another scheme.")
-        }
+        let request = try TrustProbe.request(to: url, policy: policy, timeout: timeout)
         guard capabilities.contains(.pinning) else {
             throw TransportError(
                 .unsupported, "libcurl \(library.version) with \(library.tls ?? "no TLS") doesn't show the certificates it has verified.")
         }
         let probe = TrustProbe()
-        do {
+        return try await probe.evaluation(of: url) {
             let head = try await exchange(for: request, probe: probe).head()
             if head.isOfTunnel {
                 throw TransportError(
                     .proxyRefused, "The proxy on the way to \(url.host() ?? "the host") wants credentials, and has none of its own here.")
             }
-        } catch is TrustProbe.Done {
-            if let evaluation = probe.evaluation { return evaluation }
         }
-        throw TransportError(.other, "\(url.host() ?? "The host") answered without a secure connection.")
     }
 }

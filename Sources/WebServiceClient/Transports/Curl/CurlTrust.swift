@@ -33,7 +33,9 @@ struct CurlTrust: Sendable {
         guard library.features.contains(.tls) else { return [] }
         var capabilities: TransportCapabilities = [.minimumTLSVersion]
         if library.readsCertificateChains && library.tellsBeforeSending { capabilities.insert(.pinning) }
-        if library.takesBlobs { capabilities.formUnion([.ownCertificateAuthorities, .clientCertificates]) }
+        if library.takesBlobs {
+            capabilities.formUnion([.ownCertificateAuthorities, .clientCertificates, .clientCertificatesInPEM])
+        }
         return capabilities
     }
 

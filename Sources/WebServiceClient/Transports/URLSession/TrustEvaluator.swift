@@ -27,13 +27,20 @@ final class TrustEvaluator: @unchecked Sendable {
         credential = try policy.identity.map(Self.credential)
     }
 
+    /// A server that passes: what to answer its challenge with, and its verified chain, its own certificate first.
+    struct Passed: Sendable {
+        let credential: URLCredential
+        let chain: [Certificate]
+    }
+
     /// Evaluates on a queue of its own, since the system may have to fetch certificates, and then says there whether the server passes.
-    func evaluate(_ trust: SecTrust, host: String, then answer: @escaping @Sendable (TransportError?, URLCredential?) -> Void) {
+    func evaluate(_ trust: SecTrust, host: String, then answer: @escaping @Sendable (Result<Passed, TransportError>) -> Void) {
         let handover = Handover(trust: trust)
         queue.async { [self] in
             let failure = failure(of: handover.trust, host: host)
             failures.withLock { $0[host] = failure }
-            answer(failure, failure == nil ? URLCredential(trust: handover.trust) : nil)
+            if let failure { return answer(.failure(failure)) }
+            answer(.success(Passed(credential: URLCredential(trust: handover.trust), chain: Self.chain(of: handover.trust))))
         }
     }
 
@@ -54,15 +61,18 @@ final class TrustEvaluator: @unchecked Sendable {
             return Self.failure(code: error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecNotTrusted, host: host)
         }
         guard !policy.pins.isEmpty else { return nil }
-        // What can't be read is left out, and then matches nothing.
-        let chain = (SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []).compactMap { certificate in
-            try? Certificate(der: SecCertificateCopyData(certificate) as Data)
-        }
         do {
-            try PinCheck.check(host: host, chain: chain, policy: policy)
+            try PinCheck.check(host: host, chain: Self.chain(of: trust), policy: policy)
             return nil
         } catch {
             return TransportError(error)
+        }
+    }
+
+    /// The chain that an evaluation has built. What can't be read is left out, and then matches no pin.
+    private static func chain(of trust: SecTrust) -> [Certificate] {
+        (SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []).compactMap { certificate in
+            try? Certificate(der: SecCertificateCopyData(certificate) as Data)
         }
     }
 

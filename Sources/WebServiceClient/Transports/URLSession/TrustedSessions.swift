@@ -25,9 +25,7 @@ final class TrustedSessions: Sendable {
     ///   its authorities can't.
     func session(for policy: TrustPolicy, _ configuration: URLSessionConfiguration) throws -> TrustedSession {
         if let known = use(policy) { return known }
-        let exchanges = URLSessionExchanges(trust: try TrustEvaluator(policy))
-        if let version = policy.minimumTLSVersion { configuration.tlsMinimumSupportedProtocolVersion = version.protocolVersion }
-        let made = TrustedSession(configuration, exchanges: exchanges)
+        let made = try TrustedSession(policy, configuration)
         // Another task may have made one meanwhile: that one is used, and this one ends unused.
         return try state.withLock { state in
             guard !state.isInvalid else {
@@ -60,6 +58,18 @@ final class TrustedSessions: Sendable {
         let entry = state.entries.remove(at: index)
         state.entries.append(entry)
         return entry.session
+    }
+}
+
+extension TrustedSession {
+    /// A session for a policy.
+    ///
+    /// - Parameter probe: ends its exchanges once their servers have passed.
+    /// - Throws: as ``TrustedSessions/session(for:_:)`` does.
+    convenience init(_ policy: TrustPolicy, _ configuration: URLSessionConfiguration, probe: TrustProbe? = nil) throws {
+        let exchanges = URLSessionExchanges(trust: try TrustEvaluator(policy), probe: probe)
+        if let version = policy.minimumTLSVersion { configuration.tlsMinimumSupportedProtocolVersion = version.protocolVersion }
+        self.init(configuration, exchanges: exchanges)
     }
 }
 

@@ -19,13 +19,15 @@ extension URLSessionExchanges {
             exchange?.abandon(TransportError(.tls, "\(host) could not be checked, since it has shown no certificate."))
             return completionHandler(.cancelAuthenticationChallenge, nil)
         }
-        trust.evaluate(server, host: host) { failure, credential in
-            if let failure {
-                exchange?.abandon(failure)
-                completionHandler(.cancelAuthenticationChallenge, nil)
-            } else {
-                completionHandler(.useCredential, credential)
+        let probe = probe
+        trust.evaluate(server, host: host) { result in
+            switch result {
+            case .failure(let failure): exchange?.abandon(failure)
+            case .success(let passed):
+                guard let probe else { return completionHandler(.useCredential, passed.credential) }
+                exchange?.abandon(probe.found(TrustEvaluation(host: host, chain: passed.chain)))
             }
+            completionHandler(.cancelAuthenticationChallenge, nil)
         }
     }
 

@@ -16,9 +16,12 @@ final class URLSessionExchanges: NSObject, URLSessionDataDelegate, Sendable {
     #if canImport(Security)
     /// Answers the challenges of TLS; `nil` leaves them to the system.
     let trust: TrustEvaluator?
+    /// Ends exchanges once their servers have passed.
+    let probe: TrustProbe?
 
-    init(trust: TrustEvaluator? = nil) {
+    init(trust: TrustEvaluator? = nil, probe: TrustProbe? = nil) {
         self.trust = trust
+        self.probe = probe
     }
     #endif
 

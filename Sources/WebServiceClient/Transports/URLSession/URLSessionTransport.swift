@@ -61,7 +61,7 @@ public final class URLSessionTransport: Transport {
         standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for (client identities in PKCS#12 only), on
+    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for (client identities in PKCS#12 only, and `evaluateTrust(of:policy:)`), on
     /// Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
@@ -88,8 +88,12 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         try request.trust?.check(capabilities)
+        return try await send(request, over: try session(for: request.trust))
+    }
+
+    /// Sends a request that has passed all checks.
+    func send(_ request: ServiceRequest, over session: TrustedSession) async throws -> TransportResponse {
         let deadlines = ExchangeDeadlines(request, start: .now)
-        let session = try session(for: request.trust)
         let outgoing = try URLSessionRequest(request)
         let upload = try await prepare(outgoing, deadlines: deadlines)
         let exchange = URLSessionExchange(
@@ -118,10 +122,13 @@ public final class URLSessionTransport: Transport {
 extension URLSessionTransport {
     private func session(for trust: TrustPolicy?) throws -> TrustedSession {
         #if canImport(Security)
-        if let trust, !trust.isStandard { return try trusted.session(for: trust, Self.sessionConfiguration(configuration)) }
+        if let trust, !trust.isStandard { return try trusted.session(for: trust, sessionConfiguration) }
         #endif
         return standard
     }
+
+    /// What sessions of this transport have in common, but for the trust.
+    var sessionConfiguration: URLSessionConfiguration { Self.sessionConfiguration(configuration) }
 
     private static func sessionConfiguration(_ configuration: Configuration) -> URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral

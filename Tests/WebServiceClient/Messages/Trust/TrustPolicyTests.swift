@@ -35,7 +35,12 @@ import Testing
     }
 
     @Test func `Each wish asks for its capability`() throws {
-        #expect(TrustPolicy(identity: try identity()).requiredCapabilities == .clientCertificates)
+        let inPEM = TrustPolicy(identity: try identity())
+        #expect(inPEM.requiredCapabilities == [.clientCertificates, .clientCertificatesInPEM])
+        let refusal = #expect(throws: TransportError.self) { try inPEM.check([.clientCertificates]) }
+        #expect(refusal?.code == .unsupported && refusal?.message.contains("openssl pkcs12 -export") == true)
+        let inPKCS12 = try ClientIdentity.pkcs12(Data([0x30, 0x06, 0x02, 0x01, 0x03, 0x30, 0x01, 0x00]))
+        #expect(TrustPolicy(identity: inPKCS12).requiredCapabilities == .clientCertificates)
         #expect(TrustPolicy(pins: ["a.test": []]).requiredCapabilities == .pinning)
         #expect(TrustPolicy(minimumTLSVersion: .tlsv12).requiredCapabilities == .minimumTLSVersion)
         #expect(TrustPolicy(authorities: .only([])).requiredCapabilities == .ownCertificateAuthorities)

@@ -47,27 +47,6 @@ struct CurlTransportTests {
         }
     }
 
-    @Test func `no more than the bound are under way, and all come to their turn`() async throws {
-        let running = Locked((now: 0, most: 0))
-        let server = try LoopbackServer { routes in
-            routes.get("/") { _ in
-                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-                try await Task.sleep(for: .milliseconds(2))
-                running.withLock { $0.now -= 1 }
-                return .text("hello")
-            }
-        }
-        let transport = try transport { $0.maximumConcurrentExchanges = 3 }
-        let url = server.url
-        try await watched {
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<40 { group.addTask { try await transport.send(ServiceRequest(url: url)).status } }
-                for try await status in group { #expect(status == 200) }
-            }
-        }
-        #expect(running.withLock { $0.most } <= 3)
-    }
-
     @Test(arguments: [CurlTransport.HTTPVersion.http1, .http2WhereOffered])
     func `requests don't wait for the answer to the first`(version: CurlTransport.HTTPVersion) async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .hang } }
@@ -101,77 +80,6 @@ struct CurlTransportTests {
             return
         }
         Issue.record("no head has come within twenty seconds")
-    }
-
-    @Test func `an origin that does not answer keeps the others from nothing`() async throws {
-        let silent = try LoopbackServer { $0.get("/") { _ in .hang } }
-        let fine = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let transport = try transport { $0.maximumConcurrentExchangesPerOrigin = 2 }
-        // A busy machine may let this test wait for longer than the minute that there is by default.
-        let hanging = ServiceRequest(url: silent.url, timeouts: ServiceTimeouts(firstByte: nil))
-        let plain = ServiceRequest(url: fine.url, timeouts: ServiceTimeouts(firstByte: nil))
-        let tasks = (0..<10).map { _ in Task { try await transport.send(hanging) } }
-        _ = try await silent.waitForRequests(count: 2, within: .seconds(300))
-        for _ in 0..<3 {
-            #expect(try await watched { try await transport.send(plain) }.status == 200)
-        }
-        #expect(silent.requests.count == 2)
-        for task in tasks { task.cancel() }
-        for task in tasks {
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
-    }
-
-    @Test func `a body is opened when its turn has come`() async throws {
-        let server = try LoopbackServer { routes in
-            routes.get("/") { _ in .hang }
-            routes.on("POST", "/") { .text("\($0.body.count)") }
-        }
-        let transport = try transport { $0.maximumConcurrentExchangesPerOrigin = 1 }
-        let hanging = ServiceRequest(url: server.url)
-        let first = Task { try await transport.send(hanging) }
-        _ = try await server.waitForRequests(count: 1, within: .seconds(300))
-        let isOpened = Locked(false)
-        let body = RequestBody {
-            isOpened.withLock { $0 = true }
-            return RequestBody(Data(count: 10)).chunks()
-        }
-        let upload = ServiceRequest(method: .post, url: server.url, body: body)
-        let second = Task { try await transport.send(upload) }
-        try await Task.sleep(for: .milliseconds(50))
-        #expect(!isOpened.withLock { $0 })
-        first.cancel()
-        let answer = try await watched { try await second.value.body.collect(upTo: 10) }
-        #expect(String(decoding: answer, as: UTF8.self) == "10" && isOpened.withLock { $0 })
-        // One that is cancelled before its turn opens nothing.
-        isOpened.withLock { $0 = false }
-        let third = Task { try await transport.send(hanging) }
-        _ = try await server.waitForRequests(count: 3, within: .seconds(300))
-        let fourth = Task { try await transport.send(upload) }
-        try await Task.sleep(for: .milliseconds(50))
-        fourth.cancel()
-        await #expect(throws: CancellationError.self) { try await fourth.value }
-        third.cancel()
-        _ = await third.result
-        let other = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 100_000)))
-        #expect(try await watched { try await transport.send(other) }.status == 200)
-        #expect(!isOpened.withLock { $0 })
-    }
-
-    @Test(arguments: [1, 0])
-    func `a body that is still coming keeps nobody from the turn, whatever the bound`(bound: Int) async throws {
-        let server = try LoopbackServer { routes in
-            routes.get("/open") { _ in .drip(Data(count: 1), every: .seconds(600)).delayed(by: .milliseconds(200)) }
-            routes.get("/") { _ in .text("hello") }
-        }
-        let transport = try transport { $0.maximumConcurrentExchanges = bound }
-        let (open, plain) = (ServiceRequest(url: try server.url("/open")), ServiceRequest(url: server.url))
-        async let opening = transport.send(open)
-        _ = try await server.waitForRequests(count: 1, within: .seconds(300))
-        // It waits for its turn when the other's head comes, and then nothing else happens that could wake the loop.
-        let answer = try await watched { try await transport.send(plain) }
-        #expect(answer.status == 200)
-        try await opening.body.cancel()
     }
 
     @Test func `an invalidated transport takes no requests, and ends those it has`() async throws {
