@@ -24,6 +24,8 @@ import FoundationNetworking
 /// * A body of several files, or a stream, is written to a temporary file first.
 /// * GET and HEAD carry no body (`unsupported`).
 ///
+/// On Apple platforms it is ``TrustEvaluating``.
+///
 /// Known gaps, which another transport closes: trailers, the version of the protocol, and on Linux hosts that are IPv6 literals and every
 /// ``TrustPolicy`` but the system's (`unsupported`). Where URLSession is swift-corelibs-foundation's, as on Linux, some of what a
 /// server may send can't be made good from outside:
@@ -61,7 +63,7 @@ public final class URLSessionTransport: Transport {
         standard = TrustedSession(Self.sessionConfiguration(configuration), exchanges: URLSessionExchanges())
     }
 
-    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for (client identities in PKCS#12 only, and `evaluateTrust(of:policy:)`), on
+    /// What it can do: on Apple platforms HTTP/2, IPv6 literals and all that a ``TrustPolicy`` asks for, client identities in PKCS#12 only; on
     /// Linux nothing beyond the plain exchange.
     public var capabilities: TransportCapabilities {
         #if canImport(FoundationNetworking)
