@@ -27,10 +27,16 @@ struct Order {
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<atOnce {
                 let share = requests / atOnce + (index < requests % atOnce ? 1 : 0)
-                group.addTask(executorPreference: fetching.executor) {
+                let work: @Sendable () async throws -> Int = {
                     var bytes = 0
                     for _ in 0..<share { bytes += try await get(target) }
                     return bytes
+                }
+                // Not with a preference that is nil: such a task looks it up, under its lock, wherever it might change threads.
+                if let executor = fetching.executor {
+                    group.addTask(executorPreference: executor, operation: work)
+                } else {
+                    group.addTask(operation: work)
                 }
             }
             return try await group.reduce(0, +)
