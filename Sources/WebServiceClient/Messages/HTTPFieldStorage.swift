@@ -84,7 +84,7 @@ extension HTTPFields {
 extension HTTPFields.Storage: Hashable {
     /// Whether the fields are the same, read or not.
     static func == (left: Self, right: Self) -> Bool {
-        if case .lines(let one) = left, case .lines(let other) = right, one === other { return true }
+        if case .lines(let one) = left, case .lines(let other) = right, one.isSame(as: other) { return true }
         return left.fields == right.fields
     }
 

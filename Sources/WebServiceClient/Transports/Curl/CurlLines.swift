@@ -55,15 +55,20 @@ final class CurlLines: @unchecked Sendable {
     /// The first line; `nil` when there are none.
     let first: UnsafeMutablePointer<csl_line>?
 
-    init(_ lines: Text) {
+    /// The list of those lines.
+    ///
+    /// - Throws: ``TransportError`` when there is no memory for it.
+    init(_ lines: Text) throws(TransportError) {
         guard !lines.isEmpty else {
             (block, first) = (nil, nil)
             return
         }
         let count = lines.count
         let nodes = count * MemoryLayout<csl_line>.stride
-        let block = UnsafeMutableRawPointer.allocate(
-            byteCount: nodes + lines.bytes.count, alignment: MemoryLayout<csl_line>.alignment)
+        // `allocate` asks for an alignment that every block has, by a call that costs several times as much.
+        guard let block = malloc(nodes + lines.bytes.count) else {
+            throw TransportError(.other, "There is no memory for the header fields of a request.")
+        }
         let list = block.bindMemory(to: csl_line.self, capacity: count)
         lines.bytes.withUnsafeBytes { bytes in
             if let start = bytes.baseAddress { (block + nodes).copyMemory(from: start, byteCount: bytes.count) }
@@ -90,6 +95,6 @@ final class CurlLines: @unchecked Sendable {
     }
 
     deinit {
-        block?.deallocate()
+        free(block)
     }
 }

@@ -66,6 +66,8 @@ struct CurlRequest: Sendable {
         let isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
         if isDecoded, given == nil, let codings { lines.append(.acceptEncoding, codings) }
         try Self.correct(&lines, for: request)
+        let list = try CurlLines(lines)
+        let proxyList = proxyLines.isEmpty ? nil : try CurlLines(proxyLines)
         // All at the end: what is written before something may fail is copied on its way out.
         self.url = text
         self.origin = origin
@@ -73,8 +75,8 @@ struct CurlRequest: Sendable {
         self.upload = upload
         hasBody = request.body != nil
         self.isDecoded = isDecoded
-        self.lines = CurlLines(lines)
-        self.proxyLines = proxyLines.isEmpty ? nil : CurlLines(proxyLines)
+        self.lines = list
+        self.proxyLines = proxyList
     }
 
     private static func upload(of request: ServiceRequest) throws(TransportError) -> Upload {
