@@ -12,14 +12,28 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case source(Source)
     }
 
+    /// What a transfer has for its reader by now.
+    enum Arrival: Sendable {
+        /// A piece, or `nil` at the end.
+        case piece(Data?)
+        /// Nothing yet.
+        case nothing
+    }
+
     /// Owns the transfer: the last reference cancels it.
     fileprivate final class Source: Sendable {
         /// Gives a piece: the number is how many bytes the reader would rather wait for than be woken for fewer.
         let next: @Sendable (Int) async throws -> Data?
+        /// Gives a piece only where it needn't be waited for.
+        let arrived: @Sendable (Int) throws -> Arrival
         let cancel: @Sendable () -> Void
 
-        init(next: @escaping @Sendable (Int) async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
+        init(
+            next: @escaping @Sendable (Int) async throws -> Data?, arrived: @escaping @Sendable (Int) throws -> Arrival,
+            cancel: @escaping @Sendable () -> Void
+        ) {
             self.next = next
+            self.arrived = arrived
             self.cancel = cancel
         }
 
@@ -50,9 +64,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The same, for a transfer that can let its reader sleep until more than a few bytes have come.
     ///
-    /// - Parameter next: gives the next piece; how many bytes it is asked for is a hint of how many are worth waiting for.
-    init(expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?, cancel: @escaping @Sendable () -> Void) {
-        storage = .source(Source(next: next, cancel: cancel))
+    /// - Parameters:
+    ///   - next: gives the next piece; how many bytes it is asked for is a hint of how many are worth waiting for.
+    ///   - arrived: gives the next piece, too, where it is there already: asked first, and without a change of executors, since most
+    ///     bodies are there as a whole by the time they are read.
+    init(
+        expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?,
+        arrived: @escaping @Sendable (Int) throws -> Arrival = { _ in .nothing }, cancel: @escaping @Sendable () -> Void
+    ) {
+        storage = .source(Source(next: next, arrived: arrived, cancel: cancel))
         self.expectedLength = expectedLength
     }
 
@@ -77,6 +97,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     /// The same; behind an error there is what had come before it, at most the limit.
+    @inline(__always)
     func collect(upTo limit: Int, into whole: inout Data) async throws {
         let limit = Swift.max(0, limit)
         switch storage {
@@ -84,7 +105,14 @@ public struct ResponseBody: AsyncSequence, Sendable {
             whole = data.prefix(limit)
             guard data.count <= limit else { throw ResponseBodyTooLarge(limit: limit) }
         case .source(let source):
-            while let chunk = try await source.next(Swift.max(1, limit - whole.count)) {
+            while true {
+                let wanted = Swift.max(1, limit - whole.count)
+                let chunk: Data? =
+                    switch try source.arrived(wanted) {
+                    case .piece(let piece): piece
+                    case .nothing: try await source.next(wanted)
+                    }
+                guard let chunk else { return }
                 guard chunk.count <= limit - whole.count else {
                     whole.append(chunk.prefix(limit - whole.count))
                     source.cancel()
@@ -121,6 +149,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
             next: { wanted in
                 do { return try await source.next(wanted) } catch let cause { throw error(cause) }
             },
+            arrived: { wanted in
+                do { return try source.arrived(wanted) } catch let cause { throw error(cause) }
+            },
             cancel: { source.cancel() })
     }
 
@@ -144,6 +175,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
                 storage = nil
                 return data.isEmpty ? nil : data
             case .source(let source):
+                if case .piece(let piece) = try source.arrived(1) { return piece }
                 return try await source.next(1)
             case nil:
                 return nil

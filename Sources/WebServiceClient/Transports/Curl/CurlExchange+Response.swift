@@ -24,6 +24,12 @@ extension CurlExchange {
                 meter?.passed(piece)
                 return piece
             },
+            arrived: { wanted in
+                guard decoded == nil else { return .nothing }
+                let arrival = try self.arrived(meter == nil ? wanted : 1)
+                if case .piece(let piece) = arrival { meter?.passed(piece) }
+                return arrival
+            },
             cancel: { self.drop(isDecoded: decoded != nil) })
         let report = ExchangeReport(
             informational: head.parsedInformational(), metrics: { self.state.withLock { $0.metrics }.value },

@@ -76,18 +76,25 @@ extension CurlExchange {
         }
     }
 
+    /// The next piece of the body, `nil` at the end, as far as it needn't be waited for.
+    ///
+    /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
+    func arrived(_ wanted: Int) throws -> ResponseBody.Arrival {
+        if Task.isCancelled { abandon(CancellationError()) }
+        let (reading, hasRoom) = state.withLock { ($0.readAtOnce(wanted), $0.resumes(below: Self.roomAt)) }
+        if hasRoom { engine.post(.resume(self)) }
+        switch reading {
+        case .block(let block): return .piece(blocks.data(of: block))
+        case .end(let result): return .piece(try result.get())
+        case .waits: return .nothing
+        }
+    }
+
     /// The next piece of the body, `nil` at the end.
     ///
     /// - Parameter wanted: how many bytes the reader would rather wait for than be woken for fewer, as far as they come.
     func next(_ wanted: Int = 1) async throws -> Data? {
-        if Task.isCancelled { abandon(CancellationError()) }
-        let (first, roomAtOnce) = state.withLock { ($0.readAtOnce(wanted), $0.resumes(below: Self.roomAt)) }
-        if roomAtOnce { engine.post(.resume(self)) }
-        switch first {
-        case .block(let block): return blocks.data(of: block)
-        case .end(let result): return try result.get()
-        case .waits: break
-        }
+        if case .piece(let piece) = try arrived(wanted) { return piece }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let (reading, hasRoom) = state.withLock { ($0.read(continuation, wanted), $0.resumes(below: Self.roomAt)) }
