@@ -162,9 +162,6 @@ final class CurlEngine: Sendable {
         if wakes { csl_driver_wake(multi.driver) }
     }
 
-    /// Whether a caller stays awake for its answer.
-    var isLingered: Bool { mailbox.withLock { $0.isLingered } }
-
     /// The loop, while its thread runs.
     var loop: CurlLoop? { mailbox.withLock { $0.loop } }
 

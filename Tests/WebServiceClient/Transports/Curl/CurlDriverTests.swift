@@ -66,7 +66,7 @@ struct CurlDriverTests {
         let driver = try Driver()
         csl_driver_take(driver.pointer)
         csl_driver_wake(driver.pointer)
-        #expect(csl_driver_wait(driver.pointer, 600_000, 600_000_000_000) == CSL_LINGERING_ENDED)
+        #expect(csl_driver_wait(driver.pointer, 600_000, 1_000_000_000) == CSL_LINGERING_ENDED)
         csl_driver_work(driver.pointer, true)
         #expect(csl_driver_wait(driver.pointer, 2, 1_000_000) == CSL_LINGERING_FAILED)
         csl_driver_leave(driver.pointer)
@@ -75,7 +75,7 @@ struct CurlDriverTests {
     @Test func `nobody lingers for nothing`() throws {
         let driver = try Driver()
         csl_driver_take(driver.pointer)
-        csl_driver_defer(driver.pointer, 600_000_000_000)
+        csl_driver_defer(driver.pointer, 1_000_000_000)
         #expect(csl_driver_linger(driver.pointer) == CSL_LINGERING_ENDED)
         csl_driver_settle(driver.pointer)
         csl_driver_leave(driver.pointer)
