@@ -3,8 +3,8 @@
 /// To fall asleep and to be woken takes longer than a server on the same machine needs for an answer. Elsewhere it would be time for nothing:
 /// so each time that it was in vain, twice as many exchanges pass before it is tried again.
 struct CurlLingering {
-    /// How long to stay awake: about what falling asleep and being woken take.
-    static let longest = Duration.microseconds(100)
+    /// How long to stay awake, in nanoseconds: about what falling asleep and being woken take.
+    static let longest: Int64 = 100_000
     /// The most exchanges that pass before it is tried again.
     static let longestPause = 1024
 

@@ -24,11 +24,11 @@ struct CurlSettings: Sendable {
     /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, `unsupported` where the library takes no authorities of
     ///   one's own.
     init(
-        library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Duration = CurlLingering.longest
+        library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Int64 = CurlLingering.longest
     ) throws(TransportError) {
         self.library = library
         self.configuration = configuration
-        self.lingering = lingering.components.seconds * 1_000_000_000 + lingering.components.attoseconds / 1_000_000_000
+        self.lingering = lingering
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }

@@ -15,7 +15,7 @@ struct CurlCallerTurnTests {
         private let trust: CurlTrust
         private let callers: CurlTransport
 
-        init(lingering: Duration) throws {
+        init(lingering: Int64) throws {
             let library = try CurlLibrary.open()
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .none
@@ -53,7 +53,7 @@ struct CurlCallerTurnTests {
 
     @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let engine = try Engine(lingering: .zero)
+        let engine = try Engine(lingering: 0)
         defer { engine.engine.close() }
         #expect(engine.engine.loop == nil)
         try await engine.connect(to: server.url)
@@ -65,8 +65,8 @@ struct CurlCallerTurnTests {
         #expect(try !engine.lets(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
     }
 
-    @Test(arguments: [Duration.zero, .microseconds(1), .milliseconds(50)])
-    func `the answer comes to a caller that is awake for it, or that has given up in time`(lingering: Duration) async throws {
+    @Test(arguments: [Int64(0), 1_000, 50_000_000])
+    func `the answer comes to a caller that is awake for it, or that has given up in time`(lingering: Int64) async throws {
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in .text("hello") }
             routes.get("/soon") { _ in .text("soon").delayed(by: .milliseconds(5)) }
