@@ -63,7 +63,8 @@ let package = Package(
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
             swiftSettings: librarySettings),
         // What the tests of several modules share: no product.
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "DescriptorLimit", path: "Tests/DescriptorLimit"),
+        .target(name: "TestSupport", dependencies: ["DescriptorLimit"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "WebServiceClientTests",
             dependencies: [

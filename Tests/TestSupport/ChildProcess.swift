@@ -32,19 +32,8 @@ package struct ChildProcess: Sendable {
             FileHandle(forReadingFrom: source), FileHandle(forWritingTo: target), FileHandle(forWritingTo: faults),
         ]
         defer { for handle in handles { try? handle.close() } }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = arguments
-        if let folder { process.currentDirectoryURL = folder }
-        process.standardInput = handles[0]
-        process.standardOutput = handles[1]
-        process.standardError = handles[2]
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            // A process that doesn't start doesn't end either.
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        return try ChildProcess(status: process.terminationStatus, output: Data(contentsOf: target), errors: Data(contentsOf: faults))
+        let process = try RunningProcess(arguments, in: folder, input: handles[0], output: handles[1], errors: handles[2])
+        return try await ChildProcess(status: process.end(), output: Data(contentsOf: target), errors: Data(contentsOf: faults))
     }
 }
 #endif

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -48,7 +49,7 @@ final class SyslogJudge: Sendable {
     let kind: Kind
     let port: UInt16
     private let folder: URL
-    private let process: Process
+    private let process: RunningProcess
 
     /// - Parameter certificates: for TLS, with clients that the same authority vouches for; plain TCP unless given.
     init(_ kind: Kind, program: String, certificates: TLSCertificates? = nil) async throws {
@@ -56,10 +57,6 @@ final class SyslogJudge: Sendable {
         folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.path(percentEncoded: false)
-        process = Process()
-        process.executableURL = URL(filePath: program)
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
         // A port that is free now; who else takes it meanwhile makes the start fail.
         let probe = try TCPReceiver()
         probe.stop()
@@ -68,21 +65,22 @@ final class SyslogJudge: Sendable {
         switch kind {
         case .rsyslog:
             try Self.rsyslog(path, certificates).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
-            process.arguments = ["-n", "-f", path + "/conf", "-i", path + "/pid"]
+            process = try RunningProcess([program, "-n", "-f", path + "/conf", "-i", path + "/pid"])
         case .syslogNG:
             try Self.syslogNG(path, free, certificates).write(toFile: path + "/conf", atomically: true, encoding: .utf8)
-            process.arguments = [
+            var arguments = [
                 "-F", "-f", path + "/conf", "--persist-file=\(path)/persist", "--control=\(path)/control", "--pidfile=\(path)/pid",
                 "--no-caps",
             ]
+            var environment: [String: String]?
             if let root = ProcessInfo.processInfo.environment["SYSLOG_NG_ROOT"], program.hasPrefix(root) {
-                process.arguments? += ["--module-path=\(root)/usr/lib/syslog-ng/3.38"]
-                process.environment = [
+                arguments += ["--module-path=\(root)/usr/lib/syslog-ng/3.38"]
+                environment = [
                     "LD_LIBRARY_PATH": "\(root)/usr/lib/syslog-ng:\(root)/usr/lib/x86_64-linux-gnu:\(root)/lib/x86_64-linux-gnu"
                 ]
             }
+            process = try RunningProcess([program] + arguments, environment: environment)
         }
-        try process.run()
         let isRsyslog = kind == .rsyslog
         let found = Locked<UInt16?>(nil)
         let isUp = await eventually {
@@ -99,8 +97,7 @@ final class SyslogJudge: Sendable {
     }
 
     func stop() {
-        // Both servers leave SIGTERM unanswered here, since they start with the signals blocked that the starting thread has blocked.
-        kill(process.processIdentifier, SIGKILL)
+        process.kill()
         try? FileManager.default.removeItem(at: folder)
     }
 

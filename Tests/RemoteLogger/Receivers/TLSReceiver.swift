@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -29,7 +30,7 @@ final class TLSReceiver: Sendable {
 
     let port: UInt16
     private let folder: URL
-    private let process: Process
+    private let process: RunningProcess
 
     /// Whether there is what it needs.
     static func isPossible() async -> Bool {
@@ -49,14 +50,11 @@ final class TLSReceiver: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.path(percentEncoded: false)
         try Self.program.write(toFile: path + "/receiver.py", atomically: true, encoding: .utf8)
-        process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "python3", path + "/receiver.py", path, script.rawValue, certificates.path(server),
-            asksForClient ? certificates.path("root.pem") : "",
+        let arguments = [
+            path + "/receiver.py", path, script.rawValue, certificates.path(server), asksForClient ? certificates.path("root.pem") : "",
             version,
         ]
-        try process.run()
+        process = try RunningProcess(["python3"] + arguments, errors: .standardError)
         let found = Locked<UInt16?>(nil)
         let isUp = await eventually {
             let text = try? String(contentsOfFile: path + "/port", encoding: .utf8)
@@ -68,7 +66,7 @@ final class TLSReceiver: Sendable {
     }
 
     func stop() {
-        kill(process.processIdentifier, SIGKILL)
+        process.kill()
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -134,16 +135,14 @@ import WebServiceClient
     #if os(Linux)
     @Test func `a descriptor of another process gets the lines`() async throws {
         let (input, output) = (Pipe(), Pipe())
-        let reader = Process()
-        reader.executableURL = URL(filePath: "/bin/cat")
-        (reader.standardInput, reader.standardOutput) = (input, output)
-        try reader.run()
-        let sink = FileSink(URL(filePath: "/proc/\(reader.processIdentifier)/fd/0"), formatter: LineFormatter { $0.message })
+        let reader = try RunningProcess(["cat"], input: input.fileHandleForReading, output: output.fileHandleForWriting)
+        let sink = FileSink(URL(filePath: "/proc/\(reader.identifier)/fd/0"), formatter: LineFormatter { $0.message })
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
         #expect(await sink.shutdown(within: .seconds(300)))
         try input.fileHandleForWriting.close()
+        #expect(try await reader.end() == 0)
+        try output.fileHandleForWriting.close()
         #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
-        reader.waitUntilExit()
         #expect(sink.leftOut == 0)
     }
     #endif
@@ -157,10 +156,10 @@ import WebServiceClient
         let text = String(repeating: "x", count: 1_000)
         for _ in 0..<500 { sink.write(.sample(1, .info, text)) }
         let reader = pipe.fileHandleForReading
-        let read = Task.detached { try reader.readToEnd()?.count }
+        async let read = onOwnThread { try reader.readToEnd()?.count }
         #expect(await sink.shutdown(within: .seconds(300)))
         try pipe.fileHandleForWriting.close()
-        #expect(try await read.value == 500 * 1_001)
+        #expect(try await read == 500 * 1_001)
         #expect(sink.leftOut == 0)
     }
 

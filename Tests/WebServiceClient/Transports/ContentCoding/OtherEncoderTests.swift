@@ -82,19 +82,11 @@ import Testing
         }
     }
 
-    /// Runs the program without holding a thread that other tests need.
     private func encode(_ file: URL, with command: String, in folder: TemporaryFolder) async throws -> Data {
         let coded = folder.url.appending(path: "coded")
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", "\(command) < \"$0\" > \"$1\"", file.path(percentEncoded: false), coded.path(percentEncoded: false),
-        ]
-        let status = try await withCheckedThrowingContinuation { (waiting: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { waiting.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { waiting.resume(throwing: error) }
-        }
-        try #require(status == 0)
+        let words = ["sh", "-c", "\(command) < \"$0\" > \"$1\"", file.path(percentEncoded: false), coded.path(percentEncoded: false)]
+        let program = try await ChildProcess.run(words)
+        try #require(program.status == 0, "\(program.text)")
         return try Data(contentsOf: coded)
     }
 }

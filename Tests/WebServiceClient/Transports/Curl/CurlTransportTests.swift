@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
@@ -136,7 +137,7 @@ struct CurlTransportTests {
         #expect(sockets.count == 1)
         #expect(sockets.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
         let mine = try sockets.map { try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-        let inherited = try Self.descriptorsOfChild()
+        let inherited = try await onOwnThread { try Self.descriptorsOfChild() }
         #expect(inherited.contains("pipe:"))
         for socket in mine { #expect(!inherited.contains(socket)) }
         response.body.cancel()

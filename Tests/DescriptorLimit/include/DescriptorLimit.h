@@ -1,0 +1,1 @@
+// Nothing to call: what this module is for happens when the process starts.
