@@ -1,11 +1,15 @@
 #define _GNU_SOURCE
 #include "SystemCurlDriver.h"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "SharedNumber.h"
 
 #if defined(__linux__)
 
@@ -34,9 +38,16 @@ struct csl_driver {
     int happened;
     /// When libcurl wants to be called, 0 for at once, and until when the thread that waits does: nanoseconds, `never` for not at all.
     int64_t timer, wait_end;
+    /// Whether who has the turn may linger; the socket that it would linger for, and the one where that has brought something.
+    bool defers;
+    int deferred, arrived;
+    uint32_t is_interrupted;
+    /// How long it lingers, and until when; 0 before it begins.
+    int64_t lingers, linger_end;
 };
 
 static const int64_t never = INT64_MAX;
+static const int none = -1;
 
 static int64_t nanoseconds(void) {
     struct timespec now;
@@ -81,6 +92,14 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop.
     if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_mark_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
+    // What libcurl no longer wants to hear of may be closed by the time somebody looks.
+    if (socket == driver->deferred) driver->deferred = none;
+    if (driver->defers && entry->wanted == socket_input && driver->deferred == none) {
+        // The thread that waits must not be woken for what is awaited here.
+        watch(driver, socket, entry, 0);
+        driver->deferred = socket;
+        return 0;
+    }
     if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
     return 0;
 }
@@ -107,6 +126,7 @@ csl_driver *csl_driver_new(csl_multi *multi) {
     pthread_mutex_init(&driver->turn, NULL);
     driver->multi = multi;
     driver->timer = driver->wait_end = never;
+    driver->deferred = driver->arrived = none;
     csl_multi_set_functions(multi, socket_changed, timer_changed, driver);
     return driver;
 }
@@ -123,15 +143,71 @@ void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
 void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
 bool csl_driver_try(csl_driver *driver) { return pthread_mutex_trylock(&driver->turn) == 0; }
 
-void csl_driver_wait(csl_driver *driver, int milliseconds) {
+/// Asks what has happened, and waits for it so many milliseconds at most.
+static int ask(csl_driver *driver, int milliseconds) {
+    int count = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, milliseconds);
+    return count < 0 ? 0 : count;
+}
+
+csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
     int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
     if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
     driver->wait_end = end;
     pthread_mutex_unlock(&driver->turn);
+    int64_t sleep = awake < end - now ? now + awake : end;
+    int count = 0;
+    while (awake > 0 && count == 0 && now < sleep) {
+        count = ask(driver, 0);
+        if (count == 0) sched_yield();
+        now = nanoseconds();
+    }
+    // In vain only where it has had its time.
+    csl_lingering lingering = awake > 0 && count == 0 && sleep < end ? CSL_LINGERING_FAILED : CSL_LINGERING_ENDED;
+    for (int index = 0; index < count; index++) {
+        if (driver->events[index].data.fd != driver->waker) lingering = CSL_LINGERING_BROUGHT;
+    }
     // Rounded up: whoever wakes too early would come back at once.
-    int count = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, (int)((end - now + 999999) / 1000000));
+    if (count == 0) count = ask(driver, now < end ? (int)((end - now + 999999) / 1000000) : 0);
     pthread_mutex_lock(&driver->turn);
-    driver->happened = count < 0 ? 0 : count;
+    driver->happened = count;
+    return lingering;
+}
+
+void csl_driver_defer(csl_driver *driver, int64_t longest) {
+    driver->defers = true;
+    driver->lingers = longest;
+    driver->linger_end = 0;
+    csl_set_shared_number(&driver->is_interrupted, 0);
+}
+
+csl_lingering csl_driver_linger(csl_driver *driver) {
+    struct pollfd awaited = {.fd = driver->deferred, .events = POLLIN};
+    int64_t now = nanoseconds();
+    if (driver->linger_end == 0) driver->linger_end = now + driver->lingers;
+    while (awaited.fd != none && csl_shared_number(&driver->is_interrupted) == 0) {
+        // Also where there is always something, but no answer.
+        if (now >= driver->linger_end) return CSL_LINGERING_FAILED;
+        if (driver->timer <= now) break;
+        if (poll(&awaited, 1, 0) > 0) {
+            if (awaited.revents & POLLNVAL) break;
+            driver->arrived = awaited.fd;
+            return CSL_LINGERING_BROUGHT;
+        }
+        // Who answers may need this processor.
+        sched_yield();
+        now = nanoseconds();
+    }
+    return CSL_LINGERING_ENDED;
+}
+
+void csl_driver_interrupt(csl_driver *driver) { csl_set_shared_number(&driver->is_interrupted, 1); }
+
+void csl_driver_settle(csl_driver *driver) {
+    int socket = driver->deferred;
+    driver->defers = false;
+    driver->deferred = driver->arrived = none;
+    struct watched *entry = find(driver, socket);
+    if (entry && entry->wanted != 0) watch(driver, socket, entry, entry->wanted);
 }
 
 void csl_driver_work(csl_driver *driver, bool has_waited) {
@@ -140,7 +216,11 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
     if (has_waited) {
         happened = driver->happened;
         // A round that follows another one without a wait, since commands keep coming: what is on the sockets must not wait for a pause.
-        if (happened == 0) happened = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, 0);
+        if (happened == 0) happened = ask(driver, 0);
+    } else if (driver->arrived != none) {
+        int socket = driver->arrived;
+        driver->arrived = none;
+        csl_multi_act(driver->multi, socket, socket_input);
     }
     for (int index = 0; index < happened; index++) {
         int socket = driver->events[index].data.fd;
@@ -189,6 +269,7 @@ void csl_driver_closes(csl_driver *driver, int socket) {
     // Not left to the system: a forked child may still have it open, and then the system would go on telling of it.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};
+    if (socket == driver->deferred) driver->deferred = none;
 }
 
 #endif

@@ -120,6 +120,16 @@ const char *csl_multi_error_text(int code);
 // Drivers: one thread waits for the sockets of a set, and works; others may work while it waits, where the system can do that (Linux).
 // Only one at a time has the turn, and only who has it calls the functions above and those below.
 
+/// How lingering has ended: waiting for a moment without falling asleep.
+typedef enum csl_lingering {
+    /// A socket has something: the next csl_driver_work takes it.
+    CSL_LINGERING_BROUGHT,
+    /// Nothing has come in time.
+    CSL_LINGERING_FAILED,
+    /// Somebody or a timer of libcurl's has ended it, or there was nothing to wait for.
+    CSL_LINGERING_ENDED,
+} csl_lingering;
+
 /// A driver for a set that has no transfers yet; NULL when there is no memory, or no descriptor.
 csl_driver *csl_driver_new(csl_multi *multi);
 /// Frees it, after its set and all transfers.
@@ -130,14 +140,27 @@ void csl_driver_take(csl_driver *driver);
 bool csl_driver_try(csl_driver *driver);
 /// Gives the turn back.
 void csl_driver_leave(csl_driver *driver);
-/// Gives the turn back, waits for something to do, at most so many milliseconds, and takes it again. One thread only.
-void csl_driver_wait(csl_driver *driver, int milliseconds);
+/// Gives the turn back, waits for something to do, at most so many milliseconds, and takes it again. One thread only. It lingers for the first
+/// `awake` nanoseconds: how that has ended.
+csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake);
 /// Lets libcurl do what it can: also with what the wait has brought, for the thread that has waited.
 void csl_driver_work(csl_driver *driver, bool has_waited);
 /// Whether libcurl wants to be called before the wait that is under way ends by itself.
 bool csl_driver_is_late(csl_driver *driver);
 /// Ends the wait, or the next one. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
+
+// Who has taken the turn by csl_driver_try, where there were no transfers, may linger for the answer by itself.
+
+/// From now on the first socket that libcurl wants to read isn't watched for the thread that waits. Lingering there will take so many
+/// nanoseconds at most, from its first stretch on.
+void csl_driver_defer(csl_driver *driver, int64_t longest);
+/// Waits for something at that socket.
+csl_lingering csl_driver_linger(csl_driver *driver);
+/// Ends the lingering at once. Any thread may call it, without the turn.
+void csl_driver_interrupt(csl_driver *driver);
+/// All sockets are watched again.
+void csl_driver_settle(csl_driver *driver);
 
 // Work between these two is never under way while the process exits: a TLS library that is taken down under a running transfer crashes.
 // Every thread that calls the functions above does it between them, all but csl_multi_poll,

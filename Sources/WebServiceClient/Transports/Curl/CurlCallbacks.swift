@@ -6,7 +6,9 @@ enum CurlCallbacks {
     static let all = csl_easy_callbacks(
         header: { bytes, size, count, user in
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlCallbacks.exchange(user)?.receive(line: line) == true ? line.count : 0
+            guard let user else { return 0 }
+            // Once for each line: counting the reference would take as long as taking the line.
+            return Unmanaged<CurlExchange>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.receive(line: line) } ? line.count : 0
         },
         body: { bytes, size, count, user in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)

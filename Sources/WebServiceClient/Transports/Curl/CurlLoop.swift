@@ -33,6 +33,8 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) private var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
+    /// Whether to stay awake for the answer to an exchange that is alone.
+    @exclusivity(unchecked) private var lingering = CurlLingering()
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
@@ -51,14 +53,17 @@ final class CurlLoop: @unchecked Sendable {
         csl_curl_enter()
         settings.apply(toSet: multi)
         csl_curl_leave()
+        var lingered: CurlExchange?
         while true {
             let isIdle = work(on: &commands, hasWaited: true)
+            if lingered?.transfer.hasHead == true { lingering.ended(inTime: true) }
+            lingered = nil
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
             if runsJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
-            csl_driver_wait(driver, sleep.pollMilliseconds)
+            lingered = wait()
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
@@ -85,9 +90,51 @@ final class CurlLoop: @unchecked Sendable {
         var commands = [command]
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
-        let isIdle = work(on: &commands, hasWaited: false)
+        let lingers = active.isEmpty && lingering.begins()
+        if lingers { csl_driver_defer(driver, settings.lingering) }
+        var isIdle = work(on: &commands, hasWaited: false)
+        if lingers { linger(&isIdle) }
         csl_signal_guard_end(&signals)
         engine.giveBack(sleepGoesOn: isIdle && nextDeadline == deadline && !csl_driver_is_late(driver))
+    }
+
+    /// Awaits the answer to the exchange that was just begun, on its caller's thread: a moment, and only until somebody else comes.
+    private func linger(_ isIdle: inout Bool) {
+        var commands: [CurlEngine.Command] = []
+        stretches: while isIdle, let exchange = active.first, !exchange.transfer.hasHead, engine.letsLinger() {
+            switch csl_driver_linger(driver) {
+            case CSL_LINGERING_BROUGHT:
+                isIdle = work(on: &commands, hasWaited: false)
+                if exchange.transfer.hasHead { lingering.ended(inTime: true) }
+            case CSL_LINGERING_FAILED:
+                lingering.ended(inTime: false)
+                break stretches
+            default:
+                break stretches
+            }
+        }
+        csl_driver_settle(driver)
+    }
+
+    /// Sleeps until there is something to do; where an exchange is alone, first stays awake a moment, once for each.
+    ///
+    /// - Returns: the exchange for which something may have come in that moment.
+    private func wait() -> CurlExchange? {
+        guard active.count == 1, active[0].isAnswerNext, lingering.begins() else {
+            csl_driver_wait(driver, sleep.pollMilliseconds, 0)
+            return nil
+        }
+        let exchange = active[0]
+        exchange.transfer.hasLingered = true
+        switch csl_driver_wait(driver, sleep.pollMilliseconds, settings.lingering) {
+        case CSL_LINGERING_BROUGHT:
+            return exchange
+        case CSL_LINGERING_FAILED:
+            lingering.ended(inTime: false)
+            return nil
+        default:
+            return nil
+        }
     }
 
     /// A round: takes commands, lets libcurl work, and tells the readers.

@@ -27,14 +27,18 @@ struct CurlMetrics: Sendable {
         self.waited = waited
         self.tlsVersion = tlsVersion
         self.isComplete = isComplete
-        nameLookup = csl_easy_get_size(easy, CSL_INFO_NAME_LOOKUP_TIME)
-        connect = csl_easy_get_size(easy, CSL_INFO_CONNECT_TIME)
-        secureConnect = csl_easy_get_size(easy, CSL_INFO_SECURE_CONNECT_TIME)
+        let isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
+        self.isReused = isReused
+        // Where a connection is used again, libcurl leaves the times as they were.
+        if !isReused {
+            nameLookup = csl_easy_get_size(easy, CSL_INFO_NAME_LOOKUP_TIME)
+            connect = csl_easy_get_size(easy, CSL_INFO_CONNECT_TIME)
+            secureConnect = csl_easy_get_size(easy, CSL_INFO_SECURE_CONNECT_TIME)
+        }
         firstByte = csl_easy_get_size(easy, CSL_INFO_FIRST_BYTE_TIME)
         total = csl_easy_get_size(easy, CSL_INFO_TOTAL_TIME)
         bytesSent = csl_easy_get_size(easy, CSL_INFO_BYTES_SENT)
         bytesReceived = csl_easy_get_size(easy, CSL_INFO_BYTES_RECEIVED)
-        isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
         host = csl_easy_get_text(easy, CSL_INFO_REMOTE_ADDRESS).map { String(cString: $0) } ?? ""
         port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
     }
@@ -44,7 +48,6 @@ struct CurlMetrics: Sendable {
         var metrics = ExchangeMetrics()
         guard firstByte > 0 || isComplete else { return metrics }
         func time(_ microseconds: Int64) -> Duration { waited + .microseconds(microseconds) }
-        // libcurl leaves the time as it was where a connection is used again.
         metrics.nameLookup = isReused == true ? .zero : time(nameLookup)
         metrics.connect = isReused == true ? .zero : time(connect)
         metrics.secureConnect = isReused == true || secureConnect == 0 ? .zero : time(secureConnect)

@@ -12,6 +12,9 @@ struct CurlSettings: Sendable {
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
 
+    /// How long to stay awake for an answer that is expected in a moment, in nanoseconds.
+    let lingering: Int64
+
     /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
     /// allocator tidies up each time.
     private static let bufferSize = 60 * 1024
@@ -20,9 +23,12 @@ struct CurlSettings: Sendable {
     ///
     /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, `unsupported` where the library takes no authorities of
     ///   one's own.
-    init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
+    init(
+        library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Int64 = CurlLingering.longest
+    ) throws(TransportError) {
         self.library = library
         self.configuration = configuration
+        self.lingering = lingering
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }

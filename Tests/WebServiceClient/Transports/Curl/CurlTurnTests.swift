@@ -1,4 +1,3 @@
-import CSystemLibraries
 import Foundation
 import Testing
 import WebServiceTesting
@@ -13,39 +12,6 @@ struct CurlTurnTests {
         configuration.proxy = .none
         return try CurlTransport(configuration: configuration)
     }
-
-    #if os(Linux)
-    @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
-        let library = try CurlLibrary.open()
-        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let engine = try CurlEngine(try CurlSettings(library: library, configuration: CurlTransport.Configuration()))
-        defer { engine.close() }
-        let trust = try CurlTrust(TrustPolicy(), library: library)
-        func exchange(_ request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
-            CurlExchange(try CurlRequest(request, codings: nil), from: request, trust: trust, probe: probe, engine: engine)
-        }
-        let plain = try exchange(ServiceRequest(url: server.url))
-        #expect(engine.loop == nil)
-        _ = try await exchange(ServiceRequest(url: server.url)).head()
-        let loop = try #require(engine.loop)
-        func lets(_ exchange: CurlExchange) -> Bool {
-            guard loop.lets(exchange) else { return false }
-            csl_driver_leave(loop.driver)
-            return true
-        }
-        // The loop's thread goes to sleep some time after it has told of the head.
-        try await watched {
-            while !loop.lets(plain) { try await Task.sleep(for: .milliseconds(1)) }
-            csl_driver_leave(loop.driver)
-        }
-        #expect(!lets(try exchange(ServiceRequest(url: try #require(URL(string: "http://127.0.0.1:9/"))))))
-        var told = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 10)))
-        #expect(lets(try exchange(told)))
-        told.uploadProgress = { _ in }
-        #expect(!lets(try exchange(told)))
-        #expect(!lets(try exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
-    }
-    #endif
 
     @Test func `requests of several tasks find the loop asleep and awake, and each gets its own answer`() async throws {
         let server = try LoopbackServer { routes in

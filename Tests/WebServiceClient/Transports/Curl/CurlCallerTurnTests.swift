@@ -1,0 +1,89 @@
+import CSystemLibraries
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+#if os(Linux)
+/// A caller that has the loop's turn: when it may, and how long it stays awake for its answer.
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlCallerTurnTests {
+    /// An engine by itself, and a thread for its callers: one that is awake for long must not keep others from theirs.
+    private struct Engine {
+        let engine: CurlEngine
+        private let trust: CurlTrust
+        private let callers: CurlTransport
+
+        init(lingering: Int64) throws {
+            let library = try CurlLibrary.open()
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .none
+            engine = try CurlEngine(try CurlSettings(library: library, configuration: configuration, lingering: lingering))
+            trust = try CurlTrust(TrustPolicy(), library: library)
+            callers = try CurlTransport(configuration: configuration)
+        }
+
+        func exchange(_ request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
+            CurlExchange(try CurlRequest(request, codings: nil), from: request, trust: trust, probe: probe, engine: engine)
+        }
+
+        func exchange(_ url: URL) throws -> CurlExchange { try exchange(ServiceRequest(url: url)) }
+
+        /// Lets a caller begin it.
+        func begin(_ exchange: CurlExchange) -> Task<CurlHead, any Error> {
+            Task(executorPreference: callers.taskExecutor) { try await exchange.head() }
+        }
+
+        /// Whether a caller would have the turn; it is given back at once.
+        func lets(_ exchange: CurlExchange) throws -> Bool {
+            let loop = try #require(engine.loop)
+            guard loop.lets(exchange) else { return false }
+            csl_driver_leave(loop.driver)
+            return true
+        }
+
+        /// Makes a connection, and waits until a caller could have the turn: the loop's thread goes to sleep some time after it has told.
+        func connect(to url: URL) async throws {
+            _ = try await begin(try exchange(url)).value
+            let plain = try exchange(url)
+            try await watched { while try !lets(plain) { try await Task.sleep(for: .milliseconds(1)) } }
+        }
+    }
+
+    @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
+        let engine = try Engine(lingering: 0)
+        defer { engine.engine.close() }
+        #expect(engine.engine.loop == nil)
+        try await engine.connect(to: server.url)
+        #expect(try !engine.lets(engine.exchange(try #require(URL(string: "http://127.0.0.1:9/")))))
+        var told = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 10)))
+        #expect(try engine.lets(engine.exchange(told)))
+        told.uploadProgress = { _ in }
+        #expect(try !engine.lets(engine.exchange(told)))
+        #expect(try !engine.lets(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
+    }
+
+    @Test(arguments: [Int64(0), 1_000, 50_000_000])
+    func `the answer comes to a caller that is awake for it, or that has given up in time`(lingering: Int64) async throws {
+        let server = try LoopbackServer { routes in
+            routes.get("/") { _ in .text("hello") }
+            routes.get("/soon") { _ in .text("soon").delayed(by: .milliseconds(5)) }
+        }
+        let engine = try Engine(lingering: lingering)
+        defer { engine.engine.close() }
+        for _ in 0..<8 {
+            try await engine.connect(to: server.url)
+            let exchange = try engine.exchange(server.url("/soon"))
+            let body = try await watched {
+                _ = try await engine.begin(exchange).value
+                var body = Data()
+                while let piece = try await exchange.next() { body += piece }
+                return body
+            }
+            #expect(String(decoding: body, as: UTF8.self) == "soon")
+        }
+    }
+}
+#endif
