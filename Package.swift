@@ -64,7 +64,8 @@ let package = Package(
             swiftSettings: librarySettings),
         // What the tests of several modules share: no product.
         .target(name: "DescriptorLimit", path: "Tests/DescriptorLimit"),
-        .target(name: "TestSupport", dependencies: ["DescriptorLimit"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["DescriptorLimit", "WebServiceClient"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "WebServiceClientTests",
             dependencies: [

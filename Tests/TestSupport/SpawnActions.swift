@@ -23,12 +23,13 @@ struct SpawnActions {
     }
 
     /// Makes a descriptor of the program a copy of one here, or of the null device.
-    mutating func set(_ target: Int32, to source: Int32?) {
+    ///
+    /// - Throws: `POSIXError` for a descriptor that isn't open, such as that of a pipe for which there was no room.
+    mutating func set(_ target: Int32, to source: Int32?) throws {
         guard let source else {
-            posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0)
-            return
+            return try Self.check(posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0))
         }
-        posix_spawn_file_actions_adddup2(&actions, source, target)
+        try Self.check(posix_spawn_file_actions_adddup2(&actions, source, target))
     }
 
     /// Starts a program that has the first three descriptors only, blocks no signals and ignores none.
@@ -37,31 +38,38 @@ struct SpawnActions {
         #if canImport(Darwin)
         flags |= Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
         #else
-        closeOthers()
+        try closeOthers()
         #endif
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, flags)
+        try Self.check(posix_spawnattr_setflags(&attributes, flags))
         let (argv, envp) = (Self.copies(words), Self.copies(variables))
         defer { for word in argv + envp { free(word) } }
         var identifier: pid_t = 0
-        let code = posix_spawn(&identifier, words[0], &actions, &attributes, argv, envp)
-        guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+        try Self.check(posix_spawn(&identifier, words[0], &actions, &attributes, argv, envp))
         return identifier
     }
 
     #if os(Linux)
-    /// At the moment of the start, so that nothing is missed that other threads open meanwhile. Older systems don't have it: there the program
-    /// inherits what isn't closed by itself.
-    private mutating func closeOthers() {
+    /// At the moment of the start, so that nothing is missed that other threads open meanwhile. Older systems close what is open by now.
+    private mutating func closeOthers() throws {
         typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
-        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else { return }
-        _ = unsafeBitCast(symbol, to: Function.self)(&actions, 3)
+        if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {
+            return try Self.check(unsafeBitCast(symbol, to: Function.self)(&actions, 3))
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+            try Self.check(posix_spawn_file_actions_addclose(&actions, descriptor))
+        }
     }
     #endif
+
+    private static func check(_ code: Int32) throws {
+        if code != 0 { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
+    }
 
     private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] { texts.map { strdup($0) } + [nil] }
 }

@@ -92,7 +92,10 @@ final class SyslogJudge: Sendable {
             found.withLock { $0 = text.flatMap { UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines)) } }
             return found.withLock { $0 } != nil
         }
-        guard isUp, let port = found.withLock({ $0 }) else { throw Failure(description: "\(program) doesn't start") }
+        guard isUp, let port = found.withLock({ $0 }) else {
+            process.kill()
+            throw Failure(description: "\(program) doesn't start")
+        }
         self.port = port
     }
 

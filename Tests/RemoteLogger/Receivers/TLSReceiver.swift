@@ -61,7 +61,10 @@ final class TLSReceiver: Sendable {
             found.withLock { $0 = text.flatMap { UInt16($0.trimmingCharacters(in: .whitespacesAndNewlines)) } }
             return found.withLock { $0 } != nil
         }
-        guard isUp, let port = found.withLock({ $0 }) else { throw Failure() }
+        guard isUp, let port = found.withLock({ $0 }) else {
+            process.kill()
+            throw Failure()
+        }
         self.port = port
     }
 

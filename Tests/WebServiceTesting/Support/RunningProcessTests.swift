@@ -5,44 +5,64 @@ import Testing
 
 /// The programs that tests start, by what they find.
 struct RunningProcessTests {
+    private func lines(_ data: Data) -> [Substring] { String(decoding: data, as: UTF8.self).split(separator: "\n") }
+
     @Test func `a program says what it does and how it ends`() async throws {
-        let folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        let said = try await ChildProcess.run(["sh", "-c", "cat; pwd -P; echo no >&2; exit 7"], input: Data("in\n".utf8), in: folder)
+        let folder = FileManager.default.temporaryDirectory
+        let said = try await ChildProcess.run(["sh", "-c", "cat; pwd; echo no >&2; exit 7"], input: Data("in\n".utf8), in: folder)
         #expect(said.status == 7)
-        #expect(String(decoding: said.output, as: UTF8.self).split(separator: "\n").first == "in")
-        #expect(
-            String(decoding: said.output, as: UTF8.self).split(separator: "\n").last.map { URL(filePath: String($0)).lastPathComponent }
-                == folder.lastPathComponent)
-        #expect(String(decoding: said.errors, as: UTF8.self) == "no\n")
+        let output = lines(said.output)
+        try #require(output.count == 2)
+        #expect(output[0] == "in")
+        #expect(URL(filePath: String(output[1])).lastPathComponent == folder.lastPathComponent)
+        #expect(lines(said.errors) == ["no"])
         #expect(try await ChildProcess.run(["sh", "-c", "kill -TERM $$"]).status == 128 + SIGTERM)
         #expect(try await ChildProcess.run(["no-such-program-\(UUID().uuidString)"]).status == 127)
     }
 
-    @Test func `it has its environment, and no signal is kept from it`() async throws {
-        let output = Pipe()
-        let lines = output.fileHandleForWriting
-        let process = try RunningProcess(
-            ["sh", "-c", "echo $COLOR; kill -PIPE $$; echo late"], environment: ["COLOR": "red"], output: lines)
-        #expect(try await process.end() == 128 + SIGPIPE)
-        try lines.close()
-        #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "red\n")
+    @Test func `it has its environment, and no signal that is blocked here is kept from it`() async throws {
+        let pipe = Pipe()
+        let output = pipe.fileHandleForWriting
+        let process = try await onOwnThread {
+            var blocked = sigset_t()
+            sigemptyset(&blocked)
+            sigaddset(&blocked, SIGUSR1)
+            pthread_sigmask(SIG_BLOCK, &blocked, nil)
+            return try RunningProcess(
+                ["sh", "-c", "echo $COLOR; kill -USR1 $$; echo late"], environment: ["COLOR": "red"], output: output)
+        }
+        #expect(await process.end() == 128 + SIGUSR1)
+        try output.close()
+        #expect(lines(try pipe.fileHandleForReading.readToEnd() ?? Data()) == ["red"])
+    }
+
+    @Test func `it is ended, once and again`() async throws {
+        let process = try RunningProcess(["sleep", "3600"])
+        process.kill()
+        #expect(await process.end() == 128 + SIGKILL)
+        process.kill()
+        #expect(await process.end() == 128 + SIGKILL)
+    }
+
+    @Test func `a descriptor that isn't open is an error`() {
+        #expect(throws: POSIXError.self) { try RunningProcess(["true"], output: FileHandle(fileDescriptor: -1)) }
     }
 
     #if os(Linux)
     @Test func `it inherits nothing that is open here`() async throws {
         let pipe = Pipe()
-        let found = try await ChildProcess.run(["sh", "-c", "ls /proc/$$/fd"])
-        #expect(String(decoding: found.output, as: UTF8.self).split(separator: "\n") == ["0", "1", "2"])
+        // The shell itself: some let the last command take their place.
+        let found = try await ChildProcess.run(["sh", "-c", "ls /proc/$$/fd; exit 0"])
+        #expect(lines(found.output) == ["0", "1", "2"])
         try pipe.fileHandleForWriting.close()
     }
     #endif
 
     @Test func `tests may have as many descriptors open as the system lets them, up to ten thousand`() async throws {
-        // What a shell was given when it was started from here is what this process has.
-        let limits = try await ChildProcess.run(["sh", "-c", "ulimit -Sn; ulimit -Hn"]).output
-        let numbers = String(decoding: limits, as: UTF8.self).split(separator: "\n").map { Int($0) ?? .max }
-        try #require(numbers.count == 2)
-        #expect(numbers[0] >= min(numbers[1], 10_240))
+        // A program that is started from here has the limits of this process.
+        let limits = lines(try await ChildProcess.run(["sh", "-c", "ulimit -Sn; ulimit -Hn"]).output).map { Int($0) ?? .max }
+        try #require(limits.count == 2)
+        #expect(limits[0] >= min(limits[1], 10_240))
     }
 }
 #endif

@@ -23,6 +23,9 @@ enum Contenders {
             return Fetching(get: declaredCall(base, transport), executor: transport.taskExecutor)
         },
         "CurlTransport": { _ in Fetching(get: transport(try CurlTransport())) },
+        "CurlTransport with a declared call's fields": { _ in
+            Fetching(get: transport(try CurlTransport(), ["User-Agent": "WebServiceClient-Swift/0.1.0-dev", "Accept": "application/json"]))
+        },
         "CurlTransport on its own thread": { _ in
             let curl = try CurlTransport()
             return Fetching(get: transport(curl), executor: curl.taskExecutor)
@@ -49,9 +52,9 @@ enum Contenders {
     }
 
     /// A transport of this library, used by itself: without a client above it.
-    private static func transport(_ transport: any Transport) -> Fetching.Get {
+    private static func transport(_ transport: any Transport, _ fields: HTTPFields = [:]) -> Fetching.Get {
         { target in
-            let response = try await transport.send(ServiceRequest(url: target.url))
+            let response = try await transport.send(ServiceRequest(url: target.url, headers: fields))
             guard response.status == 200 else { throw UnexpectedStatus(status: response.status) }
             return try await response.body.collect(upTo: .max).count
         }

@@ -60,6 +60,8 @@ private final class OpenSSLServer: Sendable {
     private let process: RunningProcess
     /// Nothing comes, and no end either: it would be taken as the user's wish to end.
     private let input = Pipe()
+    /// Open as long as the server writes to it.
+    private let output = Pipe()
 
     /// The certificate of the authority that vouches for the server.
     var authority: URL { folder.url.appending(path: "ca.pem") }
@@ -79,7 +81,6 @@ private final class OpenSSLServer: Sendable {
             "x509", "-req", "-in", path("server.csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"), "-CAcreateserial", "-days", "2",
             "-extfile", path("server.ext"), "-out", path("server.pem"),
         ])
-        let output = Pipe()
         let arguments = ["-accept", "127.0.0.1:0", "-www", "-cert", path("server.pem"), "-key", path("server.key")] + options
         process = try RunningProcess(
             ["openssl", "s_server"] + arguments, input: input.fileHandleForReading, output: output.fileHandleForWriting)
