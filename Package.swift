@@ -62,7 +62,7 @@ let package = Package(
             name: "Quickstart",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
             swiftSettings: librarySettings),
-        // What the tests of several modules share: no product.
+        // What the tests of several modules share: no products.
         .target(name: "DescriptorLimit", path: "Tests/DescriptorLimit"),
         .target(
             name: "TestSupport", dependencies: ["DescriptorLimit", "WebServiceClient"], path: "Tests/TestSupport", swiftSettings: settings),

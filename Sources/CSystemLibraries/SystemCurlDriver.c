@@ -42,8 +42,8 @@ struct csl_driver {
     bool defers;
     int deferred, arrived;
     uint32_t is_interrupted;
-    /// How long it lingers, and until when; 0 before it begins.
-    int64_t lingers, linger_end;
+    /// Until when it lingers; 0 before it begins.
+    int64_t linger_end;
 };
 
 static const int64_t never = INT64_MAX;
@@ -173,17 +173,16 @@ csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awak
     return lingering;
 }
 
-void csl_driver_defer(csl_driver *driver, int64_t longest) {
+void csl_driver_defer(csl_driver *driver) {
     driver->defers = true;
-    driver->lingers = longest;
     driver->linger_end = 0;
     csl_set_shared_number(&driver->is_interrupted, 0);
 }
 
-csl_lingering csl_driver_linger(csl_driver *driver) {
+csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
     struct pollfd awaited = {.fd = driver->deferred, .events = POLLIN};
     int64_t now = nanoseconds();
-    if (driver->linger_end == 0) driver->linger_end = now + driver->lingers;
+    if (driver->linger_end == 0) driver->linger_end = now + longest;
     while (awaited.fd != none && csl_shared_number(&driver->is_interrupted) == 0) {
         // Also where there is always something, but no answer.
         if (now >= driver->linger_end) return CSL_LINGERING_FAILED;

@@ -39,13 +39,11 @@ csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awak
     return CSL_LINGERING_ENDED;
 }
 
-void csl_driver_defer(csl_driver *driver, int64_t longest) {
+void csl_driver_defer(csl_driver *driver) { (void)driver; }
+
+csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
     (void)driver;
     (void)longest;
-}
-
-csl_lingering csl_driver_linger(csl_driver *driver) {
-    (void)driver;
     return CSL_LINGERING_ENDED;
 }
 

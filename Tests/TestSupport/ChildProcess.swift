@@ -33,7 +33,7 @@ package struct ChildProcess: Sendable {
         ]
         defer { for handle in handles { try? handle.close() } }
         let process = try RunningProcess(arguments, in: folder, input: handles[0], output: handles[1], errors: handles[2])
-        let status = await process.end()
+        let status = try await process.end()
         return try ChildProcess(status: status, output: Data(contentsOf: target), errors: Data(contentsOf: faults))
     }
 }

@@ -12,7 +12,7 @@ package struct RunningProcess: Sendable {
     /// Its number, which may be another's once it has ended.
     package let identifier: pid_t
     private let isGone = Locked(false)
-    private let ending: Task<Int32, Never>
+    private let ending: Task<Int32, any Error>
 
     /// Starts a program.
     ///
@@ -39,21 +39,14 @@ package struct RunningProcess: Sendable {
             return try actions.run(words, variables)
         }
         self.identifier = identifier
-        let (statuses, told) = AsyncStream.makeStream(of: Int32.self)
-        ending = Task {
-            for await status in statuses { return status }
-            return -1
-        }
-        Thread.detachNewThread { [isGone] in
-            told.yield(Self.status(of: identifier, isGone))
-            told.finish()
-        }
+        ending = Task { [isGone] in try await onOwnThread { try Self.status(of: identifier, isGone) } }
     }
 
     /// Waits for its end without holding a thread of the task pool.
     ///
+    /// - Throws: `POSIXError` where the system doesn't tell.
     /// - Returns: its exit status; 128 and the signal's number where a signal has ended it, as shells say it.
-    package func end() async -> Int32 { await ending.value }
+    package func end() async throws -> Int32 { try await ending.value }
 
     /// Ends it, whatever it does, if it hasn't ended. It may take a moment until it is gone.
     package func kill() {
@@ -62,14 +55,16 @@ package struct RunningProcess: Sendable {
         }
     }
 
-    private static func status(of identifier: pid_t, _ isGone: Locked<Bool>) -> Int32 {
+    private static func status(of identifier: pid_t, _ isGone: Locked<Bool>) throws -> Int32 {
         // First only looked at: from its reaping on, the number may be another's, who must not be killed.
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
-        return isGone.withLock { isGone in
+        return try isGone.withLock { isGone in
             isGone = true
             var status: Int32 = 0
-            while waitpid(identifier, &status, 0) == -1 { guard errno == EINTR else { return -1 } }
+            while waitpid(identifier, &status, 0) == -1 {
+                guard errno == EINTR else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ECHILD) }
+            }
             let signal = status & 0x7f
             return signal == 0 ? (status >> 8) & 0xff : 128 + signal
         }

@@ -152,11 +152,10 @@ void csl_driver_wake(csl_driver *driver);
 
 // Who has taken the turn by csl_driver_try, where there were no transfers, may linger for the answer by itself.
 
-/// From now on the first socket that libcurl wants to read isn't watched for the thread that waits. Lingering there will take so many
-/// nanoseconds at most, from its first stretch on.
-void csl_driver_defer(csl_driver *driver, int64_t longest);
-/// Waits for something at that socket.
-csl_lingering csl_driver_linger(csl_driver *driver);
+/// From now on the first socket that libcurl wants to read isn't watched for the thread that waits.
+void csl_driver_defer(csl_driver *driver);
+/// Waits for something at that socket: so many nanoseconds at most, all of its stretches together.
+csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest);
 /// Ends the lingering at once. Any thread may call it, without the turn.
 void csl_driver_interrupt(csl_driver *driver);
 /// All sockets are watched again.

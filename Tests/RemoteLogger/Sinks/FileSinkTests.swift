@@ -140,7 +140,7 @@ import WebServiceClient
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
         #expect(await sink.shutdown(within: .seconds(300)))
         try input.fileHandleForWriting.close()
-        #expect(await reader.end() == 0)
+        #expect(try await reader.end() == 0)
         try output.fileHandleForWriting.close()
         #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
         #expect(sink.leftOut == 0)

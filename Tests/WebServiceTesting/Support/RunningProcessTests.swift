@@ -31,7 +31,7 @@ struct RunningProcessTests {
             return try RunningProcess(
                 ["sh", "-c", "echo $COLOR; kill -USR1 $$; echo late"], environment: ["COLOR": "red"], output: output)
         }
-        #expect(await process.end() == 128 + SIGUSR1)
+        #expect(try await process.end() == 128 + SIGUSR1)
         try output.close()
         #expect(lines(try pipe.fileHandleForReading.readToEnd() ?? Data()) == ["red"])
     }
@@ -39,9 +39,9 @@ struct RunningProcessTests {
     @Test func `it is ended, once and again`() async throws {
         let process = try RunningProcess(["sleep", "3600"])
         process.kill()
-        #expect(await process.end() == 128 + SIGKILL)
+        #expect(try await process.end() == 128 + SIGKILL)
         process.kill()
-        #expect(await process.end() == 128 + SIGKILL)
+        #expect(try await process.end() == 128 + SIGKILL)
     }
 
     @Test func `a descriptor that isn't open is an error`() {

@@ -14,7 +14,7 @@ final class CurlLoop: @unchecked Sendable {
     let settings: CurlSettings
     let multi: OpaquePointer
     let driver: OpaquePointer
-    private let engine: CurlEngine
+    let engine: CurlEngine
     // Unchecked, all of these: who has the turn is alone, what is iterated is a copy, and what may be called from within an access (whether
     // somebody wants an exchange, the end of what a user's closure held) comes back here through the mailbox only. The checks take a
     // twentieth of what a small exchange takes besides libcurl.
@@ -34,7 +34,7 @@ final class CurlLoop: @unchecked Sendable {
     /// When the round began: the clock is read once for all.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
     /// Whether to stay awake for the answer to an exchange that is alone.
-    @exclusivity(unchecked) private var lingering = CurlLingering()
+    @exclusivity(unchecked) var lingering = CurlLingering()
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
@@ -91,56 +91,17 @@ final class CurlLoop: @unchecked Sendable {
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
         let lingers = active.isEmpty && lingering.begins()
-        if lingers { csl_driver_defer(driver, settings.lingering) }
+        if lingers { csl_driver_defer(driver) }
         var isIdle = work(on: &commands, hasWaited: false)
         if lingers { linger(&isIdle) }
         csl_signal_guard_end(&signals)
         engine.giveBack(sleepGoesOn: isIdle && nextDeadline == deadline && !csl_driver_is_late(driver))
     }
 
-    /// Awaits the answer to the exchange that was just begun, on its caller's thread: a moment, and only until somebody else comes.
-    private func linger(_ isIdle: inout Bool) {
-        var commands: [CurlEngine.Command] = []
-        stretches: while isIdle, let exchange = active.first, !exchange.transfer.hasHead, engine.letsLinger() {
-            switch csl_driver_linger(driver) {
-            case CSL_LINGERING_BROUGHT:
-                isIdle = work(on: &commands, hasWaited: false)
-                if exchange.transfer.hasHead { lingering.ended(inTime: true) }
-            case CSL_LINGERING_FAILED:
-                lingering.ended(inTime: false)
-                break stretches
-            default:
-                break stretches
-            }
-        }
-        csl_driver_settle(driver)
-    }
-
-    /// Sleeps until there is something to do; where an exchange is alone, first stays awake a moment, once for each.
-    ///
-    /// - Returns: the exchange for which something may have come in that moment.
-    private func wait() -> CurlExchange? {
-        guard active.count == 1, active[0].isAnswerNext, lingering.begins() else {
-            csl_driver_wait(driver, sleep.pollMilliseconds, 0)
-            return nil
-        }
-        let exchange = active[0]
-        exchange.transfer.hasLingered = true
-        switch csl_driver_wait(driver, sleep.pollMilliseconds, settings.lingering) {
-        case CSL_LINGERING_BROUGHT:
-            return exchange
-        case CSL_LINGERING_FAILED:
-            lingering.ended(inTime: false)
-            return nil
-        default:
-            return nil
-        }
-    }
-
     /// A round: takes commands, lets libcurl work, and tells the readers.
     ///
     /// - Returns: whether there is nothing more to do until something happens.
-    private func work(on commands: inout [CurlEngine.Command], hasWaited: Bool) -> Bool {
+    func work(on commands: inout [CurlEngine.Command], hasWaited: Bool) -> Bool {
         csl_curl_enter()
         now = .now
         for command in commands { handle(command) }
@@ -209,5 +170,5 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.
-    private var sleep: Duration { nextDeadline.map { $0 - .now } ?? .seconds(60) }
+    var sleep: Duration { nextDeadline.map { $0 - .now } ?? .seconds(60) }
 }
