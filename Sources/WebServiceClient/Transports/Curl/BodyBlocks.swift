@@ -62,6 +62,12 @@ final class BodyBlocks: Sendable {
         if !isKept { block.memory.deallocate() }
     }
 
+    /// Takes blocks back.
+    func give(_ queue: BlockQueue) {
+        var queue = queue
+        while let block = queue.popFirst() { give(block) }
+    }
+
     /// The bytes of a block, which is given back when they are no longer used.
     func data(of block: Block) -> Data {
         // A body that is kept must not hold a block that is mostly empty.

@@ -43,7 +43,7 @@ final class CurlExchange: @unchecked Sendable {
     }
 
     deinit {
-        for block in state.withLock({ $0.takeRest() }) { blocks.give(block) }
+        blocks.give(state.withLock { $0.takeRest() })
     }
 
     /// Whether its reader collects the body.

@@ -17,12 +17,12 @@ struct CurlExchangeState {
     struct Effects {
         var head: (HeadReader, Result<CurlHead, any Error>)?
         var reader: (BodyReader, Result<Data?, any Error>)?
-        var dropped: ArraySlice<BodyBlocks.Block> = []
+        var dropped = BlockQueue()
         var feeder: Task<Void, Never>?
 
         /// Does it.
         func perform(_ blocks: BodyBlocks) {
-            for block in dropped { blocks.give(block) }
+            blocks.give(dropped)
             feeder?.cancel()
             if let head { head.0.resume(with: head.1) }
             if let reader { reader.0.resume(with: reader.1) }
@@ -56,7 +56,7 @@ struct CurlExchangeState {
 
     /// The bytes that are still to come, where the head told; else 0.
     private var expected = 0
-    private var blocks: ArraySlice<BodyBlocks.Block> = []
+    private var blocks = BlockQueue()
     private var bodyReader: (reader: BodyReader, least: Int)?
     /// Whether its reader collects: what has come belongs to its error then, as far as it hasn't been read.
     private(set) var isCollected = false
@@ -74,13 +74,12 @@ struct CurlExchangeState {
     mutating func receive(_ bytes: UnsafeRawBufferPointer, _ pool: BodyBlocks) {
         var bytes = bytes
         waiting += bytes.count
-        while !bytes.isEmpty {
-            if blocks.last.map({ $0.room == 0 }) ?? true { blocks.append(pool.take(for: expected)) }
-            let index = blocks.index(before: blocks.endIndex)
-            let count = min(blocks[index].room, bytes.count)
-            blocks[index].append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
+        while true {
+            let count = blocks.fill(bytes)
             expected = max(0, expected - count)
+            guard count < bytes.count else { return }
+            bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
+            blocks.append(pool.take(for: expected))
         }
     }
 
@@ -101,8 +100,7 @@ struct CurlExchangeState {
         var effects = Effects()
         if !keepingBytes {
             abandonment = error
-            effects.dropped = blocks
-            blocks = []
+            effects.dropped = blocks.popAll()
             waiting = 0
         }
         wake(&effects, pool)
@@ -195,13 +193,12 @@ struct CurlExchangeState {
         }
         if wanted > 1 { isCollected = true }
         // Who is awake may as well take what is full.
-        return reading(ofAtLeast: blocks.first?.room == 0 ? 1 : least(of: wanted))
+        return reading(ofAtLeast: blocks.isFirstFull ? 1 : least(of: wanted))
     }
 
     /// Gives back what nobody will read any more.
-    mutating func takeRest() -> ArraySlice<BodyBlocks.Block> {
-        defer { blocks = [] }
+    mutating func takeRest() -> BlockQueue {
         waiting = 0
-        return blocks
+        return blocks.popAll()
     }
 }

@@ -14,10 +14,13 @@ struct CurlHeadReader {
 
     /// The most bytes of all heads and trailers of an exchange.
     static let limit = 1024 * 1024
+    /// The bytes that there is room for from the start: most heads fit.
+    private static let usual = 512
 
     /// The lines of the head that is coming, and room for more: libcurl brings each by itself, and an array that grows with each takes as
-    /// long as all else here.
-    private var lines: [UInt8] = []
+    /// long as all else here. The room is made with the reader, by the thread that most likely gives it back: where the loop's own did that,
+    /// the two would wait for each other in the allocator.
+    private var lines = [UInt8](repeating: 0, count: usual)
     /// How many bytes of it have come.
     private var count = 0
     private var informational: [[UInt8]] = []
@@ -71,8 +74,7 @@ struct CurlHeadReader {
     }
 
     private mutating func makeRoom(for size: Int) {
-        // Most heads fit at once.
-        var larger = [UInt8](repeating: 0, count: max(512, 2 * lines.count, count + size))
+        var larger = [UInt8](repeating: 0, count: max(Self.usual, 2 * lines.count, count + size))
         larger.withUnsafeMutableBytes { larger in
             lines.withUnsafeBytes { larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
         }

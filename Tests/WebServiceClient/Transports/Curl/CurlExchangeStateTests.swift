@@ -41,7 +41,7 @@ import Testing
         var state = CurlExchangeState()
         receive("hello", &state)
         #expect(state.takeBlock(ofAtLeast: 6) == nil)
-        for block in state.takeRest() { pool.give(block) }
+        pool.give(state.takeRest())
         let events: [(inout CurlExchangeState) -> Void] = [
             { self.receive("!", &$0) }, { $0.finish(nil) }, { $0.isPaused = true },
             { _ = $0.abandon(TransportError(.timedOutIdle, "Nothing came."), keepingBytes: true, self.pool) },
@@ -138,7 +138,7 @@ import Testing
         for _ in 0..<2 { state.takeBlock().map(pool.give) }
         let (first, second) = (state.resumes(below: 100_000), state.resumes(below: 100_000))
         #expect(first && !second)
-        for block in state.takeRest() { pool.give(block) }
+        pool.give(state.takeRest())
     }
 
     @Test func `abandoned, it keeps nothing and says whether the engine still has it`() {
