@@ -16,7 +16,7 @@ extension RequestBinder {
         }
         for part in plan.query { append(try text(of: part), to: &query) }
         let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
-        return try endpoint.settings.urlBuilder?.url(from: parts) ?? parts.standardURL()
+        return try endpoint.settings.urlBuilder?.url(from: parts) ?? endpoint.latestURL.url(of: parts)
     }
 
     func append(_ pairs: String, to query: inout String) {

@@ -15,6 +15,7 @@ final class ResolvedEndpoint: Sendable {
     let bodyLimit: Int
     /// What all requests have beside what is bound.
     let requestDetails: RequestDetails.Shared
+    let latestURL = LatestURL()
 
     /// An endpoint of a client.
     ///
@@ -48,7 +49,7 @@ final class ResolvedEndpoint: Sendable {
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
         requestDetails = RequestDetails.Shared(
-            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity))
+            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity), fields: CommonFields(headers))
     }
 
     /// What the endpoint reads.

@@ -73,6 +73,19 @@ extension HTTPFields {
             return isFound
         }
 
+        /// Whether both are the same memory.
+        func isSame(as other: Storage) -> Bool {
+            switch (self, other) {
+            case (.lines(let one), .lines(let other)):
+                one.isSame(as: other)
+            case (.fields(let one), .fields(let other)):
+                one.count == other.count
+                    && one.withUnsafeBufferPointer { one in other.withUnsafeBufferPointer { $0.baseAddress == one.baseAddress } }
+            default:
+                false
+            }
+        }
+
         /// The lines where a field can be found in them.
         private var searched: Lines? {
             guard case .lines(let unread) = self else { return nil }
@@ -84,8 +97,7 @@ extension HTTPFields {
 extension HTTPFields.Storage: Hashable {
     /// Whether the fields are the same, read or not.
     static func == (left: Self, right: Self) -> Bool {
-        if case .lines(let one) = left, case .lines(let other) = right, one.isSame(as: other) { return true }
-        return left.fields == right.fields
+        left.isSame(as: right) || left.fields == right.fields
     }
 
     /// Hashes the fields.

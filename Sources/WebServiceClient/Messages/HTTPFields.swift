@@ -99,6 +99,11 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
+    /// Whether these are known to be the same fields as `other`, in the same memory: a few instructions, whatever they are.
+    func isSame(as other: HTTPFields) -> Bool {
+        storage.isSame(as: other.storage)
+    }
+
     /// Whether there is a field of that name.
     public func contains(_ name: Name) -> Bool {
         storage.contains(name)

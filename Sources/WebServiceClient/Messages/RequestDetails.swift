@@ -12,9 +12,12 @@ struct RequestDetails: Sendable {
         static let standard = Shared(RequestDetails())
 
         let details: RequestDetails
+        /// The fields that nearly all requests with these details have; `nil` where nothing is known of others.
+        let fields: CommonFields?
 
-        init(_ details: RequestDetails) {
+        init(_ details: RequestDetails, fields: CommonFields? = nil) {
             self.details = details
+            self.fields = fields
         }
     }
 }

@@ -69,6 +69,12 @@ public struct ServiceRequest: Sendable {
         shared = details
     }
 
+    /// The request's fields as others have them, too; `nil` where it has some of its own.
+    var commonFields: CommonFields? {
+        guard let common = shared.fields, common.fields.isSame(as: headers) else { return nil }
+        return common
+    }
+
     /// The origin of the URL; `nil` when it has none.
     public var origin: Origin? { Origin(url) }
 

@@ -35,7 +35,14 @@ struct TransportStage: Sendable {
     }
 
     private static func check(_ request: ServiceRequest) throws {
-        for field in request.headers {
+        if request.commonFields?.areValid != true { try check(request.headers) }
+        guard request.method.isValid else {
+            throw InvalidRequest(message: "\"\(request.method)\" is no method: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+        }
+    }
+
+    private static func check(_ headers: HTTPFields) throws {
+        for field in headers {
             guard field.name.isValid else {
                 throw InvalidRequest(
                     message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
@@ -44,9 +51,6 @@ struct TransportStage: Sendable {
                 throw InvalidRequest(
                     message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
             }
-        }
-        guard request.method.isValid else {
-            throw InvalidRequest(message: "\"\(request.method)\" is no method: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
         }
     }
 }

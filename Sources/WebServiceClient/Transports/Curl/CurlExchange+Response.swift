@@ -43,7 +43,7 @@ extension CurlExchange {
 
     /// The codings that are undone; none where the request wants the body as it comes.
     private func codings(of headers: HTTPFields) throws(TransportError) -> [ContentCoding] {
-        guard request.isDecoded else { return [] }
+        guard request.fields.isDecoded else { return [] }
         do {
             return try ContentCoding.ofBody(headers, host: request.host)
         } catch {

@@ -44,7 +44,7 @@ final class CurlHandle {
         forgetErrorText()
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
-        csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.lines.first)
+        csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
         if !settings.keepsConnections(to: exchange.request.origin) {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
@@ -52,7 +52,7 @@ final class CurlHandle {
         }
         guard !isPlain(exchange) else { return }
         isSpecial = true
-        if let proxyLines = exchange.request.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
+        if let proxyLines = exchange.request.fields.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
         setMethod(exchange.request)
         // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
         if !settings.library.tellsBeforeSending, !exchange.request.method.isIdempotent {
@@ -101,7 +101,8 @@ final class CurlHandle {
     /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
     private func isPlain(_ exchange: CurlExchange) -> Bool {
         guard case .none = exchange.request.upload else { return false }
-        return exchange.request.method == .get && exchange.trust.isStandard && exchange.request.proxyLines == nil && exchange.probe == nil
+        return exchange.request.method == .get && exchange.request.fields.proxyLines == nil && exchange.trust.isStandard
+            && exchange.probe == nil
     }
 
     private func wait(forConnection waits: Bool) {

@@ -21,11 +21,8 @@ struct CurlRequest: Sendable {
     let origin: Origin
     /// The method.
     let method: ServiceRequest.Method
-    /// The header lines to the server, and those to the proxy that opens a tunnel to it.
-    let lines: CurlLines
-    let proxyLines: CurlLines?
-    /// Whether the body's codings are to be undone; else it is delivered as it comes.
-    let isDecoded: Bool
+    /// The header fields.
+    let fields: CurlFields
     /// The body.
     let upload: Upload
     /// Whether the request has one; some methods tell the server that theirs is empty.
@@ -48,35 +45,14 @@ struct CurlRequest: Sendable {
         }
         try RequestRules.check(request.method)
         let upload = try Self.upload(of: request)
-        var lines = CurlLines.Text()
-        var proxyLines = CurlLines.Text()
-        for field in request.headers {
-            guard try RequestRules.admits(field, body: request.body) else { continue }
-            switch field.name {
-            case .proxyAuthorization:
-                proxyLines.append(field)
-            case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
-                continue
-            default:
-                lines.append(field)
-            }
-        }
-        // A range of a coded body can't be decoded, and "identity" asks for none.
-        let given = request.headers[.acceptEncoding]?.lowercased()
-        let isDecoded = !request.headers.contains(.range) && given != "identity" && given != ""
-        if isDecoded, given == nil, let codings { lines.append(.acceptEncoding, codings) }
-        try Self.correct(&lines, for: request)
-        let list = try CurlLines(lines)
-        let proxyList = proxyLines.isEmpty ? nil : try CurlLines(proxyLines)
+        let fields = try CurlFields.of(request, codings: codings)
         // All at the end: what is written before something may fail is copied on its way out.
         self.url = text
         self.origin = origin
         method = request.method
         self.upload = upload
         hasBody = request.body != nil
-        self.isDecoded = isDecoded
-        self.lines = list
-        self.proxyLines = proxyList
+        self.fields = fields
     }
 
     private static func upload(of request: ServiceRequest) throws(TransportError) -> Upload {
@@ -91,20 +67,5 @@ struct CurlRequest: Sendable {
         }
         if let length = body.length, length <= inlineLimit, let data = body.data { return .bytes(data) }
         return .stream(body)
-    }
-
-    /// Adds the body's type, and lines that take back what libcurl would add by itself.
-    private static func correct(_ lines: inout CurlLines.Text, for request: ServiceRequest) throws(TransportError) {
-        if !request.headers.contains(.accept) { lines.omit(.accept) }
-        // The others it adds to bodies only, and it looks through all lines several times.
-        if request.body == nil, !request.method.usuallyHasBody { return }
-        if !request.headers.contains(.expect) { lines.omit(.expect) }
-        let isGiven = request.headers.contains(.contentType)
-        if let type = request.body?.contentType, !isGiven || request.body?.contentTypeIsBinding == true {
-            _ = try RequestRules.admits(HTTPFields.Field(name: .contentType, value: type), body: request.body)
-            lines.append(.contentType, type)
-        } else if !isGiven {
-            lines.omit(.contentType)
-        }
     }
 }

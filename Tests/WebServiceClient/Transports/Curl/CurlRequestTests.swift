@@ -12,12 +12,12 @@ import Testing
         return try CurlRequest(ServiceRequest(method: method, url: url, headers: headers, body: body), codings: "gzip, br")
     }
 
-    private func lines(_ request: CurlRequest) -> [String] { request.lines.texts }
+    private func lines(_ request: CurlRequest) -> [String] { request.fields.lines.texts }
 
     @Test func `fields go out in order, empty ones with a semicolon, and libcurl's own are taken back`() throws {
         let request = try request(.get, "http://example.com/a", ["X-One": "1", "X-Empty": "", "x-one": "é"])
         #expect(lines(request) == ["X-One: 1", "X-Empty;", "x-one: é", "Accept-Encoding: gzip, br", "Accept:"])
-        #expect(request.isDecoded)
+        #expect(request.fields.isDecoded)
         // With a body, or where the method has one as a rule, it would add more.
         for request in [try self.request(.post), try self.request(.delete, body: RequestBody(Data("a".utf8)))] {
             #expect(lines(request) == ["Accept-Encoding: gzip, br", "Accept:", "Expect:", "Content-Type:"])
@@ -37,18 +37,18 @@ import Testing
     @Test func `who names codings gets those, and with a range or identity the body as it comes`() throws {
         func codings(_ request: CurlRequest) -> [String] { lines(request).filter { $0.hasPrefix("Accept-Encoding") } }
         let brotli = try request(.get, "http://a/", ["Accept-Encoding": "br"])
-        #expect(brotli.isDecoded)
+        #expect(brotli.fields.isDecoded)
         #expect(codings(brotli) == ["Accept-Encoding: br"])
         for identity in ["identity", "Identity"] {
             let request = try request(.get, "http://a/", ["Accept-Encoding": identity])
-            #expect(!request.isDecoded)
+            #expect(!request.fields.isDecoded)
             #expect(codings(request) == ["Accept-Encoding: \(identity)"])
         }
         let none = try request(.get, "http://a/", ["Accept-Encoding": ""])
-        #expect(!none.isDecoded)
+        #expect(!none.fields.isDecoded)
         #expect(codings(none) == ["Accept-Encoding;"])
         let range = try request(.get, "http://a/", ["Range": "bytes=0-1"])
-        #expect(!range.isDecoded)
+        #expect(!range.fields.isDecoded)
         #expect(codings(range) == [])
     }
 
@@ -56,7 +56,7 @@ import Testing
         let request = try request(.get, "https://a/", ["Proxy-Authorization": "Basic x", "Authorization": "Basic y"])
         #expect(lines(request).contains("Authorization: Basic y"))
         #expect(!lines(request).contains { $0.hasPrefix("Proxy") })
-        #expect(request.proxyLines?.texts == ["Proxy-Authorization: Basic x"])
+        #expect(request.fields.proxyLines?.texts == ["Proxy-Authorization: Basic x"])
     }
 
     @Test(arguments: [

@@ -1,0 +1,13 @@
+/// The fields that most requests of an endpoint have in common: looked at once, and made ready for the wire once.
+final class CommonFields: Sendable {
+    let fields: HTTPFields
+    /// Whether all of them may be sent.
+    let areValid: Bool
+    /// What a transport has made of them, for the next request that has them.
+    let prepared = Locked<AnyObject?>(nil)
+
+    init(_ fields: HTTPFields) {
+        self.fields = fields
+        areValid = fields.allSatisfy { $0.name.isValid && !HTTPFields.Field.breaksLine($0.value) }
+    }
+}
