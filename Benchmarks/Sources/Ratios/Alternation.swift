@@ -1,6 +1,7 @@
 /// Measures workloads in alternation, round by round, so that whatever else the machine does falls on all of them alike.
 struct Alternation {
-    typealias Work = @Sendable () async throws -> Void
+    /// What is measured, with the number of the repetition.
+    typealias Work = @Sendable (Int) async throws -> Void
 
     let rounds: Int
     let repetitions: Int
@@ -23,7 +24,7 @@ struct Alternation {
 
     private func time(of work: Work) async throws -> Double {
         let start = ContinuousClock.now
-        for _ in 0..<repetitions { try await work() }
+        for repetition in 0..<repetitions { try await work(repetition) }
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
         return (Double(seconds) * 1e6 + Double(attoseconds) / 1e12) / Double(repetitions)
     }

@@ -69,7 +69,7 @@ final class ClientState: Sendable {
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
                 plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
-                configuration: configuration)
+                configuration: configuration, isDeclared: true)
         }
         self.endpoints = endpoints
     }
@@ -84,7 +84,7 @@ final class ClientState: Sendable {
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
             let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
             guard faults.isEmpty else { throw tableError(faults) }
-            let endpoint = resolve(plan)
+            let endpoint = resolve(plan, isDeclared: true)
             named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
             return endpoint
         }
@@ -95,10 +95,12 @@ final class ClientState: Sendable {
     var calledByBareName: Set<String> { named.withLock { Set($0.keys) } }
 
     /// A plan with this client's settings beneath its own.
-    func resolve(_ plan: EndpointPlan) -> ResolvedEndpoint {
+    ///
+    /// - Parameter isDeclared: whether there will be more calls of it.
+    func resolve(_ plan: EndpointPlan, isDeclared: Bool = false) -> ResolvedEndpoint {
         ResolvedEndpoint(
             plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
-            configuration: configuration)
+            configuration: configuration, isDeclared: isDeclared)
     }
 
     func tableError(_ found: [TableFault]? = nil) -> ServiceError {

@@ -16,7 +16,8 @@ extension RequestBinder {
         }
         for part in plan.query { append(try text(of: part), to: &query) }
         let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
-        return try endpoint.settings.urlBuilder?.url(from: parts) ?? endpoint.latestURL.url(of: parts)
+        if let builder = endpoint.settings.urlBuilder { return try builder.url(from: parts) }
+        return try endpoint.latestURL?.url(of: parts) ?? parts.standardURL()
     }
 
     func append(_ pairs: String, to query: inout String) {

@@ -15,16 +15,18 @@ final class ResolvedEndpoint: Sendable {
     let bodyLimit: Int
     /// What all requests have beside what is bound.
     let requestDetails: RequestDetails.Shared
-    let latestURL = LatestURL()
+    /// The URL of the call before; `nil` for an endpoint of one call.
+    let latestURL: LatestURL?
 
     /// An endpoint of a client.
     ///
     /// - Parameters:
     ///   - headers: those of library, client and class.
     ///   - hasOwnAccept: whether client or class say what is accepted; else it is what the endpoint reads.
+    ///   - isDeclared: whether there will be more calls of it, which something is kept for.
     init(
         _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, hasOwnAccept: Bool, parsers: SerializationRegistry,
-        clientName: String, configuration: WebServiceClient.Configuration
+        clientName: String, configuration: WebServiceClient.Configuration, isDeclared: Bool
     ) {
         self.plan = plan
         let settings = lower.overlaid(by: plan.settings)
@@ -49,7 +51,9 @@ final class ResolvedEndpoint: Sendable {
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
         requestDetails = RequestDetails.Shared(
-            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity), fields: CommonFields(headers))
+            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity),
+            commonFields: isDeclared ? CommonFields(headers) : nil)
+        latestURL = isDeclared ? LatestURL() : nil
     }
 
     /// What the endpoint reads.

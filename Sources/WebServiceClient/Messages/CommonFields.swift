@@ -1,10 +1,10 @@
-/// The fields that most requests of an endpoint have in common: looked at once, and made ready for the wire once.
+/// The fields that most calls of a declared endpoint have in common: looked at once, and made ready for the wire once.
 final class CommonFields: Sendable {
     let fields: HTTPFields
     /// Whether all of them may be sent.
     let areValid: Bool
-    /// What a transport has made of them, for the next request that has them.
-    let prepared = Locked<AnyObject?>(nil)
+    /// What a transport has made of them, for the next request that has them. Of another kind it takes the place of what was there.
+    let prepared = Locked<(any AnyObject & Sendable)?>(nil)
 
     init(_ fields: HTTPFields) {
         self.fields = fields

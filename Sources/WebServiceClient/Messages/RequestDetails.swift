@@ -1,4 +1,4 @@
-/// What a request has beside its method, URL, fields and body, and what most requests of an endpoint have in common: held by reference, so that
+/// What a request has beside its method, URL and body, and what most requests of an endpoint have in common: held by reference, so that
 /// a request, which each stage of the chain copies, is a handful of words.
 struct RequestDetails: Sendable {
     var timeouts = ServiceTimeouts()
@@ -12,12 +12,12 @@ struct RequestDetails: Sendable {
         static let standard = Shared(RequestDetails())
 
         let details: RequestDetails
-        /// The fields that nearly all requests with these details have; `nil` where nothing is known of others.
-        let fields: CommonFields?
+        /// The fields that others with these details have, and the request most likely, too; `nil` where nothing is known of others.
+        let commonFields: CommonFields?
 
-        init(_ details: RequestDetails, fields: CommonFields? = nil) {
+        init(_ details: RequestDetails, commonFields: CommonFields? = nil) {
             self.details = details
-            self.fields = fields
+            self.commonFields = commonFields
         }
     }
 }

@@ -47,7 +47,7 @@ public struct ServiceRequest: Sendable {
     private var shared: RequestDetails.Shared
     private var details: RequestDetails {
         get { shared.details }
-        set { shared = RequestDetails.Shared(newValue) }
+        set { shared = RequestDetails.Shared(newValue, commonFields: shared.commonFields) }
     }
 
     /// A request.
@@ -71,7 +71,7 @@ public struct ServiceRequest: Sendable {
 
     /// The request's fields as others have them, too; `nil` where it has some of its own.
     var commonFields: CommonFields? {
-        guard let common = shared.fields, common.fields.isSame(as: headers) else { return nil }
+        guard let common = shared.commonFields, common.fields.isSame(as: headers) else { return nil }
         return common
     }
 

@@ -8,7 +8,7 @@ import WebServiceTesting
     private func request(_ headers: HTTPFields, in common: CommonFields?) throws -> ServiceRequest {
         ServiceRequest(
             method: .get, url: try #require(URL(string: "https://api.test/")), headers: headers,
-            sharing: RequestDetails.Shared(RequestDetails(), fields: common))
+            sharing: RequestDetails.Shared(RequestDetails(), commonFields: common))
     }
 
     @Test func `A request has them in common until it is changed`() throws {
@@ -23,10 +23,10 @@ import WebServiceTesting
         copy.headers["Accept"] = "x"
         // Alike, but nobody looks whether they are.
         #expect(copy.headers == common.fields && copy.commonFields == nil)
-        // Another deadline makes details of its own, of which nothing is known.
+        // Another deadline changes nothing about the fields.
         copy = original
         copy.timeouts.idle = .seconds(1)
-        #expect(copy.commonFields == nil)
+        #expect(copy.commonFields === common)
         #expect(try request(common.fields, in: nil).commonFields == nil)
     }
 
@@ -37,14 +37,19 @@ import WebServiceTesting
         #expect(!CommonFields(["Accept": "a/b\nc", "X-Y": ""]).areValid)
     }
 
-    @Test func `Calls of an endpoint have its fields in common, but for those that say something of their own`() async throws {
-        let (client, stub) = Store.stubbed(.status(200))
-        for _ in 0..<2 { try await client.get("/").send() }
-        try await client.get("/").prepare { $0.headers["X-Mine"] = "1" }.send()
+    @Test func `Calls of a declared endpoint have its fields in common, but for those that say something of their own`() async throws {
+        let (client, stub) = Store.stubbed(.json(#"{"id": 1, "name": "a"}"#))
+        for id in 1...2 { _ = try await client.item(id: id) }
+        _ = try await client.watch(id: 3) { _ in }
+        _ = try await client.watch(id: 4) { $0.headers["X-Mine"] = "1" }
+        _ = try await client.watch(id: 5) { $0.timeouts.idle = .seconds(9) }
+        // An endpoint of one call has nobody to share with.
         try await client.get("/").send()
-        let requests = stub.requests.map(\.request)
-        try #require(requests.count == 4)
-        #expect(requests.map { $0.commonFields != nil } == [true, true, false, true])
-        #expect(requests[2].headers["X-Mine"] == "1" && requests[3].headers["X-Mine"] == nil)
+        let common = stub.requests.map(\.request.commonFields)
+        try #require(common.count == 6)
+        #expect(common[0] != nil && common[0] === common[1])
+        #expect(common[2] != nil && common[2] !== common[0] && common[2] === common[4])
+        #expect(common[3] == nil && common[5] == nil)
+        #expect(stub.requests.map { $0.request.headers["X-Mine"] } == [nil, nil, nil, "1", nil, nil])
     }
 }

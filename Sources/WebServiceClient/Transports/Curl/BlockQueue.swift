@@ -1,6 +1,6 @@
 /// The blocks of a body, in the order of their bytes.
 ///
-/// The first one needs no array: most bodies have no other, and what the loop's thread asks the system for and another thread gives back,
+/// The first one needs no array: most bodies have no other, and what the loop's thread asks the system for and another thread gives back
 /// makes the two wait for each other in the allocator.
 struct BlockQueue: Sendable {
     private var first: BodyBlocks.Block?

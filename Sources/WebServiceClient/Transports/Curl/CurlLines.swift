@@ -1,7 +1,8 @@
 import CSystemLibraries
 import Foundation
 
-/// Header lines as libcurl takes them: a linked list, built in one block of memory, which it only reads.
+/// Header lines as libcurl takes them: a linked list, built in one block of memory, which it only reads, also for several transports at once.
+/// (Before 7.64.1, which is too old here, it wrote into lines without a value.)
 ///
 /// `@unchecked Sendable`: written once, before anybody else has it.
 final class CurlLines: @unchecked Sendable {

@@ -11,7 +11,7 @@ import Testing
     ) throws -> CurlFields {
         let request = ServiceRequest(
             method: method, url: try #require(URL(string: "http://example.com/a")), headers: headers ?? common.fields, body: body,
-            sharing: RequestDetails.Shared(RequestDetails(), fields: common))
+            sharing: RequestDetails.Shared(RequestDetails(), commonFields: common))
         return try CurlFields.of(request, codings: codings)
     }
 
