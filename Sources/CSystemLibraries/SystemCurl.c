@@ -3,6 +3,7 @@
 
 #include "DynamicLibrary.h"
 #include "SystemCurlDriver.h"
+#include "SystemDescriptors.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -335,66 +335,12 @@ void csl_free(void *bytes) { free(bytes); }
 
 // Sets of transfers
 
-// The sockets by which libcurl wakes itself, which it makes inheritable, as far as the system tells what is open: those that are new.
-// What another thread opens at this very moment may be marked as well, if it is a pair of local sockets, a pipe or an event: it is the
-// mark that such descriptors of libraries should have anyway.
-
-static bool is_unnamed_socket(int number, const struct stat *kind) {
-    struct sockaddr_storage name;
-    socklen_t length = sizeof name;
-    return S_ISSOCK(kind->st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0 && name.ss_family == AF_UNIX
-        && length <= sizeof(sa_family_t);
-}
-
-static void mark(int number) {
-    int flags = fcntl(number, F_GETFD);
-    if (flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
-}
-
-static void mark_new_descriptors(int first, const bool *before, int count) {
-    for (int index = 0; index < count; index++) {
-        int number = first + index;
-        struct stat kind;
-        if (before[index] || fstat(number, &kind) != 0) continue;
-        if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number, &kind)) mark(number);
-    }
-}
-
-void csl_mark_pair(int socket) {
-    enum { most = 1024, most_free = 32, most_between = 64 };
-    struct stat one, other;
-    if (fstat(socket, &one) != 0 || !is_unnamed_socket(socket, &one)) return;
-    mark(socket);
-    // The other one, to which libcurl writes, has the next number that was free, and the system's count of sockets was hardly further: but for
-    // one in a thousand, where it goes on with another thousand.
-    int last = -1;
-    for (int number = socket + 1, free = 0; number <= socket + most && free < most_free; number++) {
-        if (fstat(number, &other) != 0) {
-            free++;
-        } else if (other.st_dev == one.st_dev && other.st_ino > one.st_ino && is_unnamed_socket(number, &other)) {
-            if (other.st_ino <= one.st_ino + most_between) {
-                mark(number);
-                return;
-            }
-            if (last < 0) last = number;
-        }
-    }
-    if (last >= 0) mark(last);
-}
-
 csl_multi *csl_multi_new(void) {
-    // New descriptors have the lowest numbers that are free. It makes two; other threads may open some meanwhile.
-    enum { most = 4096, most_free = 32 };
-    bool before[most];
-    int first = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), count = 0;
-    if (first >= 0) close(first);
-    else first = STDERR_FILENO + 1;
-    for (int free = 0; count < most && free < most_free; count++) {
-        before[count] = fcntl(first + count, F_GETFD) >= 0;
-        if (!before[count]) free++;
-    }
+    // It makes a pair by which it wakes itself.
+    csl_open_descriptors before;
+    csl_note_open_descriptors(&before);
     csl_multi *multi = curl.multi_init();
-    if (multi) mark_new_descriptors(first, before, count);
+    if (multi) csl_keep_new_descriptors(&before);
     return multi;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "SharedNumber.h"
+#include "SystemDescriptors.h"
 
 #if defined(__linux__)
 
@@ -90,7 +91,7 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
     // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop.
-    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_mark_pair(socket);
+    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     // What libcurl no longer wants to hear of may be closed by the time somebody looks.
     if (socket == driver->deferred) driver->deferred = none;

@@ -16,9 +16,6 @@ void csl_multi_set_functions(csl_multi *multi, csl_socket_function socket, csl_t
 /// Tells libcurl what has happened at a socket.
 void csl_multi_act(csl_multi *multi, int socket, int happened);
 
-/// Keeps the pair of sockets that this one belongs to from being inherited, where it is a pair.
-void csl_mark_pair(int socket);
-
 /// A socket was made for one of the driver's transfers.
 void csl_driver_opened(csl_driver *driver, int socket);
 /// It is about to be closed.

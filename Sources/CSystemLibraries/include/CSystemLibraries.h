@@ -13,6 +13,7 @@
 
 // And the C library's own structures, of which Swift gets no members.
 #include "SystemClock.h"
+#include "SystemDescriptors.h"
 #include "SystemFile.h"
 
 #endif

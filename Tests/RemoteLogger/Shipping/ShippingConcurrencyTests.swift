@@ -291,8 +291,9 @@ import WebServiceClient
                 }
                 return .status(200, body: "{\"ackId\":\(number)}")
             }
-            let id = Int(String(decoding: request.body?.data ?? Data(), as: UTF8.self).filter(\.isNumber)) ?? -1
-            return .status(200, body: "{\"acks\":{\"\(id)\":\(id != 0)}}")
+            // One request asks for all that wait then.
+            let ids = String(decoding: request.body?.data ?? Data(), as: UTF8.self).split { !$0.isNumber }
+            return .status(200, body: "{\"acks\":{\(ids.map { "\"\($0)\":\($0 != "0")" }.joined(separator: ","))}}")
         }
         let harness = try Harness(receiver, format: SplunkFormat(acknowledges: true)) { $0.batch.records = 2 }
         for _ in 0..<8 { harness.logger.info("m") }

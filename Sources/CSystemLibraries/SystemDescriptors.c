@@ -1,0 +1,94 @@
+#define _GNU_SOURCE
+#include "SystemDescriptors.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_unnamed_socket(int number, const struct stat *kind) {
+    struct sockaddr_storage name;
+    socklen_t length = sizeof name;
+    return S_ISSOCK(kind->st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0 && name.ss_family == AF_UNIX
+        && length <= sizeof(sa_family_t);
+}
+
+static void mark(int number) {
+    int flags = fcntl(number, F_GETFD);
+    if (flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
+}
+
+void csl_note_open_descriptors(csl_open_descriptors *open) {
+    // New descriptors have the lowest numbers that are free; other threads may open some meanwhile.
+    enum { most = sizeof open->are_open / sizeof *open->are_open, most_free = 32 };
+    open->first = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (open->first >= 0) close(open->first);
+    else open->first = STDERR_FILENO + 1;
+    open->count = 0;
+    for (int free = 0; open->count < most && free < most_free; open->count++) {
+        open->are_open[open->count] = fcntl(open->first + open->count, F_GETFD) >= 0;
+        if (!open->are_open[open->count]) free++;
+    }
+}
+
+void csl_keep_new_descriptors(const csl_open_descriptors *before) {
+    for (int index = 0; index < before->count; index++) {
+        int number = before->first + index;
+        struct stat kind;
+        if (before->are_open[index] || fstat(number, &kind) != 0) continue;
+        // An event has no kind.
+        if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number, &kind)) mark(number);
+    }
+}
+
+#if defined(__linux__)
+
+/// What is sent through a pair to recognise the other end by: nobody else sends this.
+struct token {
+    uint64_t name, socket, moment;
+};
+
+static bool has_other_end(int socket) {
+    struct pollfd asked = {.fd = socket, .events = 0};
+    return poll(&asked, 1, 0) == 0;
+}
+
+/// Looks without taking it, and only into unnamed local sockets: what comes there belongs to others, but for the one that is searched.
+static bool is_other_end(int number, const struct stat *one, const struct token *token) {
+    struct stat kind;
+    if (fstat(number, &kind) != 0 || kind.st_dev != one->st_dev || !is_unnamed_socket(number, &kind)) return false;
+    struct token found;
+    return recv(number, &found, sizeof found, MSG_PEEK | MSG_DONTWAIT) == sizeof found && memcmp(&found, token, sizeof found) == 0;
+}
+
+bool csl_keep_socket_pair(int socket) {
+    // Neither the numbers of the two follow each other, as other threads open and close some, nor do the system's own, which are given out by
+    // the thousand to each processor: it takes what comes out at the other end to know it.
+    enum { most = 1 << 16, numbers_between = 64 };
+    struct stat one;
+    if (fstat(socket, &one) != 0 || !is_unnamed_socket(socket, &one)) return false;
+    mark(socket);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    struct token token = {UINT64_C(0x70616972206f6620), one.st_ino, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
+    if (send(socket, &token, sizeof token, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof token) return false;
+    // Most often the next number.
+    for (int distance = 1; distance <= most; distance++) {
+        for (int side = 0; side < 2; side++) {
+            int number = side == 0 ? socket + distance : socket - distance;
+            if (number < 0 || !is_other_end(number, &one, &token)) continue;
+            mark(number);
+            recv(number, &token, sizeof token, MSG_DONTWAIT);
+            return true;
+        }
+        // Its thread may be done at any moment.
+        if (distance % numbers_between == 0 && !has_other_end(socket)) return false;
+    }
+    return false;
+}
+
+#endif
