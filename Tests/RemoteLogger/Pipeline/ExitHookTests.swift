@@ -67,9 +67,12 @@ import Darwin
         let folder = FileManager.default.temporaryDirectory.appending(path: "exit-\(UUID().uuidString)").path(percentEncoded: false)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        await #expect(processExitsWith: .exitCode(7)) { [folder = folder as String] in
-            try ExitingProcess.log(to: FileReceiver(folder + "/delivered"), spool: nil)
-            await ExitingProcess.end()
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .exitCode(7)) { [folder = folder as String] in
+                ExitTesting.endLater()
+                try ExitingProcess.log(to: FileReceiver(folder + "/delivered"), spool: nil)
+                await ExitingProcess.end()
+            }
         }
         #expect(NDJSONLine.lines(of: try Data(contentsOf: URL(filePath: folder + "/delivered"))).count == 100)
     }
@@ -77,9 +80,12 @@ import Darwin
     @Test(.timeLimit(.minutes(5))) func `at the exit of a process, what a function's own logger had is in its spool`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "exit-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        await #expect(processExitsWith: .exitCode(7)) { [folder = folder as String] in
-            try ExitingProcess.log(to: StubReceiver([.hangs]), spool: folder, within: .seconds(3))
-            await ExitingProcess.end()
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .exitCode(7)) { [folder = folder as String] in
+                ExitTesting.endLater()
+                try ExitingProcess.log(to: StubReceiver([.hangs]), spool: folder, within: .seconds(3))
+                await ExitingProcess.end()
+            }
         }
         let spool = Spool(directory: URL(filePath: folder))
         #expect(spool.store(for: "default", minimumLevel: .trace)?.load.records == 100)

@@ -16,22 +16,25 @@ import Testing
 
     @Test(.timeLimit(.minutes(5))) func `what was provided is there without page faults`() async {
         // In a process and on a thread of its own, which has a heap that nobody has used: with many threads they share them.
-        await #expect(processExitsWith: .exitCode(0), "it is twenty pages") {
-            let faults = try await onOwnThread {
-                MemoryAhead.provide(90 << 10)
-                var blocks: [UnsafeMutableRawPointer] = []
-                blocks.reserveCapacity(200)
-                let before = Self.faults
-                for _ in 0..<200 {
-                    guard let block = malloc(400) else { continue }
-                    memset(block, 1, 400)
-                    blocks.append(block)
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .exitCode(0), "it is twenty pages") {
+                ExitTesting.endLater()
+                let faults = try await onOwnThread {
+                    MemoryAhead.provide(90 << 10)
+                    var blocks: [UnsafeMutableRawPointer] = []
+                    blocks.reserveCapacity(200)
+                    let before = Self.faults
+                    for _ in 0..<200 {
+                        guard let block = malloc(400) else { continue }
+                        memset(block, 1, 400)
+                        blocks.append(block)
+                    }
+                    let found = Self.faults - before
+                    blocks.forEach { free($0) }
+                    return found
                 }
-                let found = Self.faults - before
-                blocks.forEach { free($0) }
-                return found
+                exit(faults <= 5 ? 0 : Int32(clamping: faults))
             }
-            exit(faults <= 5 ? 0 : Int32(clamping: faults))
         }
     }
 

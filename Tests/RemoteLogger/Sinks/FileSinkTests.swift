@@ -19,6 +19,11 @@ import WebServiceClient
         String(decoding: disk["/log/shop.log" + suffix] ?? [], as: UTF8.self)
     }
 
+    private func text(from pipe: Pipe) async throws -> String {
+        let reader = pipe.fileHandleForReading
+        return String(decoding: try await onOwnThread { try reader.readToEnd() ?? Data() }, as: UTF8.self)
+    }
+
     @Test func `lines are appended, also by the next run`() async {
         let disk = MemoryDisk()
         for run in 0..<3 {
@@ -128,7 +133,7 @@ import WebServiceClient
         for number in 1...3 { sink.write(.sample(1, .info, "line \(number)")) }
         #expect(await sink.shutdown(within: .seconds(300)))
         try pipe.fileHandleForWriting.close()
-        #expect(String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
+        #expect(try await text(from: pipe) == "line 1\nline 2\nline 3\n")
         #expect(sink.leftOut == 0)
     }
 
@@ -142,7 +147,7 @@ import WebServiceClient
         try input.fileHandleForWriting.close()
         #expect(try await reader.end() == 0)
         try output.fileHandleForWriting.close()
-        #expect(String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) == "line 1\nline 2\nline 3\n")
+        #expect(try await text(from: output) == "line 1\nline 2\nline 3\n")
         #expect(sink.leftOut == 0)
     }
     #endif

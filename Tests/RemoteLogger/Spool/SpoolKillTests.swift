@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -19,8 +20,11 @@ import Darwin
         defer { try? FileManager.default.removeItem(atPath: root) }
         var held: Set<UInt64> = []
         for round in 1...6 {
-            await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, round = round as Int] in
-                try await KilledProcess.run(root, round)
+            await ExitTesting.alone {
+                await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String, round = round as Int] in
+                    ExitTesting.endLater()
+                    try await KilledProcess.run(root, round)
+                }
             }
             let synced = try KilledProcess.synced(root)
             let spool = Spool(directory: URL(filePath: root + "/spool"))

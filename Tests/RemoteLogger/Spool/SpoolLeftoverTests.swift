@@ -1,5 +1,6 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 
@@ -182,16 +183,19 @@ import Darwin
     @Test(.timeLimit(.minutes(5))) func `two spools of a process that was killed are found on a real disk`() async throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "spool-left-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: root) }
-        await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in
-            for number in 0..<2 as Range<UInt64> {
-                let spool = Spool(directory: URL(filePath: root))
-                guard let store = spool.store(for: "default", minimumLevel: .trace) else { return }
-                for sequence in 1...5 { _ = store.append(.sample(number * 100 + UInt64(sequence)), now: 1) }
-                guard await spool.sync() else { return }
-                // Both are in use until the end.
-                _ = Unmanaged.passRetained(spool)
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .signal(SIGKILL)) { [root = root as String] in
+                ExitTesting.endLater()
+                for number in 0..<2 as Range<UInt64> {
+                    let spool = Spool(directory: URL(filePath: root))
+                    guard let store = spool.store(for: "default", minimumLevel: .trace) else { return }
+                    for sequence in 1...5 { _ = store.append(.sample(number * 100 + UInt64(sequence)), now: 1) }
+                    guard await spool.sync() else { return }
+                    // Both are in use until the end.
+                    _ = Unmanaged.passRetained(spool)
+                }
+                kill(getpid(), SIGKILL)
             }
-            kill(getpid(), SIGKILL)
         }
         let spool = Spool(directory: URL(filePath: root))
         let store = try #require(spool.store(for: "default", minimumLevel: .trace))

@@ -1,5 +1,6 @@
 import CSystemLibraries
 import Foundation
+import TestSupport
 import Testing
 
 #if os(Linux) && compiler(>=6.2)
@@ -47,59 +48,71 @@ struct SystemDescriptorsTests {
     }
 
     @Test func `both ends of a pair are found, whatever numbers they have`() async {
-        await #expect(processExitsWith: .success) {
-            for (one, other) in [(0, 0), (300, 0), (0, 300), (400, 700), (700, 400)] as [(Int32, Int32)] {
-                let before = try (0..<40).map { _ in try Pair() }
-                let pair = try Pair(one: one, other: other)
-                let strangers = try before + (0..<40).map { _ in try Pair() }
-                // What is on its way elsewhere stays there.
-                for stranger in strangers { try #require(send(stranger.one, "for another one", 15, 0) == 15) }
-                #expect(Self.isInherited(pair.one) && Self.isInherited(pair.other))
-                #expect(csl_keep_socket_pair(pair.one))
-                #expect(!Self.isInherited(pair.one) && !Self.isInherited(pair.other))
-                // Others may leave theirs to their children, and nothing is left in this one.
-                for stranger in strangers {
-                    #expect(Self.isInherited(stranger.one) && Self.isInherited(stranger.other))
-                    #expect(Self.read(stranger.other) == "for another one")
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                for (one, other) in [(0, 0), (300, 0), (0, 300), (400, 700), (700, 400)] as [(Int32, Int32)] {
+                    let before = try (0..<40).map { _ in try Pair() }
+                    let pair = try Pair(one: one, other: other)
+                    let strangers = try before + (0..<40).map { _ in try Pair() }
+                    // What is on its way elsewhere stays there.
+                    for stranger in strangers { try #require(send(stranger.one, "for another one", 15, 0) == 15) }
+                    #expect(Self.isInherited(pair.one) && Self.isInherited(pair.other))
+                    #expect(csl_keep_socket_pair(pair.one))
+                    #expect(!Self.isInherited(pair.one) && !Self.isInherited(pair.other))
+                    // Others may leave theirs to their children, and nothing is left in this one.
+                    for stranger in strangers {
+                        #expect(Self.isInherited(stranger.one) && Self.isInherited(stranger.other))
+                        #expect(Self.read(stranger.other) == "for another one")
+                    }
+                    try #require(send(pair.other, "awake", 5, 0) == 5)
+                    #expect(Self.read(pair.one) == "awake")
+                    #expect(Self.read(pair.other).isEmpty)
                 }
-                try #require(send(pair.other, "awake", 5, 0) == 5)
-                #expect(Self.read(pair.one) == "awake")
-                #expect(Self.read(pair.other).isEmpty)
             }
         }
     }
 
     @Test func `an end whose other one is closed is marked`() async {
-        await #expect(processExitsWith: .success) {
-            let pair = try Pair()
-            pair.closeOther()
-            #expect(!csl_keep_socket_pair(pair.one))
-            #expect(!Self.isInherited(pair.one))
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                let pair = try Pair()
+                pair.closeOther()
+                #expect(!csl_keep_socket_pair(pair.one))
+                #expect(!Self.isInherited(pair.one))
+            }
         }
     }
 
     @Test func `what is no pair is left as it is`() async {
-        await #expect(processExitsWith: .success) {
-            for number in [socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), open("/dev/null", O_RDONLY)] {
-                #expect(!csl_keep_socket_pair(number))
-                #expect(Self.isInherited(number))
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                for number in [socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), open("/dev/null", O_RDONLY)] {
+                    #expect(!csl_keep_socket_pair(number))
+                    #expect(Self.isInherited(number))
+                }
+                for number in [-1, 4_000, .max] as [Int32] { #expect(!csl_keep_socket_pair(number)) }
             }
-            for number in [-1, 4_000, .max] as [Int32] { #expect(!csl_keep_socket_pair(number)) }
         }
     }
 
     @Test func `pairs that are new are marked, and no files`() async {
-        await #expect(processExitsWith: .success) {
-            let earlier = try Pair()
-            let before = UnsafeMutablePointer<csl_open_descriptors>.allocate(capacity: 1)
-            defer { before.deallocate() }
-            csl_note_open_descriptors(before)
-            let pair = try Pair()
-            let file = open("/dev/null", O_RDONLY)
-            csl_keep_new_descriptors(before)
-            #expect(!Self.isInherited(pair.one) && !Self.isInherited(pair.other))
-            #expect(Self.isInherited(file))
-            #expect(Self.isInherited(earlier.one) && Self.isInherited(earlier.other))
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                let earlier = try Pair()
+                let before = UnsafeMutablePointer<csl_open_descriptors>.allocate(capacity: 1)
+                defer { before.deallocate() }
+                csl_note_open_descriptors(before)
+                let pair = try Pair()
+                let file = open("/dev/null", O_RDONLY)
+                csl_keep_new_descriptors(before)
+                #expect(!Self.isInherited(pair.one) && !Self.isInherited(pair.other))
+                #expect(Self.isInherited(file))
+                #expect(Self.isInherited(earlier.one) && Self.isInherited(earlier.other))
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
@@ -292,29 +293,32 @@ import WebServiceTesting
     #if os(Linux) && compiler(>=6.2)
     // In a process of its own, since the tests of other suites open descriptors and threads at the same time.
     @Test func manyServersLeaveNoDescriptorsAndThreads() async throws {
-        await #expect(processExitsWith: .success) {
-            func count(_ folder: String) throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder).count }
-            func serve(rounds: Int) async throws {
-                for round in 0..<rounds {
-                    let server = try LoopbackServer { $0.fallback { _ in .text("ok") } }
-                    let client = try RawClient(port: server.port)
-                    try await client.send("GET / HTTP/1.1\r\n\r\n")
-                    #expect(try await client.readResponse().body == "ok")
-                    if round % 2 == 0 { server.stop() }
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                func count(_ folder: String) throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder).count }
+                func serve(rounds: Int) async throws {
+                    for round in 0..<rounds {
+                        let server = try LoopbackServer { $0.fallback { _ in .text("ok") } }
+                        let client = try RawClient(port: server.port)
+                        try await client.send("GET / HTTP/1.1\r\n\r\n")
+                        #expect(try await client.readResponse().body == "ok")
+                        if round % 2 == 0 { server.stop() }
+                    }
                 }
+                // What the system opens once and keeps is there by then.
+                try await serve(rounds: 20)
+                let before = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
+                try await serve(rounds: 500)
+                // Threads are gone a little after they have ended. The system may still add some of its own.
+                var after = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
+                for _ in 0..<600 where after.descriptors > before.descriptors + 20 || after.threads > before.threads + 20 {
+                    try await Task.sleep(for: .milliseconds(100))
+                    after = try (count("/proc/self/fd"), count("/proc/self/task"))
+                }
+                #expect(after.descriptors <= before.descriptors + 20)
+                #expect(after.threads <= before.threads + 20)
             }
-            // What the system opens once and keeps is there by then.
-            try await serve(rounds: 20)
-            let before = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
-            try await serve(rounds: 500)
-            // Threads are gone a little after they have ended. The system may still add some of its own.
-            var after = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
-            for _ in 0..<600 where after.descriptors > before.descriptors + 20 || after.threads > before.threads + 20 {
-                try await Task.sleep(for: .milliseconds(100))
-                after = try (count("/proc/self/fd"), count("/proc/self/task"))
-            }
-            #expect(after.descriptors <= before.descriptors + 20)
-            #expect(after.threads <= before.threads + 20)
         }
     }
     #endif

@@ -33,7 +33,7 @@ struct RunningProcessTests {
         }
         #expect(try await process.end() == 128 + SIGUSR1)
         try output.close()
-        #expect(lines(try pipe.fileHandleForReading.readToEnd() ?? Data()) == ["red"])
+        #expect(lines(try await onOwnThread { try pipe.fileHandleForReading.readToEnd() ?? Data() }) == ["red"])
     }
 
     @Test func `it is ended, once and again`() async throws {

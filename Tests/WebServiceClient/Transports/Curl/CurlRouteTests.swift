@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import WebServiceClient
@@ -149,52 +150,58 @@ struct CurlRouteTests {
     #if os(Linux) && compiler(>=6.2)
     // In processes of their own: the environment is the whole process's.
     @Test func `the environment's proxies are used where none is set`() async throws {
-        await #expect(processExitsWith: .success) {
-            let (proxy, server) = (try CurlRouteTests.echo("proxy"), try CurlRouteTests.echo("server"))
-            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-            let direct = "http://127.0.0.1:\(server.port)/a"
-            for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
-            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("proxy: GET http://127.0.0.1"))
-            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .none }.hasPrefix("server: GET /a"))
-            unsetenv("http_proxy")
-            let early = try CurlTransport()
-            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
-            let unseen = try await early.send(ServiceRequest(url: try #require(URL(string: direct)))).body.collect(upTo: 1000)
-            #expect(String(decoding: unseen, as: UTF8.self).hasPrefix("server: GET /a"))
-            setenv("no_proxy", "localhost,127.0.0.1", 1)
-            #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("server: GET /a"))
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                let (proxy, server) = (try CurlRouteTests.echo("proxy"), try CurlRouteTests.echo("server"))
+                setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+                let direct = "http://127.0.0.1:\(server.port)/a"
+                for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+                #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("proxy: GET http://127.0.0.1"))
+                #expect(try await CurlRouteTests.get(direct) { $0.proxy = .none }.hasPrefix("server: GET /a"))
+                unsetenv("http_proxy")
+                let early = try CurlTransport()
+                setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+                let unseen = try await early.send(ServiceRequest(url: try #require(URL(string: direct)))).body.collect(upTo: 1000)
+                #expect(String(decoding: unseen, as: UTF8.self).hasPrefix("server: GET /a"))
+                setenv("no_proxy", "localhost,127.0.0.1", 1)
+                #expect(try await CurlRouteTests.get(direct) { $0.proxy = .fromEnvironment }.hasPrefix("server: GET /a"))
+            }
         }
     }
 
     @Test func `each of the environment's variables is asked`() async throws {
-        await #expect(processExitsWith: .success) {
-            let all = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
-            let proxy = try CurlRouteTests.echo("proxy")
-            // What it answers to CONNECT is no TLS: who gets a tunnel fails in the handshake, others would not come here at all.
-            let tunnels = Locked(0)
-            let tunnel = try RawServer { connection in
-                guard let request = connection.readRequest(), request.line.hasPrefix("CONNECT service.example:443 ") else { return }
-                tunnels.withLock { $0 += 1 }
-                connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
-            }
-            for (number, name) in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].enumerated() {
-                for name in all { unsetenv(name) }
-                setenv(name, "http://127.0.0.1:\(tunnel.port)", 1)
-                let error = await #expect(throws: TransportError.self) {
-                    try await CurlRouteTests.get("https://service.example/") { $0.proxy = .fromEnvironment }
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                let all = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"]
+                let proxy = try CurlRouteTests.echo("proxy")
+                // What it answers to CONNECT is no TLS: who gets a tunnel fails in the handshake, others would not come here at all.
+                let tunnels = Locked(0)
+                let tunnel = try RawServer { connection in
+                    guard let request = connection.readRequest(), request.line.hasPrefix("CONNECT service.example:443 ") else { return }
+                    tunnels.withLock { $0 += 1 }
+                    connection.write("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
                 }
-                #expect(error?.code == .proxyRefused, "\(name): \(String(describing: error))")
-                #expect(tunnels.withLock { $0 } == number + 1, "\(name)")
-            }
-            for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
-                for name in all { unsetenv(name) }
-                setenv(name, "http://127.0.0.1:\(proxy.port)", 1)
-                let text = try await CurlRouteTests.get("http://service.example/a") { $0.proxy = .fromEnvironment }
-                #expect(text == "proxy: GET http://service.example/a HTTP/1.1 service.example", "\(name)")
-                let server = try CurlRouteTests.echo("server")
-                setenv("NO_PROXY", "127.0.0.1", 1)
-                let direct = try await CurlRouteTests.get("http://127.0.0.1:\(server.port)/b") { $0.proxy = .fromEnvironment }
-                #expect(direct.hasPrefix("server: GET /b "), "\(name)")
+                for (number, name) in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].enumerated() {
+                    for name in all { unsetenv(name) }
+                    setenv(name, "http://127.0.0.1:\(tunnel.port)", 1)
+                    let error = await #expect(throws: TransportError.self) {
+                        try await CurlRouteTests.get("https://service.example/") { $0.proxy = .fromEnvironment }
+                    }
+                    #expect(error?.code == .proxyRefused, "\(name): \(String(describing: error))")
+                    #expect(tunnels.withLock { $0 } == number + 1, "\(name)")
+                }
+                for name in ["http_proxy", "all_proxy", "ALL_PROXY"] {
+                    for name in all { unsetenv(name) }
+                    setenv(name, "http://127.0.0.1:\(proxy.port)", 1)
+                    let text = try await CurlRouteTests.get("http://service.example/a") { $0.proxy = .fromEnvironment }
+                    #expect(text == "proxy: GET http://service.example/a HTTP/1.1 service.example", "\(name)")
+                    let server = try CurlRouteTests.echo("server")
+                    setenv("NO_PROXY", "127.0.0.1", 1)
+                    let direct = try await CurlRouteTests.get("http://127.0.0.1:\(server.port)/b") { $0.proxy = .fromEnvironment }
+                    #expect(direct.hasPrefix("server: GET /b "), "\(name)")
+                }
             }
         }
     }
