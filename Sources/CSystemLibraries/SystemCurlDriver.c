@@ -90,7 +90,8 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     csl_driver *driver = user;
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
-    // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop.
+    // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop. Its thread
+    // only writes to the other end; both are closed when the transfer has let go of the lookup, which takes the turn.
     if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     // What libcurl no longer wants to hear of may be closed by the time somebody looks.

@@ -3,18 +3,26 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-static bool is_unnamed_socket(int number, const struct stat *kind) {
-    struct sockaddr_storage name;
+/// Asks about sockets only, which never waits: of a file its system would have to tell.
+static bool is_unnamed_socket(int number) {
+    struct sockaddr_un name;
     socklen_t length = sizeof name;
-    return S_ISSOCK(kind->st_mode) && getsockname(number, (struct sockaddr *)&name, &length) == 0 && name.ss_family == AF_UNIX
-        && length <= sizeof(sa_family_t);
+    if (getsockname(number, (struct sockaddr *)&name, &length) != 0 || name.sun_family != AF_UNIX) return false;
+#if defined(__APPLE__)
+    // There it has a name of no characters.
+    if (length > offsetof(struct sockaddr_un, sun_path)) return name.sun_path[0] == 0;
+#endif
+    return length <= offsetof(struct sockaddr_un, sun_path);
 }
 
 static void mark(int number) {
@@ -41,7 +49,7 @@ void csl_keep_new_descriptors(const csl_open_descriptors *before) {
         struct stat kind;
         if (before->are_open[index] || fstat(number, &kind) != 0) continue;
         // An event has no kind.
-        if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number, &kind)) mark(number);
+        if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number)) mark(number);
     }
 }
 
@@ -54,23 +62,26 @@ struct token {
 
 static bool has_other_end(int socket) {
     struct pollfd asked = {.fd = socket, .events = 0};
-    return poll(&asked, 1, 0) == 0;
+    return poll(&asked, 1, 0) <= 0 || !(asked.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-/// Looks without taking it, and only into unnamed local sockets: what comes there belongs to others, but for the one that is searched.
-static bool is_other_end(int number, const struct stat *one, const struct token *token) {
-    struct stat kind;
-    if (fstat(number, &kind) != 0 || kind.st_dev != one->st_dev || !is_unnamed_socket(number, &kind)) return false;
+/// Takes nothing, and looks only where as much waits as was sent. Elsewhere even that would disturb the owner: it takes an error that waits
+/// for it.
+static bool is_other_end(int number, const struct token *token) {
     struct token found;
-    return recv(number, &found, sizeof found, MSG_PEEK | MSG_DONTWAIT) == sizeof found && memcmp(&found, token, sizeof found) == 0;
+    int type, waiting;
+    socklen_t length = sizeof type;
+    return is_unnamed_socket(number) && getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM
+        && ioctl(number, FIONREAD, &waiting) == 0 && waiting == sizeof found
+        && recv(number, &found, sizeof found, MSG_PEEK | MSG_DONTWAIT) == sizeof found && memcmp(&found, token, sizeof found) == 0;
 }
 
 bool csl_keep_socket_pair(int socket) {
-    // Neither the numbers of the two follow each other, as other threads open and close some, nor do the system's own, which are given out by
-    // the thousand to each processor: it takes what comes out at the other end to know it.
+    // Neither the numbers of the two follow each other, as other threads open and close some, nor do the system's own, which are given out
+    // by the thousand to each processor: it takes what comes out at the other end to know it.
     enum { most = 1 << 16, numbers_between = 64 };
     struct stat one;
-    if (fstat(socket, &one) != 0 || !is_unnamed_socket(socket, &one)) return false;
+    if (!is_unnamed_socket(socket) || fstat(socket, &one) != 0) return false;
     mark(socket);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -80,12 +91,12 @@ bool csl_keep_socket_pair(int socket) {
     for (int distance = 1; distance <= most; distance++) {
         for (int side = 0; side < 2; side++) {
             int number = side == 0 ? socket + distance : socket - distance;
-            if (number < 0 || !is_other_end(number, &one, &token)) continue;
+            if (number < 0 || !is_other_end(number, &token)) continue;
+            // Still it: the caller answers for that.
             mark(number);
             recv(number, &token, sizeof token, MSG_DONTWAIT);
             return true;
         }
-        // Its thread may be done at any moment.
         if (distance % numbers_between == 0 && !has_other_end(socket)) return false;
     }
     return false;

@@ -11,9 +11,11 @@
 // What Swift lacks on older systems.
 #include "SharedNumber.h"
 
+// What those libraries leave open to child processes.
+#include "SystemDescriptors.h"
+
 // And the C library's own structures, of which Swift gets no members.
 #include "SystemClock.h"
-#include "SystemDescriptors.h"
 #include "SystemFile.h"
 
 #endif

@@ -20,8 +20,8 @@ void csl_note_open_descriptors(csl_open_descriptors *open);
 void csl_keep_new_descriptors(const csl_open_descriptors *before);
 
 #if defined(__linux__)
-/// Marks an end of a socketpair() and the other end, wherever that is: false where that isn't here (any more). Nobody may read from the other end
-/// meanwhile, since something is sent there.
+/// Marks an end of a socketpair(), of streams, and the other end, wherever that is: false where that isn't here (any more). Nobody may read
+/// from the other end meanwhile, since something is sent there, and nobody may close it.
 bool csl_keep_socket_pair(int socket);
 #endif
 

@@ -63,7 +63,7 @@ import Darwin
     }
 
     #if compiler(>=6.3) && (os(Linux) || os(macOS))
-    @Test(.timeLimit(.minutes(5))) func `at the exit of a process, what a function's own logger had is delivered`() async throws {
+    @Test func `at the exit of a process, what a function's own logger had is delivered`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "exit-\(UUID().uuidString)").path(percentEncoded: false)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -77,7 +77,7 @@ import Darwin
         #expect(NDJSONLine.lines(of: try Data(contentsOf: URL(filePath: folder + "/delivered"))).count == 100)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `at the exit of a process, what a function's own logger had is in its spool`() async throws {
+    @Test func `at the exit of a process, what a function's own logger had is in its spool`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "exit-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         await ExitTesting.alone {

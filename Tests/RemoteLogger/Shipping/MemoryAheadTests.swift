@@ -14,7 +14,7 @@ import Testing
         return usage.ru_minflt
     }
 
-    @Test(.timeLimit(.minutes(5))) func `what was provided is there without page faults`() async {
+    @Test func `what was provided is there without page faults`() async {
         // In a process and on a thread of its own, which has a heap that nobody has used: with many threads they share them.
         await ExitTesting.alone {
             await #expect(processExitsWith: .exitCode(0), "it is twenty pages") {

@@ -14,7 +14,7 @@ import Darwin
 /// A real process with a real spool on a real disk, ended by SIGKILL. The child is this test program, started again by the testing
 /// library (an exit test).
 @Suite(.serialized) struct SpoolKillTests {
-    @Test(.timeLimit(.minutes(5))) func `what was synced when the process was killed is all there`() async throws {
+    @Test func `what was synced when the process was killed is all there`() async throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "spool-kill-\(UUID().uuidString)").path(percentEncoded: false)
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: root) }

@@ -180,7 +180,7 @@ import Darwin
     }
 
     #if compiler(>=6.3) && (os(Linux) || os(macOS))
-    @Test(.timeLimit(.minutes(5))) func `two spools of a process that was killed are found on a real disk`() async throws {
+    @Test func `two spools of a process that was killed are found on a real disk`() async throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "spool-left-\(UUID().uuidString)").path(percentEncoded: false)
         defer { try? FileManager.default.removeItem(atPath: root) }
         await ExitTesting.alone {

@@ -39,7 +39,11 @@ struct SystemDescriptorsTests {
         }
     }
 
-    private static func isInherited(_ number: Int32) -> Bool { fcntl(number, F_GETFD) & FD_CLOEXEC == 0 }
+    private static func isInherited(_ number: Int32) -> Bool {
+        let flags = fcntl(number, F_GETFD)
+        #expect(flags >= 0, "\(number) is closed")
+        return flags & FD_CLOEXEC == 0
+    }
 
     private static func read(_ number: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 100)
@@ -81,6 +85,20 @@ struct SystemDescriptorsTests {
                 pair.closeOther()
                 #expect(!csl_keep_socket_pair(pair.one))
                 #expect(!Self.isInherited(pair.one))
+            }
+        }
+    }
+
+    @Test func `an error that waits for another's owner stays there`() async {
+        await ExitTesting.alone {
+            await #expect(processExitsWith: .success) {
+                ExitTesting.endLater()
+                let (broken, pair) = (try Pair(), try Pair(one: 300, other: 700))
+                try #require(send(broken.one, "unread", 6, 0) == 6)
+                broken.closeOther()
+                #expect(csl_keep_socket_pair(pair.one))
+                var byte: UInt8 = 0
+                #expect(recv(broken.one, &byte, 1, Int32(MSG_DONTWAIT)) == -1 && errno == ECONNRESET)
             }
         }
     }

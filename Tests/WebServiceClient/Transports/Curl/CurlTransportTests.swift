@@ -71,7 +71,7 @@ struct CurlTransportTests {
         // The first time may be over before the head has come.
         for total in [Duration.milliseconds(200), .seconds(2), .seconds(200)] {
             var request = try server.request()
-            request.timeouts.total = total
+            request.timeouts = ServiceTimeouts(firstByte: nil, idle: nil, total: total)
             guard let response = try? await transport.send(request) else { continue }
             var body = Data()
             let error = await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 1000, into: &body) }
