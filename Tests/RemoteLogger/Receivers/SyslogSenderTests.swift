@@ -2,6 +2,7 @@ import Foundation
 import RemoteLogger
 import Testing
 import WebServiceClient
+import WebServiceTesting
 
 @Suite struct SyslogSenderTests {
     func shipper(_ receiver: TCPReceiver, _ configure: (inout ShippingSettings) -> Void = { _ in }) throws -> LogShipper {
@@ -68,19 +69,17 @@ import WebServiceClient
 
     @Test func `a receiver that isn't there is tried again until it is`() async throws {
         let events = Locked<[String]>([])
-        let receiver = try TCPReceiver()
-        let port = receiver.port
-        receiver.stop()
-        try await Task.sleep(for: .milliseconds(100))
-        let shipper = try LogShipper(toSyslog: SyslogReceiver(host: "127.0.0.1", port: port), format: SyslogFormat(application: "a")) {
-            settings in
+        let port = try LoopbackPort(.closed)
+        let address = SyslogReceiver(host: "127.0.0.1", port: port.number)
+        let shipper = try LogShipper(toSyslog: address, format: SyslogFormat(application: "a")) { settings in
             settings.backoff = Backoff(base: .milliseconds(2), cap: .milliseconds(20))
             settings.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
         }
         shipper.write(.sample())
         #expect(await shipper.flush(within: .milliseconds(200)) == false)
-        #expect(await eventually { events.withLock { $0.contains { $0.contains("syslog+tcp://127.0.0.1:\(port)") } } })
+        #expect(await eventually { events.withLock { $0.contains { $0.contains("syslog+tcp://127.0.0.1:\(port.number)") } } })
         #expect(shipper.statistics.buffered == 1)
+        withExtendedLifetime(port) {}
         #expect(throws: LogShipperError.self) { try LogShipper(toSyslog: SyslogReceiver(host: ""), format: SyslogFormat(application: "a")) }
     }
 }
