@@ -168,7 +168,7 @@ final class ClientState: Sendable {
 
     /// The faults of headers that the client or the class gives.
     static func faults(in headers: HTTPFields) -> [TableFault] {
-        headers.filter { !$0.name.isValid || HTTPFields.Field.breaksLine($0.value) }.map { field in
+        headers.filter { !$0.isValid }.map { field in
             TableFault(
                 kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
                 fix: "only token characters in names; no CR, LF or NUL in values")

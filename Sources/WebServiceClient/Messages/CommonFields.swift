@@ -8,6 +8,6 @@ final class CommonFields: Sendable {
 
     init(_ fields: HTTPFields) {
         self.fields = fields
-        areValid = fields.allSatisfy { $0.name.isValid && !HTTPFields.Field.breaksLine($0.value) }
+        areValid = fields.allSatisfy(\.isValid)
     }
 }

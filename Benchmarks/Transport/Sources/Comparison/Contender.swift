@@ -4,6 +4,9 @@ import Foundation
 final class Contender {
     /// The program in C that the others are measured by.
     static let yardstick = "libcurl-in-C"
+    /// The library's transport by itself, and a declared call over it: the difference is what the call takes.
+    static let bareTransport = "CurlTransport"
+    static let declaredCall = "declared call over CurlTransport"
 
     /// What an order took.
     struct Answer {

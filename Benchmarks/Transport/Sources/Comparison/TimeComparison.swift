@@ -38,7 +38,25 @@ struct TimeComparison {
         Table.print(
             [""] + workloads.map(\.name),
             contenders.map { contender in [contender.name] + figures.filter { $0.contender == contender.name }.map(\.text) })
+        printCallCosts(workloads, figures)
         try save(figures)
+    }
+
+    /// What a declared call takes beside its transport's work, where both take part.
+    ///
+    /// By the differences within each round: what else the machine does changes from round to round by more than they are.
+    private func printCallCosts(_ workloads: [Workload], _ figures: [Figure]) {
+        let costs = workloads.compactMap { workload -> String? in
+            let ofWorkload = figures.filter { $0.workload == workload.name }
+            guard let bare = ofWorkload.first(where: { $0.contender == Contender.bareTransport }),
+                let call = ofWorkload.first(where: { $0.contender == Contender.declaredCall })
+            else { return nil }
+            let cost = Median.of(zip(call.processorRounds, bare.processorRounds).map { $0 - $1 })
+            return String(format: "%+.1f with %@", cost, workload.name)
+        }
+        guard !costs.isEmpty else { return }
+        let text = costs.joined(separator: "; ")
+        print("\nA declared call's processor µs beside those of its transport, medians of the rounds' differences: \(text)")
     }
 
     private func save(_ figures: [Figure]) throws {
@@ -59,7 +77,8 @@ struct Figure: Encodable {
     /// Every counted round.
     let rounds: [Double]
     let median: Double
-    /// Processor time of the process, the median of the rounds.
+    /// Processor time of the process in every counted round, and the median of those.
+    let processorRounds: [Double]
     let processorMedian: Double
     /// The median over that of the program in C.
     let ratio: Double?
@@ -72,6 +91,7 @@ struct Figure: Encodable {
         bodyBytes = workload.bytes
         self.rounds = rounds
         median = Median.of(rounds)
+        processorRounds = cpu
         processorMedian = Median.of(cpu)
         let median = median
         ratio = base.map { median / $0 }
