@@ -13,7 +13,7 @@ public struct HTTPFields: Sendable, Hashable {
         /// The field's value, without blanks around it.
         public var value: String
 
-        /// Whether the field can be sent: its name is a token, and its value stays in its line.
+        /// Whether the field is well formed (RFC 9110 §5): its name is a token, and its value stays in its line.
         package var isValid: Bool { name.isValid && !Self.breaksLine(value) }
 
         /// Whether the value holds CR, LF or NUL, with which it would break out of its line (RFC 9110 §5.5).
