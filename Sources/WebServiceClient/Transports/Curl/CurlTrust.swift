@@ -100,15 +100,17 @@ struct CurlTrust: Sendable {
 
     /// Authorities in PEM; `nil` where they are just the system's.
     ///
-    /// Beside own ones libcurl goes on to look into the system's folder. Where it has none, all of the system's file is taken along.
+    /// Beside own ones libcurl goes on to look into the system's folder, but no more at the file with all of them, which is taken along:
+    /// many a container has nothing else.
     ///
     /// - Throws: ``TransportError`` with `unsupported` when this library can't take any, or the system's can't be found.
     static func authorities(_ authorities: CertificateAuthorities, _ library: CurlLibrary) throws(TransportError) -> [UInt8]? {
         guard !authorities.isSystem else { return nil }
         guard library.takesBlobs else { throw blobsAreMissing(library) }
         let own = [UInt8](authorities.pem.utf8)
-        guard authorities.includesSystem, library.authoritiesFolder == nil else { return own }
-        guard let file = library.authoritiesFile, let system = FileManager.default.contents(atPath: file) else {
+        guard authorities.includesSystem else { return own }
+        guard let system = library.authoritiesFile.flatMap(FileManager.default.contents) else {
+            guard library.authoritiesFolder == nil else { return own }
             throw TransportError(
                 .unsupported,
                 "The system's certificate authorities can't be found here, to add others to them: use .only(…) with all of them.")
@@ -116,19 +118,26 @@ struct CurlTrust: Sendable {
         return [UInt8](system) + [10] + own
     }
 
+    /// Sets who the client is.
+    ///
+    /// libcurl takes a connection for that of an identity by its certificate alone, which is public, and not by key and passphrase. So
+    /// behind the certificate, where its reader doesn't look any more, stands a number for all three, another one in each process.
+    ///
     /// - Returns: the first result that isn't good.
     private static func set(_ identity: ClientIdentity, of easy: OpaquePointer) -> Int32 {
+        let number = Array("\n\(UInt(bitPattern: identity.hashValue))\n".utf8)
         let results: [Int32]
         switch identity.content {
         case .pem(let chain, let key):
             results = [
                 csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "PEM"),
-                set([UInt8](chain.map(\.pem).joined().utf8), CSL_OPTION_CERTIFICATE_BLOB, of: easy),
+                set(chain.map(\.pem).joined().utf8 + number, CSL_OPTION_CERTIFICATE_BLOB, of: easy),
                 set(key, CSL_OPTION_KEY_BLOB, of: easy),
             ]
         case .pkcs12(let bytes):
             results = [
-                csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "P12"), set(bytes, CSL_OPTION_CERTIFICATE_BLOB, of: easy),
+                csl_easy_set_text(easy, CSL_OPTION_CERTIFICATE_TYPE, "P12"),
+                set(bytes + number, CSL_OPTION_CERTIFICATE_BLOB, of: easy),
             ]
         }
         let password = csl_easy_set_text(easy, CSL_OPTION_KEY_PASSWORD, identity.passphrase)
