@@ -31,7 +31,7 @@ struct TransportStage: Sendable {
         if trust.identity != nil, context.isForeign || request.origin == nil || request.origin != context.serviceOrigin {
             request.trust = trust.withoutIdentity
         }
-        try request.trust?.check(transport.capabilities)
+        try request.trust?.check(transport.capabilities, callTo: request.origin)
     }
 
     private static func check(_ request: ServiceRequest) throws {

@@ -13,10 +13,11 @@ extension TrustPolicy {
         return capabilities
     }
 
-    /// Fails closed: throws when the policy can't be right, or needs what a transport can't do.
+    /// Fails closed: throws when the policy can't be right, needs what a transport can't do, or pins a host that is called without TLS.
     ///
+    /// - Parameter origin: where the request goes; `nil` where that isn't known.
     /// - Throws: ``TransportError/Code/unsupported``, ``TransportError/Code/badRequest``.
-    package func check(_ capabilities: TransportCapabilities) throws(TransportError) {
+    package func check(_ capabilities: TransportCapabilities, callTo origin: Origin?) throws(TransportError) {
         guard !isStandard else { return }
         let missing = requiredCapabilities.subtracting(capabilities)
         guard missing.isEmpty else {
@@ -26,6 +27,16 @@ extension TrustPolicy {
                     + "Use another transport, such as CurlTransport.")
         }
         if let fault = faults.first { throw TransportError(.badRequest, "The trust policy can't be right: \(fault).") }
+        if let origin { try checkPins(callTo: origin) }
+    }
+
+    /// Over `http` there is no key that a pin could be compared with.
+    ///
+    /// - Throws: ``TransportError/Code/badRequest``.
+    func checkPins(callTo origin: Origin) throws(TransportError) {
+        guard origin.scheme == "http", pins(forHost: origin.host) != nil else { return }
+        throw TransportError(
+            .badRequest, "The trust policy has pins for \(origin.host), which http can't keep: call it by https, or take the pins out.")
     }
 }
 

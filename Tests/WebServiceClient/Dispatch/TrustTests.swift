@@ -153,6 +153,41 @@ import WebServiceTesting
         #expect(events.withLock { $0.contains { $0.contains("use https") } })
     }
 
+    @Test func `A host that has pins isn't called without TLS, whoever has set the policy or the URL`() async throws {
+        let stub = StubTransport()
+        stub.fallback(.status(200))
+        let plain = WebServiceClient(serviceRoot: "http://client.test") {
+            $0.transport = stub
+            $0.trust = Self.clientPolicy
+        }
+        let secure = WebServiceClient(serviceRoot: "https://client.test") {
+            $0.transport = stub
+            $0.trust = Self.clientPolicy
+            $0.interceptors = [RequestPreparer { $0.url = URL(string: "http://CLIENT.test/b") ?? $0.url }]
+        }
+        for client in [plain, secure] {
+            let cause = (await serviceError { try await client.get("/a").send() })?.cause as? TransportError
+            #expect(cause?.code == .badRequest && cause?.message.contains("client.test") == true, "\(String(describing: cause))")
+        }
+        #expect(stub.requests.isEmpty)
+        // Other hosts have no pins to keep.
+        try await plain.request(outside: #require(URL(string: "http://other.test/x"))).send()
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test(.enabled(if: CurlTransport.shared?.capabilities.contains(.pinning) == true, "needs libcurl 7.80 or later with OpenSSL"))
+    func `libcurl isn't asked for a host that has pins without TLS`() async throws {
+        var request = ServiceRequest(url: try #require(URL(string: "http://127.0.0.1:1/")))
+        request.trust = TrustPolicy(pins: ["127.0.0.1": [.publicKey(sha256: SampleCertificate.pin)]])
+        let error = await #expect(throws: TransportError.self) { _ = try await CurlTransport().send(request) }
+        #expect(error?.code == .badRequest && error?.message.contains("https") == true)
+        var configuration = CurlTransport.Configuration()
+        configuration.trust = try #require(request.trust)
+        request.trust = nil
+        let other = await #expect(throws: TransportError.self) { _ = try await CurlTransport(configuration: configuration).send(request) }
+        #expect(other?.code == .badRequest)
+    }
+
     #if canImport(FoundationNetworking)
     @Test func `URLSession on Linux refuses what it can't honour`() async throws {
         var request = ServiceRequest(url: try #require(URL(string: "https://127.0.0.1:1/")))

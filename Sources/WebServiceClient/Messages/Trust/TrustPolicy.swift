@@ -38,7 +38,7 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 
     /// The keys and certificates that hosts must have, on top of the full check. Pins of a host win over those of a wildcard; a host
-    /// without pins is checked as usual.
+    /// without pins is checked as usual. One that has some isn't called without TLS.
     public var pins: [HostPattern: PinSet] {
         get { storage.content.pins }
         set { change { $0.pins = newValue } }

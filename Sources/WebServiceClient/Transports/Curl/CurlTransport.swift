@@ -94,9 +94,10 @@ public final class CurlTransport: Transport {
     ///
     /// - Parameter probe: takes the request's place once the connection stands.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
-        CurlExchange(
-            try CurlRequest(request, codings: ContentCoding.acceptable), from: request, trust: try trust(of: request), probe: probe,
-            engine: engine)
+        let outgoing = try CurlRequest(request, codings: ContentCoding.acceptable)
+        let trust = try trust(of: request)
+        try trust.checkPins(callTo: outgoing.origin)
+        return CurlExchange(outgoing, from: request, trust: trust, probe: probe, engine: engine)
     }
 
     /// A policy as libcurl takes it. What was prepared for a policy is kept, since requests of one client share it.

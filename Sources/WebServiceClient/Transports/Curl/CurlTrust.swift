@@ -42,6 +42,12 @@ struct CurlTrust: Sendable {
     /// Whether there is nothing to set.
     var isStandard: Bool { policy.isStandard }
 
+    /// Refuses a call without TLS to a host that has pins.
+    func checkPins(callTo origin: Origin) throws(TransportError) {
+        guard !policy.isStandard else { return }
+        try policy.checkPins(callTo: origin)
+    }
+
     /// Sets it.
     ///
     /// - Throws: ``TransportError`` with `unsupported` where the library doesn't take a part of it.

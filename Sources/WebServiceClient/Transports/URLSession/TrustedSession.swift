@@ -8,7 +8,8 @@ import FoundationNetworking
 /// A session with its delegate, for requests of one trust policy.
 ///
 /// URLSession checks a server when it connects, not for each request: were requests of several policies to share a session, one with
-/// pins could go over a connection that was made without them. So each policy has a session, and connections, of its own.
+/// pins could go over a connection that was made without them. So each policy has a session, and connections, of its own; ``TrustedSessions``
+/// says more.
 final class TrustedSession: Sendable {
     private let session: URLSession
     private let exchanges: URLSessionExchanges

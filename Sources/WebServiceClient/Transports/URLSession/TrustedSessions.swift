@@ -3,12 +3,16 @@ import Foundation
 import Security
 
 /// The sessions of the trust policies that were used last, on Apple platforms.
+///
+/// Hosts with different pins have different sessions, also by one policy: over HTTP/2 the system sends what is for one host over a connection
+/// to another one, whose certificate names both (RFC 9113 §9.1.1), and then doesn't ask about the server again.
 final class TrustedSessions: Sendable {
     /// So many are kept. One that is dropped ends once its exchanges have.
     private static let limit = 16
 
     private struct Entry {
         let policy: TrustPolicy
+        let pins: PinSet?
         let session: TrustedSession
     }
 
@@ -19,20 +23,20 @@ final class TrustedSessions: Sendable {
 
     private let state = Locked(State())
 
-    /// The session for a policy.
+    /// The session for a policy, to a host with those pins.
     ///
     /// - Throws: ``TransportError/Code/clientCertificate`` when its identity can't be used, ``TransportError/Code/badRequest`` when one of
     ///   its authorities can't.
-    func session(for policy: TrustPolicy, _ configuration: URLSessionConfiguration) throws -> TrustedSession {
-        if let known = use(policy) { return known }
+    func session(for policy: TrustPolicy, pins: PinSet?, _ configuration: URLSessionConfiguration) throws -> TrustedSession {
+        if let known = state.withLock({ Self.use(policy, pins, &$0) }) { return known }
         let made = try TrustedSession(policy, configuration)
         // Another task may have made one meanwhile: that one is used, and this one ends unused.
         return try state.withLock { state in
             guard !state.isInvalid else {
                 throw TransportError(.other, "The transport was invalidated: make a new one, or keep this one for longer.")
             }
-            if let known = Self.use(policy, &state) { return known }
-            state.entries.append(Entry(policy: policy, session: made))
+            if let known = Self.use(policy, pins, &state) { return known }
+            state.entries.append(Entry(policy: policy, pins: pins, session: made))
             if state.entries.count > Self.limit { state.entries.removeFirst() }
             return made
         }
@@ -48,13 +52,9 @@ final class TrustedSessions: Sendable {
         for entry in entries { entry.session.invalidate() }
     }
 
-    private func use(_ policy: TrustPolicy) -> TrustedSession? {
-        state.withLock { Self.use(policy, &$0) }
-    }
-
-    /// The session of a policy, which then is the one used last.
-    private static func use(_ policy: TrustPolicy, _ state: inout State) -> TrustedSession? {
-        guard let index = state.entries.firstIndex(where: { $0.policy == policy }) else { return nil }
+    /// The session of a policy and pins, which then is the one used last.
+    private static func use(_ policy: TrustPolicy, _ pins: PinSet?, _ state: inout State) -> TrustedSession? {
+        guard let index = state.entries.firstIndex(where: { $0.policy == policy && $0.pins == pins }) else { return nil }
         let entry = state.entries.remove(at: index)
         state.entries.append(entry)
         return entry.session

@@ -11,7 +11,7 @@ extension URLSessionTransport: TrustEvaluating {
     public func evaluateTrust(of url: URL, policy: TrustPolicy?, timeout: Duration) async throws -> TrustEvaluation {
         try Task.checkCancellation()
         let request = try TrustProbe.request(to: url, policy: policy, timeout: timeout)
-        try policy?.check(capabilities)
+        try policy?.check(capabilities, callTo: request.origin)
         let probe = TrustProbe()
         let session = try TrustedSession(policy ?? TrustPolicy(), sessionConfiguration, probe: probe)
         return try await probe.evaluation(of: url) {

@@ -89,8 +89,8 @@ public final class URLSessionTransport: Transport {
     ///   what a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        try request.trust?.check(capabilities)
-        return try await send(request, over: try session(for: request.trust))
+        try request.trust?.check(capabilities, callTo: request.origin)
+        return try await send(request, over: try session(for: request))
     }
 
     /// Sends a request that has passed all checks.
@@ -122,9 +122,12 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport {
-    private func session(for trust: TrustPolicy?) throws -> TrustedSession {
+    private func session(for request: ServiceRequest) throws -> TrustedSession {
         #if canImport(Security)
-        if let trust, !trust.isStandard { return try trusted.session(for: trust, sessionConfiguration) }
+        if let trust = request.trust, !trust.isStandard {
+            let pins = request.origin.flatMap { trust.pins(forHost: $0.host) }
+            return try trusted.session(for: trust, pins: pins, sessionConfiguration)
+        }
         #endif
         return standard
     }

@@ -37,7 +37,7 @@ import Testing
     @Test func `Each wish asks for its capability`() throws {
         let inPEM = TrustPolicy(identity: try identity())
         #expect(inPEM.requiredCapabilities == [.clientCertificates, .clientCertificatesInPEM])
-        let refusal = #expect(throws: TransportError.self) { try inPEM.check([.clientCertificates]) }
+        let refusal = #expect(throws: TransportError.self) { try inPEM.check([.clientCertificates], callTo: nil) }
         #expect(refusal?.code == .unsupported && refusal?.message.contains("openssl pkcs12 -export") == true)
         let inPKCS12 = try ClientIdentity.pkcs12(Data([0x30, 0x06, 0x02, 0x01, 0x03, 0x30, 0x01, 0x00]))
         #expect(TrustPolicy(identity: inPKCS12).requiredCapabilities == .clientCertificates)
@@ -47,9 +47,9 @@ import Testing
         let added = TrustPolicy(authorities: .system(adding: [try SampleCertificate.certificate()]))
         #expect(added.requiredCapabilities == .ownCertificateAuthorities)
         #expect(TrustPolicy(authorities: .system(adding: [])).requiredCapabilities.isEmpty)
-        let error = #expect(throws: TransportError.self) { try added.check([.pinning]) }
+        let error = #expect(throws: TransportError.self) { try added.check([.pinning], callTo: nil) }
         #expect(error?.code == .unsupported && error?.message.contains("own certificate authorities") == true)
-        try added.check([.ownCertificateAuthorities])
+        try added.check([.ownCertificateAuthorities], callTo: nil)
     }
 
     @Test func `Without its identity it is the same policy each time`() throws {
@@ -67,7 +67,7 @@ import Testing
         for text in ["nobody is trusted", "https://a.test", "nonsense", "b.test"] {
             #expect(policy.faults.contains { $0.contains(text) })
         }
-        let error = #expect(throws: TransportError.self) { try policy.check([.pinning, .ownCertificateAuthorities]) }
+        let error = #expect(throws: TransportError.self) { try policy.check([.pinning, .ownCertificateAuthorities], callTo: nil) }
         #expect(error?.code == .badRequest)
     }
 
