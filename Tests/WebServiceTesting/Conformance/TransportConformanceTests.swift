@@ -140,11 +140,15 @@ import WebServiceTesting
     }
 
     @Test func `a transport that follows, retries, decorates and swallows is found out`() async throws {
-        func failures(_ names: [String], _ answer: @escaping @Sendable (ServiceRequest) async throws -> TransportResponse) async -> [String]
-        {
+        func failures(
+            _ names: [String], able capabilities: TransportCapabilities = [],
+            _ answer: @escaping @Sendable (ServiceRequest) async throws -> TransportResponse
+        ) async -> [String] {
             let cases = TransportConformance.cases.filter { names.contains($0.name) }
             #expect(cases.count == names.count)
-            return await TransportConformance(cases: cases, limit: .seconds(10)) { Answering(answer: answer) }.run().failed
+            return await TransportConformance(cases: cases, limit: .seconds(10)) {
+                Answering(capabilities: capabilities, answer: answer)
+            }.run().failed
                 .map(\.conformanceCase.name)
         }
         let inner = DefaultTransport.shared
@@ -173,6 +177,12 @@ import WebServiceTesting
                 let body = (try? await response.body.collect(upTo: .max)) ?? Data()
                 return TransportResponse(status: response.status, headers: response.headers, url: response.url, body: ResponseBody(body))
             } == ["cuts/length"])
+        #expect(
+            await failures(["downloads/back-pressure"], able: .backPressure) { request in
+                let response = try await inner.send(request)
+                let body = try await response.body.collect(upTo: .max)
+                return TransportResponse(status: response.status, headers: response.headers, url: response.url, body: ResponseBody(body))
+            } == ["downloads/back-pressure"])
         #expect(
             await failures(["cancellation/waiting", "cancellation/before"]) { request in
                 try await Task.detached { try await inner.send(request) }.value

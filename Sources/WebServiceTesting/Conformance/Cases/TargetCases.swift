@@ -13,16 +13,20 @@ enum TargetCases {
         ConformanceCase("targets/root", "A URL without a path asks for /.", run: root),
     ]
 
-    /// Demands that these targets reach the server as they stand here.
+    /// Demands that these targets reach the server as they stand here; those that Foundation's URL changes by itself can't be asked for.
     private static func same(_ targets: [String], _ subject: ConformanceSubject) async throws {
         try await answering(with: .text("ok")) { server in
+            var changed: [String] = []
             for target in targets {
                 let request = try server.request(.get, target)
-                let given = request.url.absoluteString.dropFirst(server.url.absoluteString.count)
-                guard given == target else { throw ConformanceSkip("Foundation's URL changes “\(target)” to “\(given)” by itself.") }
+                guard request.url.absoluteString.dropFirst(server.url.absoluteString.count) == target else {
+                    changed.append(target)
+                    continue
+                }
                 try await subject.expect(200, "ok", for: request, "“\(target.prefix(60))”")
                 try demand(server.requests.last?.target, is: target, "The target, as received")
             }
+            guard changed.count < targets.count else { throw ConformanceSkip("Foundation's URL changes all of them: \(changed).") }
         }
     }
 
