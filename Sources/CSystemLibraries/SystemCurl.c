@@ -128,10 +128,13 @@ static struct version_information *about;
 static atomic_int inside;
 static _Thread_local int depth;
 static atomic_bool is_exiting;
+// Set before is_exiting.
+static pthread_t exiting;
 
 // From here no transfer goes on: who is inside leaves, and nobody gets in any more. The wait is bounded, since a process must end.
 static void stop_at_exit(void) {
     enum { milliseconds = 5000 };
+    exiting = pthread_self();
     atomic_store(&is_exiting, true);
     // The thread that exits may be inside itself.
     int own = depth > 0 ? 1 : 0;
@@ -272,6 +275,11 @@ static int open_socket(void *user, int purpose, struct socket_address *address) 
     return result;
 }
 
+static int refuse_socket(void *user, int purpose, struct socket_address *address) {
+    (void)user, (void)purpose, (void)address;
+    return -1;
+}
+
 static int close_socket(void *user, int socket) {
     csl_driver_closes(user, socket);
     return close(socket);
@@ -286,6 +294,10 @@ void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_dr
     curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, driver);
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
+}
+
+void csl_easy_set_connecting(csl_easy *easy, bool connects) {
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, connects ? open_socket : refuse_socket);
 }
 
 void csl_easy_set_user(csl_easy *easy, void *user) {
@@ -415,12 +427,14 @@ void csl_signal_guard_end(const csl_signal_guard *guard) {
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
 }
 
-void csl_curl_enter(void) {
-    if (depth++ > 0) return;
+bool csl_curl_enter(void) {
+    if (depth++ > 0) return true;
     // Counted before it is asked: either the thread that exits sees this one, or this one sees that the process exits.
     atomic_fetch_add(&inside, 1);
-    if (!atomic_load(&is_exiting)) return;
+    if (!atomic_load(&is_exiting)) return true;
     atomic_fetch_sub(&inside, 1);
+    depth--;
+    if (pthread_equal(pthread_self(), exiting)) return false;
     for (;;) pause();
 }
 

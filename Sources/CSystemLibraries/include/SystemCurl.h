@@ -85,6 +85,8 @@ typedef struct csl_easy_callbacks {
 
 /// Sets the callbacks of a transfer, that its sockets aren't inherited by child processes, and who watches them: `driver` may be NULL.
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver);
+/// Whether new connections may be made, as is so from csl_easy_set_callbacks on.
+void csl_easy_set_connecting(csl_easy *easy, bool connects);
 /// Sets what the callbacks get.
 void csl_easy_set_user(csl_easy *easy, void *user);
 /// What csl_easy_set_user got for this transfer.
@@ -165,7 +167,9 @@ void csl_driver_settle(csl_driver *driver);
 // Every thread that calls the functions above does it between them, all but csl_multi_poll,
 // csl_multi_wakeup and the drivers' own but csl_driver_work.
 
-void csl_curl_enter(void);
+/// Doesn't come back where the process exits; but on the thread that exits it says no, in exit handlers that are older than libcurl is here:
+/// then no call may follow, nor csl_curl_leave.
+bool csl_curl_enter(void);
 void csl_curl_leave(void);
 
 /// What a thread that isn't csl_thread_start's needs around calls of libcurl: a broken connection raises no SIGPIPE there, and a thread that

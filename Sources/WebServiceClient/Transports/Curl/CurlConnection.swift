@@ -31,7 +31,7 @@ package final class CurlConnection: @unchecked Sendable {
     package private(set) var tlsVersion: String?
 
     init(_ connector: CurlConnector) throws(TransportError) {
-        csl_curl_enter()
+        guard csl_curl_enter() else { throw TransportError(.other, "The process exits: no connection is made any more.") }
         defer { csl_curl_leave() }
         guard let handle = CurlHandle(), let multi = csl_multi_new() else {
             throw TransportError(.other, "There is no memory for another connection.")
@@ -45,7 +45,7 @@ package final class CurlConnection: @unchecked Sendable {
 
     deinit {
         // Says goodbye to the other side, if it can do so without waiting.
-        work {
+        work(orElse: ()) {
             _ = csl_multi_remove(multi, easy)
             csl_multi_free(multi)
             handle = nil
@@ -60,12 +60,12 @@ package final class CurlConnection: @unchecked Sendable {
     /// - Throws: ``TransportError``, the same as for an exchange.
     package func open(within limit: Duration) throws(TransportError) {
         let end = ContinuousClock.now + limit
-        let added = work { csl_multi_add(multi, easy) }
+        let added = work(orElse: -1) { csl_multi_add(multi, easy) }
         guard added == 0 else {
             throw TransportError(.other, "libcurl refuses the connection: \(CurlFault.text(ofSet: added)).")
         }
         while true {
-            let result = work { perform() }
+            let result = work(orElse: -1) { perform() }
             if let fault { throw fault }
             if let result {
                 guard result == CSL_RESULT_OK else { throw error(result) }
@@ -78,7 +78,7 @@ package final class CurlConnection: @unchecked Sendable {
             }
             csl_multi_poll(multi, left.pollMilliseconds)
         }
-        let socket = work { csl_easy_socket(easy) }
+        let socket = work(orElse: -1) { csl_easy_socket(easy) }
         guard socket >= 0 else {
             throw TransportError(.connectionLost, "The connection to \(connector.origin.authority) has gone at once.")
         }
@@ -95,7 +95,7 @@ package final class CurlConnection: @unchecked Sendable {
         try checkOpen()
         handle?.forgetErrorText()
         var count = 0
-        let result = work { csl_easy_send(easy, bytes.baseAddress, bytes.count, &count) }
+        let result = work(orElse: -1) { csl_easy_send(easy, bytes.baseAddress, bytes.count, &count) }
         guard result == CSL_RESULT_OK || result == CSL_RESULT_AGAIN else { throw error(result) }
         return count
     }
@@ -108,7 +108,7 @@ package final class CurlConnection: @unchecked Sendable {
         try checkOpen()
         handle?.forgetErrorText()
         var count = 0
-        let result = work { csl_easy_receive(easy, bytes.baseAddress, bytes.count, &count) }
+        let result = work(orElse: -1) { csl_easy_receive(easy, bytes.baseAddress, bytes.count, &count) }
         if result == CSL_RESULT_AGAIN { return nil }
         guard result == CSL_RESULT_OK else { throw error(result) }
         return count
@@ -159,9 +159,9 @@ package final class CurlConnection: @unchecked Sendable {
             .connectionLost, "The connection to \(connector.origin.authority) is broken (\(reason)).", underlying: error.underlying)
     }
 
-    /// Calls libcurl on a thread that isn't the library's own.
-    private func work<Value>(_ body: () -> Value) -> Value {
-        csl_curl_enter()
+    /// Calls libcurl on a thread that isn't the library's own, but for the very end of the process, when the other value is the result.
+    private func work<Value>(orElse none: Value, _ body: () -> Value) -> Value {
+        guard csl_curl_enter() else { return none }
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
         defer {

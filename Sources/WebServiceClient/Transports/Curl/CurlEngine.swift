@@ -45,7 +45,7 @@ final class CurlEngine: Sendable {
     ///
     /// - Throws: ``CurlUnavailable`` when there is no memory.
     init(_ settings: CurlSettings) throws(CurlUnavailable) {
-        csl_curl_enter()
+        guard csl_curl_enter() else { throw CurlUnavailable(reason: "the process exits") }
         defer { csl_curl_leave() }
         guard let pointer = csl_multi_new() else { throw CurlUnavailable(reason: "libcurl has no memory for a set of transfers") }
         guard let driver = csl_driver_new(pointer) else {
@@ -57,14 +57,14 @@ final class CurlEngine: Sendable {
     }
 
     deinit {
-        // The loop keeps the engine as long as it runs: so by now it has ended, or it never began.
+        // The loop keeps the engine as long as it runs: so by now it has ended, or it never began. At the process's very end all is left.
+        guard csl_curl_enter() else { return }
         // On any thread, and what is said to the other sides of secure connections that are gone must not end the process.
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
-        csl_curl_enter()
         csl_multi_free(multi.pointer)
-        csl_curl_leave()
         csl_signal_guard_end(&signals)
+        csl_curl_leave()
         csl_driver_free(multi.driver)
     }
 

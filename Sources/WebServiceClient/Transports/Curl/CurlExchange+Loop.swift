@@ -77,6 +77,11 @@ extension CurlExchange {
     func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
+        // libcurl sends no more of the body to a server that refuses it, but goes on to wait for the next piece where it was told to.
+        if transfer.waitsForUpload, head.status >= 300, let handle = transfer.handle {
+            transfer.waitsForUpload = false
+            csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
+        }
     }
 
     /// The engine is done with it.

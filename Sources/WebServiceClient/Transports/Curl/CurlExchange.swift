@@ -141,7 +141,8 @@ extension CurlExchange {
             } catch is CancellationError where Task.isCancelled {
                 // The exchange has ended without wanting the rest of the body.
             } catch {
-                abandon(error, keepingBytes: isCollected)
+                // The body's own error; once the exchange has ended, nobody wants the body, and it may say so by any error.
+                if isWanted { abandon(error, keepingBytes: isCollected) }
             }
         }
         let isLate = state.withLock { state in

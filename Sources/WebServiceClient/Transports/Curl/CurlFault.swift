@@ -1,4 +1,5 @@
 import CSystemLibraries
+import Foundation
 
 /// What a result of libcurl means.
 enum CurlFault {
@@ -10,6 +11,9 @@ enum CurlFault {
     /// The error of a transfer that ended with that result; `nil` for a good one.
     static func error(_ code: Int32, of exchange: CurlExchange, _ handle: CurlHandle) -> (any Error)? {
         guard code != CSL_RESULT_OK else { return nil }
+        let isConnecting = [CSL_RESULT_CANNOT_CONNECT, CSL_RESULT_HOST_NOT_RESOLVED, CSL_RESULT_PROXY_NOT_RESOLVED].contains(Int(code))
+        // The request has gone out, and libcurl would have sent it once more.
+        if isConnecting, exchange.transfer.isConnected { return stale(exchange.request.host) }
         var error = error(
             code, text: handle.errorText, host: exchange.request.host, hasHead: exchange.transfer.hasHead, handle.easy)
         error.isConnectionStale =
@@ -22,7 +26,7 @@ enum CurlFault {
     ///
     /// - Parameter text: what libcurl says of it; empty when nothing.
     static func error(_ code: Int32, text: String, host: String, hasHead: Bool = false, _ easy: OpaquePointer) -> TransportError {
-        let text = text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text
+        let text = withoutUserInfo(text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text)
         // Set from the start of a proxy's handshake until its certificate has been found good.
         let proxy = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
         let isProxy = proxy > 0 && [CSL_RESULT_PEER_NOT_VERIFIED, CSL_RESULT_TLS_CONNECT].contains(Int(code))
@@ -41,9 +45,23 @@ enum CurlFault {
             .proxyRefused, "The proxy on the way to \(host) refuses to connect to it, with status \(status): is the host allowed there?")
     }
 
+    /// A connection that was used again had ended by then.
+    static func stale(_ host: String) -> TransportError {
+        var error = TransportError(.connectionLost, "\(host) closed the connection before it had answered.")
+        error.isConnectionStale = true
+        return error
+    }
+
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
     static func noHead(of host: String) -> TransportError {
         TransportError(.connectionLost, "\(host) closed the connection within the head of its response.")
+    }
+
+    /// libcurl quotes the URL of a proxy that it can't use, with its password.
+    private static func withoutUserInfo(_ text: String) -> String {
+        guard let end = text.lastIndex(of: "@") else { return text }
+        let start = text.range(of: "://")?.upperBound ?? text.firstIndex(of: "'").map(text.index(after:)) ?? text.startIndex
+        return start < end ? text.replacingCharacters(in: start..<end, with: SecretMask.mask) : text
     }
 
     private static func meaning(
@@ -57,7 +75,16 @@ enum CurlFault {
         case CSL_RESULT_HOST_NOT_RESOLVED:
             return (.hostNotFound, "The host \(host) has no address: check its name, and that names can be resolved here.")
         case CSL_RESULT_PROXY_NOT_RESOLVED:
-            return (.hostNotFound, "The proxy on the way to \(host) has no address: check its name.")
+            return (
+                .hostNotFound,
+                "The proxy on the way to \(host) has no address (\(text)): check its name, in the transport's proxy, or in http_proxy, "
+                    + "https_proxy and all_proxy in the environment."
+            )
+        case CSL_RESULT_CANNOT_CONNECT where text.contains("proxy scheme"):
+            return (
+                .cannotConnect,
+                "The proxy on the way to \(host) can't be used (\(text)): check https_proxy and its like in the environment."
+            )
         case CSL_RESULT_CANNOT_CONNECT:
             return (.cannotConnect, nobody(at: host, text))
         case CSL_RESULT_PROXY:

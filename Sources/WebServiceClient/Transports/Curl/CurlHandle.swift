@@ -13,6 +13,8 @@ final class CurlHandle {
     private var isConfigured = false
     /// Whether something is set that the next exchange must not find.
     private var isSpecial = false
+    /// Whether new connections may be made.
+    private var connects = true
     /// Whether a connection that is being made is waited for, as it may take several exchanges.
     private var waitsForConnection = false
 
@@ -42,6 +44,10 @@ final class CurlHandle {
     func prepare(for exchange: CurlExchange, _ settings: CurlSettings) throws(TransportError) {
         if !isConfigured { try configure(settings) }
         forgetErrorText()
+        if !connects {
+            csl_easy_set_connecting(easy, true)
+            connects = true
+        }
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
         csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
@@ -98,6 +104,14 @@ final class CurlHandle {
         csl_easy_set_long(easy, CSL_OPTION_FORBID_REUSE, 1)
     }
 
+    /// From here on the exchange has the connection that it has. Where that turns out to be dead, libcurl makes another one to send the
+    /// request once more; before it asks whether it may, it would have connected, and a proxy on the way would have been asked for a tunnel,
+    /// whose answer would pass for the server's.
+    func stopConnecting() {
+        connects = false
+        csl_easy_set_connecting(easy, false)
+    }
+
     /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
     private func isPlain(_ exchange: CurlExchange) -> Bool {
         guard case .none = exchange.request.upload else { return false }
@@ -115,6 +129,7 @@ final class CurlHandle {
         waitsForConnection = false
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
         csl_easy_set_callbacks(easy, CurlCallbacks.all, driver)
+        connects = true
         try settings.apply(to: easy)
         isConfigured = true
     }

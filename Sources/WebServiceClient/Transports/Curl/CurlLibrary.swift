@@ -86,7 +86,7 @@ public struct CurlLibrary: Sendable, Hashable {
     var takesBlobs: Bool { versionNumber >= 0x07_4D_00 && Self.takesBlobs }
 
     private static let takesBlobs: Bool = {
-        csl_curl_enter()
+        guard csl_curl_enter() else { return false }
         defer { csl_curl_leave() }
         guard let easy = csl_easy_new() else { return false }
         defer { csl_easy_free(easy) }

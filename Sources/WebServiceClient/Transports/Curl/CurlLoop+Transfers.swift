@@ -57,14 +57,12 @@ extension CurlLoop {
     /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
     func mayGoOut(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
-            var error = TransportError(
-                .connectionLost, "\(exchange.request.host) closed the connection before it had answered.")
-            error.isConnectionStale = true
-            exchange.transfer.fault = error
+            exchange.transfer.fault = CurlFault.stale(exchange.request.host)
             return false
         }
         exchange.transfer.isConnected = true
         guard let handle = exchange.transfer.handle else { return false }
+        handle.stopConnecting()
         let origin = exchange.request.origin
         if origin.scheme == "https" {
             exchange.transfer.tlsVersion = csl_easy_tls_version(handle.easy).map { String(cString: $0) }

@@ -102,7 +102,7 @@ final class CurlLoop: @unchecked Sendable {
     ///
     /// - Returns: whether there is nothing more to do until something happens.
     func work(on commands: inout [CurlEngine.Command], hasWaited: Bool) -> Bool {
-        csl_curl_enter()
+        guard csl_curl_enter() else { return true }
         now = .now
         for command in commands { handle(command) }
         commands.removeAll(keepingCapacity: true)

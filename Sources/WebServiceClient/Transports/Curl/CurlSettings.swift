@@ -21,14 +21,15 @@ struct CurlSettings: Sendable {
 
     /// Settings that are the same for all handles.
     ///
-    /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, `unsupported` where the library takes no authorities of
-    ///   one's own.
+    /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, or the proxy can't be one; `unsupported` where the library
+    ///   takes no authorities of one's own.
     init(
         library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Int64 = CurlLingering.longest
     ) throws(TransportError) {
         self.library = library
         self.configuration = configuration
         self.lingering = lingering
+        try configuration.proxy.check()
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }

@@ -21,7 +21,8 @@ extension CurlTransport {
         /// None.
         case none
         /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
-        /// their subdomains. Its credentials are the business of the client's proxy authentication provider; a SOCKS proxy gets those of the URL.
+        /// their subdomains. Credentials in the URL are sent to it at once, to one of HTTP as Basic (RFC 7617); the client's
+        /// `proxyAuthenticationProvider` answers what it asks for. A proxy of another scheme can't be used: the transport isn't made.
         case url(URL, exceptions: [String] = [])
     }
 

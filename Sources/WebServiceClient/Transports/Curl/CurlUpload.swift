@@ -4,7 +4,7 @@ import Foundation
 /// The body of a request between the task that reads it, from a file or a stream, and the loop that sends it: a bounded buffer.
 final class CurlUpload: Sendable {
     /// What the loop gets.
-    enum Reading {
+    enum Reading: Equatable {
         /// So many bytes.
         case bytes(Int)
         /// Nothing yet: the loop is told when there is something.
@@ -22,6 +22,11 @@ final class CurlUpload: Sendable {
         var loopWaits = false
         var producer: CheckedContinuation<Void, Never>?
         var isOver = false
+
+        mutating func append(_ piece: Data) {
+            pieces.append(piece)
+            waiting += piece.count
+        }
     }
 
     /// The most bytes that wait here, but for the last piece.
@@ -54,12 +59,18 @@ final class CurlUpload: Sendable {
     func feed(_ wake: @Sendable () -> Void) async throws {
         try await withTaskCancellationHandler {
             var total: Int64 = 0
+            // With it the request is whole, and may be answered: it goes out when the body has ended there, and not before more has come.
+            var last: Data?
             await room()
             try Task.checkCancellation()
             for try await piece in body.chunks(of: 128 * 1024) where !piece.isEmpty {
                 total += Int64(piece.count)
                 if let length, total > length {
                     throw RequestBodyError(message: "The request body is longer than the \(length) bytes that were declared for it.")
+                }
+                guard total != length else {
+                    last = piece
+                    continue
                 }
                 if add(piece) { wake() }
                 await room()
@@ -69,7 +80,8 @@ final class CurlUpload: Sendable {
             if let length, total < length {
                 throw RequestBodyError(message: "The request body ended after \(total) of the \(length) bytes that were declared for it.")
             }
-            let loopWaits = state.withLock { state in
+            let loopWaits = state.withLock { [last] state in
+                if let last { state.append(last) }
                 state.isComplete = true
                 defer { state.loopWaits = false }
                 return state.loopWaits
@@ -110,10 +122,10 @@ final class CurlUpload: Sendable {
     /// The bytes that the loop has taken.
     var taken: Int64 { state.withLock { $0.taken } }
 
+    /// - Returns: whether the loop waits for it.
     private func add(_ piece: Data) -> Bool {
         state.withLock { state in
-            state.pieces.append(piece)
-            state.waiting += piece.count
+            state.append(piece)
             defer { state.loopWaits = false }
             return state.loopWaits
         }

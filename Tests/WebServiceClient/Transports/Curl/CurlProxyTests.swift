@@ -97,6 +97,37 @@ struct CurlProxyTests {
         #expect(seen.withLock { $0.isEmpty })
     }
 
+    /// libcurl quotes the URL.
+    @Test func `what is said of a proxy that can't be used holds no password`() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://user:s3cret@127.0.0.1:99999")))
+        let transport = try CurlTransport(configuration: configuration)
+        let url = try #require(URL(string: "http://service.invalid/"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await watched { try await transport.send(ServiceRequest(url: url)) }
+        }
+        let text = try #require(error).description + "\(String(reflecting: error?.underlying))"
+        #expect(text.contains("proxy") && !text.contains("s3"), "\(text)")
+    }
+
+    @Test(arguments: ["ftp://user:s3cret@127.0.0.1:1", "socks4://127.0.0.1:1", "localhost:3128", "http:", "/a/path"])
+    func `a proxy of another scheme, or none, is refused at once`(proxy: String) throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: proxy)))
+        let error = #expect(throws: TransportError.self) { _ = try CurlTransport(configuration: configuration) }
+        #expect(error?.code == .badRequest && error?.message.contains("socks5h") == true && error?.message.contains("s3cret") == false)
+    }
+
+    @Test func `a configuration shows no password`() throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://user:s3cret@127.0.0.1:1")), exceptions: ["here.test"])
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), "\(configuration.proxy)", dumped] {
+            #expect(text.contains("127.0.0.1:1") && text.contains("here.test") && !text.contains("s3cret"), "\(text)")
+        }
+    }
+
     @Test func `a proxy that isn't there is named`() async throws {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .url(try #require(URL(string: "http://proxy.invalid:1")))

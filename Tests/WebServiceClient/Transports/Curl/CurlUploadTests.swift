@@ -65,6 +65,30 @@ import Testing
         await #expect(throws: RequestBodyError.self) { try await long.feed {} }
     }
 
+    /// Else its last bytes would go out, and might be answered, before anybody notices.
+    @Test func `of a body that is too long, less goes out than was declared, whenever the rest comes`() async throws {
+        let (stream, pieces) = AsyncThrowingStream<Data, any Error>.makeStream()
+        let upload = CurlUpload(RequestBody(length: 6) { stream })
+        upload.begin()
+        let feeding = Task { try await upload.feed {} }
+        pieces.yield(Data(count: 3))
+        pieces.yield(Data(count: 3))
+        let taken = try await watched {
+            var buffer = [UInt8](repeating: 0, count: 100)
+            while true {
+                if case .bytes(let count) = buffer.withUnsafeMutableBytes({ upload.read(into: $0) }) { return count }
+                await Task.yield()
+            }
+        }
+        #expect(taken == 3)
+        for _ in 0..<1000 { await Task.yield() }
+        var buffer = [UInt8](repeating: 0, count: 100)
+        #expect(buffer.withUnsafeMutableBytes { upload.read(into: $0) } == .wait)
+        pieces.yield(Data(count: 1))
+        await #expect(throws: RequestBodyError.self) { try await watched { try await feeding.value } }
+        #expect(buffer.withUnsafeMutableBytes { upload.read(into: $0) } == .wait)
+    }
+
     @Test func `cancelling ends the wait`() async throws {
         let upload = CurlUpload(stream([Data](repeating: Data(count: 1 << 20), count: 5), length: nil))
         upload.begin()

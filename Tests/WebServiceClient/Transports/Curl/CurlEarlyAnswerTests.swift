@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+/// Answers to requests whose bodies haven't been sent to their ends, and never will be.
+@Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
+struct CurlEarlyAnswerTests {
+    private struct Broken: Error {}
+
+    /// A stream that gives some bytes, is silent then, and throws an error of its own when nobody wants it any more.
+    private static func body(length: Int64?) -> RequestBody {
+        RequestBody(length: length) {
+            let given = Locked(false)
+            return AsyncThrowingStream {
+                let isFirst = given.withLock { given in
+                    defer { given = true }
+                    return !given
+                }
+                if isFirst { return Data("some".utf8) }
+                do { try await Task.sleep(for: .seconds(1000)) } catch { throw Broken() }
+                return nil
+            }
+        }
+    }
+
+    @Test(arguments: [nil, 100], ["Content-Length: 6\r\n\r\nreason", "Transfer-Encoding: chunked\r\n\r\n6\r\nreason\r\n0\r\n\r\n"])
+    func `a refusal is delivered to its end while the body is silent`(length: Int64?, answer: String) async throws {
+        let server = try RawServer { connection in
+            guard connection.wait(for: "some") else { return }
+            connection.write("HTTP/1.1 413 Too Large\r\n\(answer)")
+            _ = connection.waitForClose()
+        }
+        let transport = try CurlTransport()
+        let request = try server.request(.post, body: Self.body(length: length))
+        let (status, text) = try await watched {
+            let response = try await transport.send(request)
+            return (response.status, try await response.body.collect(upTo: 100))
+        }
+        #expect(status == 413 && text == Data("reason".utf8))
+    }
+
+    @Test func `what the body throws after the end of its exchange takes no answer away`() async throws {
+        let server = try RawServer { connection in
+            guard connection.wait(for: "some") else { return }
+            connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 6\r\n\r\nreason")
+            _ = connection.waitForClose()
+        }
+        let transport = try CurlTransport()
+        let request = try server.request(.post, body: Self.body(length: nil))
+        let text = try await watched {
+            let response = try await transport.send(request)
+            // By then all is there, and the body's stream has been told that it isn't wanted.
+            try await Task.sleep(for: .milliseconds(100))
+            return try await response.body.collect(upTo: 100)
+        }
+        #expect(text == Data("reason".utf8))
+    }
+
+    /// On a kept connection that dies, libcurl connects anew before it asks whether it may send the request again.
+    @Test(arguments: [ServiceRequest.Method.get, .post])
+    func `a request whose server goes away is lost, and not unsent`(method: ServiceRequest.Method) async throws {
+        let (server, seen) = (Locked<RawServer?>(nil), Locked(0))
+        // Held there only: with it the port goes.
+        try server.withLock { held in
+            held = try RawServer { connection in
+                while connection.readRequest() != nil {
+                    let count = seen.withLock { seen in
+                        seen += 1
+                        return seen
+                    }
+                    guard count == 1 else { return server.withLock { $0 = nil } }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+            }
+        }
+        let warm = try #require(try server.withLock { try $0?.request() })
+        var request = warm
+        request.method = method
+        if method == .post { request.body = RequestBody(Data("once".utf8)) }
+        let again = request
+        let transport = try CurlTransport()
+        _ = try await watched { try await transport.send(warm).body.collect(upTo: 100) }
+        let error = await #expect(throws: TransportError.self) { _ = try await watched { try await transport.send(again) } }
+        #expect(error?.code == .connectionLost && error?.isConnectionStale == true, "\(String(describing: error))")
+        #expect(seen.withLock { $0 } == 2)
+    }
+}
