@@ -31,6 +31,10 @@ final class TrustProbe: Sendable {
             try await exchange()
         } catch is Done {
             if let evaluation = found.withLock({ $0 }) { return evaluation }
+        } catch let error as TransportError where error.code == .timedOutWaiting {
+            let host = url.host() ?? "The host"
+            throw TransportError(
+                error.code, "\(host) shook no hands in time: is it reachable, and does it speak TLS there? `timeout` sets the time.")
         }
         throw TransportError(.other, "\(url.host() ?? "The host") answered without a secure connection.")
     }

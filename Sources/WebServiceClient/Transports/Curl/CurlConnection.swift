@@ -151,7 +151,8 @@ package final class CurlConnection: @unchecked Sendable {
     }
 
     private func error(_ code: Int32) -> TransportError {
-        let error = CurlFault.error(code, text: handle?.errorText ?? "", host: connector.origin.authority, easy)
+        let error = CurlFault.error(
+            code, text: handle?.errorText ?? "", host: connector.origin.authority, showsIdentity: connector.trust.hasIdentity, easy)
         // Those speak of an answer, and of HTTP.
         guard error.code == .connectionLost || error.code == .unreadableResponse else { return error }
         let reason = (error.underlying as? CurlError)?.text ?? "libcurl's error \(code)"

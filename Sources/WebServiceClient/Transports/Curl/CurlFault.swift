@@ -15,7 +15,13 @@ enum CurlFault {
         // The request has gone out, and libcurl would have sent it once more.
         if isConnecting, exchange.transfer.isConnected { return stale(exchange.request.host) }
         var error = error(
-            code, text: handle.errorText, host: exchange.request.host, hasHead: exchange.transfer.hasHead, handle.easy)
+            code, text: handle.errorText, host: exchange.request.host, hasHead: exchange.transfer.hasHead,
+            showsIdentity: exchange.trust.hasIdentity, handle.easy)
+        if let socket = exchange.transfer.loop?.settings.configuration.unixSocket, error.code == .cannotConnect {
+            let sentence =
+                "Nobody answers at the socket \(socket), where calls to \(exchange.request.host) go: check its path, and that the service is up."
+            error = TransportError(error.code, sentence, underlying: error.underlying)
+        }
         error.isConnectionStale =
             error.code == .connectionLost && exchange.transfer.isConnected && exchange.transfer.heads.isEmpty
             && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0
@@ -25,7 +31,9 @@ enum CurlFault {
     /// The error that a result other than the good one stands for.
     ///
     /// - Parameter text: what libcurl says of it; empty when nothing.
-    static func error(_ code: Int32, text: String, host: String, hasHead: Bool = false, _ easy: OpaquePointer) -> TransportError {
+    static func error(
+        _ code: Int32, text: String, host: String, hasHead: Bool = false, showsIdentity: Bool, _ easy: OpaquePointer
+    ) -> TransportError {
         let text = withoutUserInfo(text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text)
         // Set from the start of a proxy's handshake until its certificate has been found good.
         let proxy = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
@@ -34,7 +42,7 @@ enum CurlFault {
             isProxy
             ? insecureProxy(to: host, text: text.lowercased(), isCertificate: Int(code) == CSL_RESULT_PEER_NOT_VERIFIED, verified: proxy)
             : meaning(
-                Int(code), text: text.lowercased(), host: host, hasHead: hasHead,
+                Int(code), text: text.lowercased(), host: host, hasHead: hasHead, showsIdentity: showsIdentity,
                 verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
         return TransportError(kind, sentence, underlying: CurlError(code: Int(code), text: text))
     }
@@ -65,7 +73,7 @@ enum CurlFault {
     }
 
     private static func meaning(
-        _ code: Int, text: String, host: String, hasHead: Bool, verified: Int
+        _ code: Int, text: String, host: String, hasHead: Bool, showsIdentity: Bool, verified: Int
     ) -> (TransportError.Code, String) {
         // Where a library shows no heads of proxies: see CurlSettings.
         if !hasHead, text.contains("from proxy after connect") {
@@ -98,7 +106,7 @@ enum CurlFault {
                 .clientCertificate, "The client's certificate for \(host) can't be used (\(text)): check certificate, key and passphrase."
             )
         case CSL_RESULT_TLS_CONNECT, CSL_RESULT_TLS_CIPHER, CSL_RESULT_TLS_SHUTDOWN, CSL_RESULT_ISSUER, CSL_RESULT_AUTHORITIES_FILE:
-            if isAboutClient(text) { return client(host: host, text: text) }
+            if isAboutClient(text) { return client(host: host, text: text, showsIdentity) }
             return (
                 .tls,
                 "No secure connection to \(host) (\(text)): check that it speaks TLS there, and which versions; some servers end the handshake "
@@ -110,7 +118,7 @@ enum CurlFault {
         case CSL_RESULT_GOT_NOTHING:
             return (.connectionLost, "\(host) closed the connection before it had answered.")
         case CSL_RESULT_SEND_ERROR, CSL_RESULT_RECEIVE_ERROR, CSL_RESULT_HTTP2, CSL_RESULT_HTTP2_STREAM, CSL_RESULT_SEND_REWIND:
-            if isAboutClient(text) { return client(host: host, text: text) }
+            if isAboutClient(text) { return client(host: host, text: text, showsIdentity) }
             if isUnreadable(text) { return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).") }
             if hasHead { return (.truncated, "The response from \(host) broke off within its body (\(text)).") }
             return (.connectionLost, "\(host) closed the connection before it had answered (\(text)).")
@@ -203,10 +211,12 @@ enum CurlFault {
         "The certificate at \(host) is for other hosts (\(text)): check the host's name in the service root."
     }
 
-    private static func client(host: String, text: String) -> (TransportError.Code, String) {
+    private static func client(host: String, text: String, _ showsIdentity: Bool) -> (TransportError.Code, String) {
         (
             .clientCertificate,
-            "\(host) wants a client certificate, or refuses the one it got (\(text)): set the trust policy's identity."
+            showsIdentity
+                ? "\(host) refuses the certificate of the trust policy's identity (\(text)): check with the service who must have issued it."
+                : "\(host) wants a client certificate (\(text)): set the trust policy's identity, which goes to the origin of the service root only."
         )
     }
 

@@ -30,6 +30,7 @@ struct CurlSettings: Sendable {
         self.configuration = configuration
         self.lingering = lingering
         try configuration.proxy.check()
+        if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }
@@ -38,6 +39,16 @@ struct CurlSettings: Sendable {
         hasEnvironmentProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
             environment[$0]?.isEmpty == false
         }
+    }
+
+    /// What is wrong with the path of a socket, which libcurl would find out with each call only, or take for none.
+    private static func fault(ofSocket path: String?) -> String? {
+        guard let path else { return nil }
+        if path.isEmpty || path.utf8.contains(0) { return "unixSocket is no path: leave it nil for none." }
+        // sockaddr_un: the path with its end.
+        let most = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+        guard path.utf8.count > most else { return nil }
+        return "unixSocket has \(path.utf8.count) bytes, and the system takes \(most) at most: use a shorter path to \(path)."
     }
 
     /// How many exchanges may wait for their heads at one time.

@@ -46,7 +46,7 @@ extension CurlTransport {
         /// Who vouches for a proxy of scheme `https`; needs libcurl 7.77 where it isn't the system's. A request's own ``TrustPolicy`` is about
         /// the server behind it. Default: the system's.
         public var proxyAuthorities = CertificateAuthorities.system
-        /// The path of a Unix-domain socket that all connections go to, whatever the host. Default none.
+        /// The path of a Unix-domain socket that all connections go to, whatever the host and the proxies. Default none.
         public var unixSocket: String?
         /// Whom to trust where a request doesn't say. An identity in it is shown to every origin that asks for one; that of a client's own
         /// policy goes to the origin of its service root only.

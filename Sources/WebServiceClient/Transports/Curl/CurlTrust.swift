@@ -39,6 +39,9 @@ struct CurlTrust: Sendable {
         return capabilities
     }
 
+    /// Whether the client shows who it is.
+    var hasIdentity: Bool { policy.identity != nil }
+
     /// Whether there is nothing to set.
     var isStandard: Bool { policy.isStandard }
 

@@ -79,7 +79,13 @@ struct CurlRouteTests {
         let error = await #expect(throws: TransportError.self) {
             try await Self.get("http://service.example/") { $0.unixSocket = nobody }
         }
-        #expect(error?.code == .cannotConnect)
+        #expect(error?.code == .cannotConnect && error?.message.contains(nobody) == true)
+        for path in ["", String(repeating: "long/", count: 40)] {
+            let error = await #expect(throws: TransportError.self) {
+                try await Self.get("http://service.example/") { $0.unixSocket = path }
+            }
+            #expect(error?.code == .badRequest && error?.message.contains("unixSocket") == true)
+        }
     }
 
     @Test func `a SOCKS proxy is asked for the address, or for the name`() async throws {
