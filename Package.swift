@@ -96,7 +96,8 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
-            path: "Tests/Integration", exclude: ["Probes", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "trusting"],
+            path: "Tests/Integration",
+            exclude: ["Probes", "dying-tunnel", "odata2.py", "servers", "servers-tls", "stress", "sweep", "trusting"],
             swiftSettings: settings),
     ]
 )
