@@ -64,7 +64,7 @@ public struct RequestBody: Sendable {
     /// A body that is made while it is sent.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if it is known.
+    ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has.
     ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
     ///   - open: makes the stream; called once for each sending.
     public init(

@@ -12,8 +12,6 @@ struct ExchangeDeadlines: Sendable {
     private let idle: Duration?
     private let total: MonotonicInstant?
     private let timeouts: ServiceTimeouts
-    /// Whether it isn't `timeouts.total` that says when the end is.
-    private let hasOwnEnd: Bool
 
     /// The deadlines of a request whose attempt starts now.
     init(_ request: borrowing ServiceRequest, start: MonotonicInstant) {
@@ -22,7 +20,6 @@ struct ExchangeDeadlines: Sendable {
         connecting = request.timeouts.connect.map { start.advanced(by: Self.bounded($0)) }
         waiting = request.timeouts.firstByte.map(Self.bounded)
         idle = request.timeouts.idle.map(Self.bounded)
-        hasOwnEnd = request.timeouts.total == nil
         total = request.end ?? request.timeouts.total.map { start.advanced(by: Self.bounded($0)) }
     }
 
@@ -61,7 +58,7 @@ struct ExchangeDeadlines: Sendable {
         case .timedOutIdle:
             TransportError(
                 code, "The response from \(host) paused for \(Self.text(timeouts.idle)) in its body: timeouts.idle sets the time.")
-        case .timedOutTotal where hasOwnEnd:
+        case .timedOutTotal where timeouts.total == nil:
             TransportError(code, "The call to \(host) did not end by the deadline that its request was given.")
         default:
             TransportError(

@@ -24,13 +24,18 @@ struct CurlEarlyAnswerTests {
         }
     }
 
-    @Test(arguments: [nil, 100], ["Content-Length: 6\r\n\r\nreason", "Transfer-Encoding: chunked\r\n\r\n6\r\nreason\r\n0\r\n\r\n"])
-    func `a refusal is delivered to its end while the body is silent`(length: Int64?, answer: String) async throws {
-        let server = try RawServer { connection in
+    /// A server that refuses a body when its first bytes have come, and leaves the connection to its client.
+    private static func refusing(_ rest: String) throws -> RawServer {
+        try RawServer { connection in
             guard connection.wait(for: "some") else { return }
-            connection.write("HTTP/1.1 413 Too Large\r\n\(answer)")
+            connection.write("HTTP/1.1 413 Too Large\r\n\(rest)")
             _ = connection.waitForClose()
         }
+    }
+
+    @Test(arguments: [nil, 100], ["Content-Length: 6\r\n\r\nreason", "Transfer-Encoding: chunked\r\n\r\n6\r\nreason\r\n0\r\n\r\n"])
+    func `a refusal is delivered to its end while the body is silent`(length: Int64?, answer: String) async throws {
+        let server = try Self.refusing(answer)
         let transport = try CurlTransport()
         let request = try server.request(.post, body: Self.body(length: length))
         let (status, text) = try await watched {
@@ -41,11 +46,7 @@ struct CurlEarlyAnswerTests {
     }
 
     @Test func `what the body throws after the end of its exchange takes no answer away`() async throws {
-        let server = try RawServer { connection in
-            guard connection.wait(for: "some") else { return }
-            connection.write("HTTP/1.1 413 Too Large\r\nContent-Length: 6\r\n\r\nreason")
-            _ = connection.waitForClose()
-        }
+        let server = try Self.refusing("Content-Length: 6\r\n\r\nreason")
         let transport = try CurlTransport()
         let request = try server.request(.post, body: Self.body(length: nil))
         let text = try await watched {
