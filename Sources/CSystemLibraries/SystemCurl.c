@@ -275,14 +275,19 @@ static int open_socket(void *user, int purpose, struct socket_address *address) 
     return result;
 }
 
-static int refuse_socket(void *user, int purpose, struct socket_address *address) {
-    (void)user, (void)purpose, (void)address;
-    return -1;
-}
-
 static int close_socket(void *user, int socket) {
     csl_driver_closes(user, socket);
     return close(socket);
+}
+
+void csl_easy_let_connect(csl_easy *easy, csl_driver *driver) {
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, driver);
+}
+
+void csl_easy_stop_connecting(csl_easy *easy, int (*refuse)(void *user, int purpose, void *address), void *user) {
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, refuse);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, user);
 }
 
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver) {
@@ -290,14 +295,9 @@ void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_dr
     curl.easy_setopt(easy, CSL_OPTION_WRITE_FUNCTION, callbacks.body);
     curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
     curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, driver);
+    csl_easy_let_connect(easy, driver);
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
-}
-
-void csl_easy_set_connecting(csl_easy *easy, bool connects) {
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, connects ? open_socket : refuse_socket);
 }
 
 void csl_easy_set_user(csl_easy *easy, void *user) {

@@ -85,8 +85,10 @@ typedef struct csl_easy_callbacks {
 
 /// Sets the callbacks of a transfer, that its sockets aren't inherited by child processes, and who watches them: `driver` may be NULL.
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver);
-/// Whether new connections may be made, as is so from csl_easy_set_callbacks on.
-void csl_easy_set_connecting(csl_easy *easy, bool connects);
+/// Lets new connections be made, as is so from csl_easy_set_callbacks on.
+void csl_easy_let_connect(csl_easy *easy, csl_driver *driver);
+/// From here on `refuse` is called in place of a new connection: it returns -1.
+void csl_easy_stop_connecting(csl_easy *easy, int (*refuse)(void *user, int purpose, void *address), void *user);
 /// Sets what the callbacks get.
 void csl_easy_set_user(csl_easy *easy, void *user);
 /// What csl_easy_set_user got for this transfer.

@@ -45,24 +45,49 @@ struct ExchangeDeadlines: Sendable {
         sooner(idle.map { lastArrival.advanced(by: $0) }, .timedOutIdle)
     }
 
+    /// What an exchange waited for when a deadline passed.
+    enum Awaited {
+        /// Its turn, behind others.
+        case turn
+        /// A connection, where there is a proxy perhaps through that.
+        case connection(proxy: String?)
+        /// More of the request's own body.
+        case ownBody
+        /// The service.
+        case service
+    }
+
     /// What is thrown when a deadline has passed.
-    func error(_ code: TransportError.Code, host: String) -> TransportError {
-        switch code {
-        case .timedOutConnecting:
-            TransportError(
-                code, "No connection to \(host) within \(Self.text(timeouts.connect)): is it reachable? timeouts.connect sets the time.")
-        case .timedOutWaiting:
+    func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .service) -> TransportError {
+        let sentence = sentence(code, host: host, awaited)
+        return switch awaited {
+        case .turn:
             TransportError(
                 code,
-                "No response from \(host) within \(Self.text(timeouts.firstByte)): is the service up? timeouts.firstByte sets the time.")
-        case .timedOutIdle:
-            TransportError(
-                code, "The response from \(host) paused for \(Self.text(timeouts.idle)) in its body: timeouts.idle sets the time.")
-        case .timedOutTotal where timeouts.total == nil:
-            TransportError(code, "The call to \(host) did not end by the deadline that its request was given.")
+                "The call to \(host) waited for its turn behind others until its time was over: raise maximumConcurrentExchangesPerOrigin, "
+                    + "maximumConcurrentExchanges, or the time. \(sentence)")
+        case .connection(let proxy?): TransportError(code, "\(sentence) The transport's proxy: \(proxy).")
+        case .connection, .ownBody, .service: TransportError(code, sentence)
+        }
+    }
+
+    private func sentence(_ code: TransportError.Code, host: String, _ awaited: Awaited) -> String {
+        switch (code, awaited) {
+        case (.timedOutConnecting, _):
+            "No connection to \(host) within \(Self.text(timeouts.connect)): is it reachable? timeouts.connect sets the time."
+        case (.timedOutWaiting, .ownBody):
+            "The request's own body gave nothing more to send to \(host) for \(Self.text(timeouts.firstByte)), which timeouts.firstByte sets."
+        case (.timedOutWaiting, _):
+            "No response from \(host) within \(Self.text(timeouts.firstByte)): is the service up? timeouts.firstByte sets the time."
+        case (.timedOutIdle, .ownBody):
+            "\(host) has begun to answer, and the request's own body gave nothing more to send for \(Self.text(timeouts.idle)), which "
+                + "timeouts.idle sets."
+        case (.timedOutIdle, _):
+            "The response from \(host) paused for \(Self.text(timeouts.idle)) in its body: timeouts.idle sets the time."
+        case (.timedOutTotal, _) where timeouts.total == nil:
+            "The call to \(host) did not end by the deadline that its request was given."
         default:
-            TransportError(
-                code, "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total.")
+            "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total."
         }
     }
 

@@ -209,6 +209,14 @@ final class RawConnection {
         return true
     }
 
+    /// The next bytes, which stay unread; `nil` when the client has closed before.
+    func peek(_ count: Int) -> Data? {
+        while pending.count < count {
+            guard fill() else { return nil }
+        }
+        return Data(pending.prefix(count))
+    }
+
     /// The next bytes; `nil` when the client has closed before.
     func read(_ count: Int) -> Data? {
         while pending.count < count {

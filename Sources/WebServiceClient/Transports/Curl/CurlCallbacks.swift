@@ -28,6 +28,12 @@ enum CurlCallbacks {
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
         })
 
+    /// Called in place of a second connection for an exchange: what it wants is to send the request again.
+    static let refusal: @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?) -> Int32 = { user, _, _ in
+        if let exchange = CurlCallbacks.exchange(user) { exchange.transfer.loop?.refusesResend(of: exchange) }
+        return -1
+    }
+
     /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
     static let connecting = csl_easy_callbacks(
         header: { _, size, count, _ in size * count }, body: { _, size, count, _ in size * count },

@@ -41,6 +41,7 @@ extension CurlExchange {
             return true
         }
         transfer.waitsForReader = !isTaken
+        if isTaken, upload != nil { cameIn(bytes.count) }
         transfer.loop?.touch(self)
         return isTaken
     }
@@ -51,7 +52,9 @@ extension CurlExchange {
         let reading = upload.read(into: buffer)
         switch reading {
         case .bytes: transfer.lastProgress = transfer.loop?.now
-        case .wait: transfer.waitsForUpload = true
+        case .wait:
+            transfer.waitsForUpload = true
+            endIfAnswered()
         case .end: break
         }
         reportUpload(upload.taken, of: upload.length)
@@ -77,11 +80,27 @@ extension CurlExchange {
     func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
+        if upload != nil { cameIn(0) }
         // libcurl sends no more of the body to a server that refuses it, but goes on to wait for the next piece where it was told to.
         if transfer.waitsForUpload, head.status >= 300, let handle = transfer.handle {
             transfer.waitsForUpload = false
             csl_easy_pause(handle.easy, Int32(CSL_PAUSE_NONE))
         }
+    }
+
+    /// So many bytes of the answer to an upload have come: the rest of it, where its length was told.
+    private func cameIn(_ count: Int) {
+        transfer.received += count
+        guard transfer.hasHead, transfer.heads.isClosing else { return }
+        transfer.isAnswered = transfer.heads.isBodyless || transfer.heads.bodyLength > 0 && transfer.received >= transfer.heads.bodyLength
+        endIfAnswered()
+    }
+
+    /// Ends an upload that waits for more of its own body, when the answer is complete and the server doesn't want more: it closes the
+    /// connection (RFC 9112 §9.3). While that stays open, the body is sent to its end.
+    private func endIfAnswered() {
+        guard transfer.isAnswered, transfer.waitsForUpload else { return }
+        transfer.loop?.answered.append(self)
     }
 
     /// The engine is done with it.

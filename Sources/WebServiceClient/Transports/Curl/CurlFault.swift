@@ -60,6 +60,37 @@ enum CurlFault {
         return error
     }
 
+    /// An HTTP/2 server took nothing of a request (RFC 9113 §8.7).
+    static func refused(by host: String) -> TransportError {
+        var error = TransportError(
+            .connectionLost, "\(host) refused the request before it had taken anything of it: it may be sent again.")
+        error.isConnectionStale = true
+        return error
+    }
+
+    /// An HTTP/2 server takes this request by HTTP/1.1 only (RFC 9113 §7, `HTTP_1_1_REQUIRED`).
+    static func needsHTTP1(_ host: String) -> TransportError {
+        var error = TransportError(
+            .connectionLost,
+            "\(host) takes the request by HTTP/1.1 only, and has taken nothing of it: sent again, it goes that way. The transport's "
+                + "httpVersion .http1 does so from the start.")
+        error.isConnectionStale = true
+        return error
+    }
+
+    /// Whether libcurl sends a request again since the server wants HTTP/1.1, by what it said of the first attempt: on a new connection, where
+    /// nothing else makes it send again, older versions say that nothing came.
+    static func asksForHTTP1(_ text: String) -> Bool {
+        text.contains("HTTP_1_1_REQUIRED") || text.hasPrefix("Empty reply")
+    }
+
+    /// A server refuses a request for its `Expect`, whose body hasn't gone out.
+    static func expectationFailed(at host: String) -> TransportError {
+        TransportError(
+            .truncated,
+            "\(host) answered with 417 to the request's Expect, and libcurl keeps nothing of the body of such an answer: leave Expect out.")
+    }
+
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
     static func noHead(of host: String) -> TransportError {
         TransportError(.connectionLost, "\(host) closed the connection within the head of its response.")

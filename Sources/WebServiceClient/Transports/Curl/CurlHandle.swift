@@ -45,7 +45,7 @@ final class CurlHandle {
         if !isConfigured { try configure(settings) }
         forgetErrorText()
         if !connects {
-            csl_easy_set_connecting(easy, true)
+            csl_easy_let_connect(easy, driver)
             connects = true
         }
         csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
@@ -56,8 +56,10 @@ final class CurlHandle {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
             forbidReuse()
         }
-        guard !isPlain(exchange) else { return }
+        let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
+        guard needsHTTP1 || !isPlain(exchange) else { return }
         isSpecial = true
+        if needsHTTP1 { csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1) }
         if let proxyLines = exchange.request.fields.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
         setMethod(exchange.request)
         // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
@@ -107,9 +109,9 @@ final class CurlHandle {
     /// From here on the exchange has the connection that it has. Where that turns out to be dead, libcurl makes another one to send the
     /// request once more; before it asks whether it may, it would have connected, and a proxy on the way would have been asked for a tunnel,
     /// whose answer would pass for the server's.
-    func stopConnecting() {
+    func stopConnecting(for exchange: CurlExchange) {
         connects = false
-        csl_easy_set_connecting(easy, false)
+        csl_easy_stop_connecting(easy, CurlCallbacks.refusal, Unmanaged.passUnretained(exchange).toOpaque())
     }
 
     /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.

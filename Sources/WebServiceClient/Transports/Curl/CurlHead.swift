@@ -21,6 +21,8 @@ struct CurlHead: Sendable {
         var isTransferCoded = false
         /// Whether there is a `Content-Encoding`.
         var isContentCoded = false
+        /// Whether the connection is closed behind the answer.
+        var isClosing = false
     }
 
     /// A head, of the bytes of its lines.

@@ -29,6 +29,10 @@ struct CurlHeadReader {
     private var framing = CurlHead.Framing()
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
+    /// Whether it tells that the body is empty.
+    private(set) var isBodyless = false
+    /// Whether the server closes the connection behind its answer.
+    private(set) var isClosing = false
 
     /// The head of a proxy's answer by which it refused a tunnel.
     private(set) var tunnel: CurlHead?
@@ -90,6 +94,8 @@ struct CurlHeadReader {
         let framing = framing
         self.framing = CurlHead.Framing()
         bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
+        isBodyless = framing.length == 0 && !framing.isTransferCoded
+        isClosing = framing.isClosing
         let head = CurlHead(bytes: bytes, informational: isConnected ? informational : [], framing: framing, isOfTunnel: !isConnected)
         guard isConnected else {
             // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
@@ -119,6 +125,7 @@ struct CurlHeadReader {
         case UInt8(ascii: "c"):
             if Self.begins(line, with: "content-length:") { return checkLength(line["content-length:".utf8.count...]) }
             if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
+            if Self.begins(line, with: "connection:"), Self.asksToClose(line["connection:".utf8.count...]) { framing.isClosing = true }
         case UInt8(ascii: "t"):
             if Self.begins(line, with: "transfer-encoding:") { framing.isTransferCoded = true }
         default: break
@@ -137,6 +144,14 @@ struct CurlHeadReader {
             framing.length = number
             guard end < rest.endIndex else { return .none }
             rest = rest[(end + 1)...]
+        }
+    }
+
+    /// Whether `close` is among the options of a `Connection` field (RFC 9112 §9.6).
+    private static func asksToClose(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
+        value.split(separator: UInt8(ascii: ",")).contains { option in
+            let word = option.drop(while: isBlank).prefix { !isBlank($0) }
+            return word.count == 5 && word.elementsEqual("close".utf8) { $0 | 0x20 == $1 }
         }
     }
 

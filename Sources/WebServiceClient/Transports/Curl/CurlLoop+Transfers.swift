@@ -42,6 +42,10 @@ extension CurlLoop {
             guard let exchange = CurlCallbacks.exchange(csl_easy_user(easy)) else { continue }
             finish(exchange, result)
         }
+        if !answered.isEmpty {
+            for exchange in answered { finish(exchange, Int32(CSL_RESULT_OK)) }
+            answered.removeAll(keepingCapacity: true)
+        }
         return !lanes.hasNext || !hasRoom
     }
 
@@ -57,12 +61,12 @@ extension CurlLoop {
     /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
     func mayGoOut(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
-            exchange.transfer.fault = CurlFault.stale(exchange.request.host)
+            refusesResend(of: exchange)
             return false
         }
         exchange.transfer.isConnected = true
         guard let handle = exchange.transfer.handle else { return false }
-        handle.stopConnecting()
+        handle.stopConnecting(for: exchange)
         let origin = exchange.request.origin
         if origin.scheme == "https" {
             exchange.transfer.tlsVersion = csl_easy_tls_version(handle.easy).map { String(cString: $0) }
@@ -81,6 +85,16 @@ extension CurlLoop {
         return false
     }
 
+    /// What is thrown when a deadline of an exchange has passed.
+    func error(_ code: TransportError.Code, of exchange: CurlExchange) -> TransportError {
+        let transfer = exchange.transfer
+        let awaited: ExchangeDeadlines.Awaited =
+            transfer.handle == nil
+            ? .turn
+            : transfer.waitsForUpload ? .ownBody : transfer.isConnected ? .service : .connection(proxy: settings.proxyText)
+        return exchange.deadlines.error(code, host: exchange.request.host, awaited)
+    }
+
     /// Whether another exchange may begin.
     private var hasRoom: Bool { waitingForHead < settings.mostWaitingForHead }
 
@@ -95,7 +109,7 @@ extension CurlLoop {
             guard exchange.isWanted else { continue }
             // Its time may have passed before its turn: then nothing of it goes out, also where a connection is there.
             if let due = exchange.due(now: now), due.instant <= now {
-                exchange.abandon(exchange.deadlines.error(due.code, host: exchange.request.host))
+                exchange.abandon(error(due.code, of: exchange))
             } else {
                 start(exchange)
             }
@@ -130,7 +144,9 @@ extension CurlLoop {
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         var error = exchange.transfer.fault
-        if error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
+        if exchange.transfer.isAnswered {
+            handle.forget()
+        } else if error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
             // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
             let status = head.status
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }

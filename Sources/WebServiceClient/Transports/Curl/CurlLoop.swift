@@ -38,6 +38,11 @@ final class CurlLoop: @unchecked Sendable {
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
+    /// Those that end with this round, though libcurl would go on with them.
+    @exclusivity(unchecked) var answered: [CurlExchange] = []
+    /// Those that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
+    @exclusivity(unchecked) var needingHTTP1: Set<Origin> = []
+
     init(_ engine: CurlEngine, _ multi: OpaquePointer, _ driver: OpaquePointer, _ settings: CurlSettings) {
         self.engine = engine
         self.multi = multi
@@ -164,9 +169,7 @@ final class CurlLoop: @unchecked Sendable {
     private func check(_ exchange: CurlExchange) {
         guard let due = exchange.due(now: now) else { return }
         guard due.instant <= now else { return watch(due) }
-        exchange.abandon(
-            exchange.deadlines.error(due.code, host: exchange.request.host),
-            keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
+        exchange.abandon(error(due.code, of: exchange), keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
     }
 
     /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.

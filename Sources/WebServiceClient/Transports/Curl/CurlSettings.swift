@@ -109,6 +109,15 @@ struct CurlSettings: Sendable {
         }
     }
 
+    /// The proxy that connections may go through, for messages; `nil` where there is none.
+    var proxyText: String? {
+        switch configuration.proxy {
+        case .fromEnvironment: hasEnvironmentProxies ? "from the environment (http_proxy, https_proxy, all_proxy)" : nil
+        case .none: nil
+        case .url: "\(configuration.proxy)"
+        }
+    }
+
     /// Whether a connection to an origin may take several exchanges at once, and is worth being waited for while it is made.
     ///
     /// Without TLS the server doesn't say so while it connects: libcurl would wait for the first answer, which may take its time.

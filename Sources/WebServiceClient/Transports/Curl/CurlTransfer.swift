@@ -25,6 +25,10 @@ struct CurlTransfer {
     /// Whether libcurl was told to wait: for the reader, for the request's body.
     var waitsForReader = false
     var waitsForUpload = false
+    /// The bytes of the answer to an upload that have come.
+    var received = 0
+    /// Whether the answer is complete, though libcurl would go on with the request.
+    var isAnswered = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
     /// When something last arrived, or went out of the request's body.

@@ -63,7 +63,7 @@ struct CurlAdmissionTests {
         let task = Task { try await transport.send(first) }
         _ = try await server.waitForRequests(count: 1, within: .seconds(300))
         let error = try await watched { await #expect(throws: TransportError.self) { try await transport.send(waiting) } }
-        #expect(error?.code == code)
+        #expect(error?.code == code && error?.message.contains("maximumConcurrentExchangesPerOrigin") == true)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(server.requests.count == 1, "what waits isn't sent")

@@ -45,6 +45,42 @@ struct CurlEarlyAnswerTests {
         #expect(status == 413 && text == Data("reason".utf8))
     }
 
+    private static func answering(_ rest: String) throws -> RawServer {
+        try RawServer { connection in
+            guard connection.wait(for: "some") else { return }
+            connection.write("HTTP/1.1 200 OK\r\n\(rest)")
+            _ = connection.waitForClose()
+        }
+    }
+
+    @Test(arguments: [nil, 100], [("Content-Length: 6\r\n\r\nenough", "enough"), ("Content-Length: 0\r\n\r\n", "")])
+    func `a server that closes behind a complete answer wants no more of a body`(length: Int64?, answer: (String, String)) async throws {
+        let server = try Self.answering("Connection: Close\r\n" + answer.0)
+        let transport = try CurlTransport()
+        let request = try server.request(.post, body: Self.body(length: length))
+        let (status, text) = try await watched {
+            let response = try await transport.send(request)
+            return (response.status, try await response.body.collect(upTo: 100))
+        }
+        #expect(status == 200 && text == Data(answer.1.utf8))
+    }
+
+    @Test func `a body that goes silent is named where the time passes, before an answer and within one`() async throws {
+        let server = try Self.answering("Content-Length: 6\r\n\r\nenough")
+        let deaf = try RawServer { _ = $0.waitForClose() }
+        let transport = try CurlTransport()
+        for server in [server, deaf] {
+            var request = try server.request(.post, body: Self.body(length: nil))
+            request.timeouts.firstByte = .milliseconds(100)
+            request.timeouts.idle = .milliseconds(100)
+            let sent = request
+            let error = await #expect(throws: TransportError.self) {
+                try await watched { _ = try await transport.send(sent).body.collect(upTo: 100) }
+            }
+            #expect(error?.isTimeout == true && error?.message.contains("own body") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test func `what the body throws after the end of its exchange takes no answer away`() async throws {
         let server = try Self.refusing("Content-Length: 6\r\n\r\nreason")
         let transport = try CurlTransport()

@@ -83,6 +83,17 @@ import Testing
         #expect(told?.length == 7 && told?.isContentCoded == true && told?.isTransferCoded == true)
     }
 
+    @Test(arguments: [
+        (["Connection: close"], true), (["connection:\tkeep-alive , CLOSE"], true), (["Connection: close", "Connection: keep-alive"], true),
+        (["Connection: keep-alive"], false), (["Connection: closed, clos, close d"], false), (["Connection:"], false), ([], false),
+        (["Connection-Close: close"], false),
+    ])
+    func `a connection that is closed behind the answer is told`(lines: [String], isClosing: Bool) {
+        var reader = CurlHeadReader()
+        let framing = read(["HTTP/1.1 200 OK\r\n"] + lines.map { $0 + "\r\n" } + ["\r\n"], into: &reader).first?.framing
+        #expect(framing?.isClosing == isClosing && reader.isClosing == isClosing)
+    }
+
     @Test(arguments: [1, 2, 3, 40, 510, 513, 5_000]) func `lines of any length are kept whole, however many there are`(length: Int) {
         var reader = CurlHeadReader()
         let fields = (0..<200).map { _ in String(repeating: "a", count: length - 1) + "\n" }.filter { $0.utf8.count > 1 }
