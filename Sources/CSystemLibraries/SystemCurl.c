@@ -73,13 +73,14 @@ struct socket_address {
 
 enum {
     global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1,
-    age_with_authorities = 6, oldest = 0x074400
+    age_with_authorities = 6, oldest = 0x074400, share_what = 1, share_connections = 5
 };
 
 // What is called of the libraries, each function once: result, name, parameters. A test holds these very lines against the real headers, with
 // their types in the place of these.
 
-typedef int csl_code_type, csl_multi_code_type, csl_option_type, csl_multi_option_type, csl_information_type, csl_version_type;
+typedef int csl_code_type, csl_multi_code_type, csl_share_code_type, csl_version_type;
+typedef int csl_option_type, csl_multi_option_type, csl_share_option_type, csl_information_type;
 typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_openssl_certificate;
 
 #define CURL_FUNCTIONS(function) \
@@ -104,7 +105,10 @@ typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_o
     function(csl_multi_code_type, multi_poll, (csl_multi *, struct wait_descriptor *, unsigned int, int, int *)) \
     function(csl_multi_code_type, multi_wakeup, (csl_multi *)) \
     function(struct message *, multi_info_read, (csl_multi *, int *)) \
-    function(const char *, multi_strerror, (csl_multi_code_type))
+    function(const char *, multi_strerror, (csl_multi_code_type)) \
+    function(csl_share *, share_init, (void)) \
+    function(csl_share_code_type, share_setopt, (csl_share *, csl_share_option_type, ...)) \
+    function(csl_share_code_type, share_cleanup, (csl_share *))
 
 // OpenSSL's, found among libcurl's own dependencies: so they are always those of the library that libcurl uses.
 #define OPENSSL_FUNCTIONS(function) \
@@ -361,6 +365,15 @@ int csl_multi_set_long(csl_multi *multi, long option, long value) { return curl.
 int csl_multi_add(csl_multi *multi, csl_easy *easy) { return curl.multi_add_handle(multi, easy); }
 int csl_multi_remove(csl_multi *multi, csl_easy *easy) { return curl.multi_remove_handle(multi, easy); }
 int csl_multi_perform(csl_multi *multi, int *running) { return curl.multi_perform(multi, running); }
+
+csl_share *csl_share_new(void) {
+    csl_share *share = curl.share_init();
+    if (!share || curl.share_setopt(share, share_what, share_connections) == 0) return share;
+    curl.share_cleanup(share);
+    return NULL;
+}
+
+void csl_share_free(csl_share *share) { curl.share_cleanup(share); }
 
 int csl_multi_poll(csl_multi *multi, int milliseconds) { return curl.multi_poll(multi, NULL, 0, milliseconds, NULL); }
 void csl_multi_wakeup(csl_multi *multi) { curl.multi_wakeup(multi); }

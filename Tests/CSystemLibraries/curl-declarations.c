@@ -34,6 +34,7 @@ SAME(CSL_OPTION_PRIVATE, CURLOPT_PRIVATE);
 SAME(CSL_OPTION_UPLOAD_LENGTH, CURLOPT_INFILESIZE_LARGE);
 SAME(CSL_OPTION_POST_LENGTH, CURLOPT_POSTFIELDSIZE_LARGE);
 SAME(CSL_OPTION_COPY_POST_FIELDS, CURLOPT_COPYPOSTFIELDS);
+SAME(CSL_OPTION_SHARE, CURLOPT_SHARE);
 SAME(CSL_OPTION_CONNECT_ONLY, CURLOPT_CONNECT_ONLY);
 SAME(CSL_OPTION_TLS_SESSION_CACHE, CURLOPT_SSL_SESSIONID_CACHE);
 SAME(CSL_OPTION_CONNECT_TIMEOUT_MS, CURLOPT_CONNECTTIMEOUT_MS);
@@ -138,6 +139,8 @@ SAME(CSL_RESULT_TLS_CLIENT_CERTIFICATE, CURLE_SSL_CLIENTCERT);
 SAME(global_all, CURL_GLOBAL_ALL);
 SAME(version_now, CURLVERSION_TENTH);
 SAME(message_done, CURLMSG_DONE);
+SAME(share_what, CURLSHOPT_SHARE);
+SAME(share_connections, CURL_LOCK_DATA_CONNECT);
 SAME(blob_copies, CURL_BLOB_COPY);
 SAME(backend_openssl, CURLSSLBACKEND_OPENSSL);
 SAME(age_with_authorities, CURLVERSION_SEVENTH);
@@ -178,12 +181,15 @@ SAME(sizeof(int), sizeof(CURLcode));
 // Functions: the lines of SystemCurl.c by which they are found and called, with the header's types in the places of ours.
 #define csl_code_type CURLcode
 #define csl_multi_code_type CURLMcode
+#define csl_share_code_type CURLSHcode
+#define csl_share_option_type CURLSHoption
 #define csl_option_type CURLoption
 #define csl_multi_option_type CURLMoption
 #define csl_information_type CURLINFO
 #define csl_version_type CURLversion
 #define csl_easy CURL
 #define csl_multi CURLM
+#define csl_share CURLSH
 #define version_information curl_version_info_data
 #define message CURLMsg
 #define wait_descriptor curl_waitfd

@@ -38,6 +38,30 @@ extension IntegrationTests {
             #expect(server == "tls-lighttpd" ? reused.contains(true) : reused.allSatisfy { $0 == true })
         }
 
+        @Test(arguments: [false, true])
+        func `where Apache requires HTTP/1.1 it gets it, once asked by HTTP/2`(isWarm: Bool) async throws {
+            let files = try #require(try TestServer.named("tls-apache").tls)
+            let transport = try CurlTransport()
+            let trust = TrustPolicy(authorities: try files.ownAuthorityOnly(), identity: try files.identity())
+            let client = WebServiceClient(serviceRoot: try TestServer.named("tls-apache").url) {
+                $0.transport = transport
+                $0.trust = trust
+            }
+            if isWarm { #expect(try await client.get("/hello.txt").send().httpVersion == "HTTP/2") }
+            for _ in 0..<2 {
+                let response = try await client.get("/private.txt").send()
+                #expect(response.status == 200 && response.httpVersion == "HTTP/1.1")
+            }
+            var request = try request("tls-apache", "/private.txt")
+            request.trust = trust
+            request.method = .post
+            request.body = RequestBody(Data("once".utf8))
+            let posted = request
+            let fresh = try CurlTransport()
+            let error = await #expect(throws: TransportError.self) { try await fresh.send(posted) }
+            #expect(error?.code == .connectionLost && error?.message.contains("HTTP/1.1") == true, "\(String(describing: error))")
+        }
+
         @Test func `without TLS it is spoken where that is known before`() async throws {
             var configuration = CurlTransport.Configuration()
             configuration.httpVersion = .http2WithPriorKnowledge

@@ -54,6 +54,34 @@ extension IntegrationTests {
             }
         }
 
+        /// libcurl by itself would let anybody use a tunnel that somebody's credentials have opened.
+        @Test func `a tunnel is for those only who show the proxy the same credentials`() async throws {
+            struct Who: Decodable, Sendable {
+                let connection: Int
+            }
+            let root = try TestServer.named("tls-nginx").url
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .url(try #require(URL(string: try TestServer.named("proxy-basic").url)))
+            let transport = try CurlTransport(configuration: configuration)
+            let trust = TrustPolicy(authorities: try #require(try TestServer.named("tls-nginx").tls).ownAuthorityOnly())
+            func client(_ provider: BasicAuthenticationProvider?) -> WebServiceClient {
+                WebServiceClient(serviceRoot: root) {
+                    $0.transport = transport
+                    $0.trust = trust
+                    $0.proxyAuthenticationProvider = provider
+                }
+            }
+            let known = client(try credentials("proxy-basic"))
+            let first = try await known.get("/who").value(Who.self).connection
+            for provider in [nil, try credentials("proxy-basic", password: "wrong")] {
+                let stranger = client(provider)
+                let error = await #expect(throws: ServiceError.self) { try await stranger.get("/who").send() }
+                #expect(error?.response?.status == 407)
+            }
+            #expect(try await known.get("/who").value(Who.self).connection == first)
+            #expect(try await client(try credentials("proxy-basic")).get("/who").value(Who.self).connection == first)
+        }
+
         /// Whom the proxy's certificate comes from is another question than whom the server's does.
         @Test(arguments: ["httpbin", "tls-nginx"])
         func `a proxy over TLS is trusted by authorities of its own`(target: String) async throws {

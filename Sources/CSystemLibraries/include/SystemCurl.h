@@ -15,6 +15,9 @@ typedef struct csl_easy csl_easy;
 /// A set of transfers: libcurl's CURLM.
 typedef struct csl_multi csl_multi;
 
+/// Connections that some of a set's transfers share among themselves only: libcurl's CURLSH. They get it by CSL_OPTION_SHARE.
+typedef struct csl_share csl_share;
+
 /// What lets a set of transfers work.
 typedef struct csl_driver csl_driver;
 
@@ -113,6 +116,10 @@ int csl_multi_set_long(csl_multi *multi, long option, long value);
 int csl_multi_add(csl_multi *multi, csl_easy *easy);
 int csl_multi_remove(csl_multi *multi, csl_easy *easy);
 int csl_multi_perform(csl_multi *multi, int *running);
+/// NULL when there is no memory.
+csl_share *csl_share_new(void);
+/// Closes the connections, which no transfer has any more.
+void csl_share_free(csl_share *share);
 /// Waits for something to do, at most so many milliseconds.
 int csl_multi_poll(csl_multi *multi, int milliseconds);
 /// Ends the wait of csl_multi_poll, or the next one. Any thread may call it.

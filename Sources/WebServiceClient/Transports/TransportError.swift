@@ -60,7 +60,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The engine's own error.
     public let underlying: (any Error)?
     /// Whether the request went over a connection that was kept from an earlier exchange, and which ended before anything of an answer had
-    /// come: the server may have closed it just then. An idempotent request is sent once more by the chain (RFC 9112 §9.3.1).
+    /// come: the server may have closed it just then. Also where an HTTP/2 server says that it has taken nothing of the request. An idempotent
+    /// one is sent once more by the chain (RFC 9112 §9.3.1, RFC 9113 §8.7).
     public var isConnectionStale = false
 
     /// An error of that kind.

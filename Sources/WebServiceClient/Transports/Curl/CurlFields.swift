@@ -3,6 +3,8 @@ final class CurlFields: Sendable {
     /// The lines to the server, and those to the proxy that opens a tunnel to it.
     let lines: CurlLines
     let proxyLines: CurlLines?
+    /// What those have in common who show the proxy the same credentials; `nil` without any.
+    let proxyKey: Int?
     /// Whether the body's codings are to be undone; else it is delivered as it comes.
     let isDecoded: Bool
     /// The content codings that were there to be asked for.
@@ -25,11 +27,13 @@ final class CurlFields: Sendable {
     private init(_ request: borrowing ServiceRequest, codings: String?) throws(TransportError) {
         var lines = CurlLines.Text()
         var proxyLines = CurlLines.Text()
+        var proxyKey: Int?
         for field in request.headers {
             guard try RequestRules.admits(field, body: request.body) else { continue }
             switch field.name {
             case .proxyAuthorization:
                 proxyLines.append(field)
+                proxyKey = ProxyCredentials.key(field.value)
             case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
                 continue
             default:
@@ -43,6 +47,7 @@ final class CurlFields: Sendable {
         try Self.correct(&lines, for: request)
         self.lines = try CurlLines(lines)
         self.proxyLines = proxyLines.isEmpty ? nil : try CurlLines(proxyLines)
+        self.proxyKey = proxyKey
         self.codings = codings
     }
 

@@ -13,6 +13,8 @@ final class CurlHandle {
     private var isConfigured = false
     /// Whether something is set that the next exchange must not find.
     private var isSpecial = false
+    /// Whether it uses the connections of a pool.
+    private var isPooled = false
     /// Whether new connections may be made.
     private var connects = true
     /// Whether a connection that is being made is waited for, as it may take several exchanges.
@@ -52,10 +54,7 @@ final class CurlHandle {
         csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
-        if !settings.keepsConnections(to: exchange.request.origin) {
-            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
-            forbidReuse()
-        }
+        if !settings.keepsConnections(to: exchange.request.origin) { useOwnConnection() }
         let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
         guard needsHTTP1 || !isPlain(exchange) else { return }
         isSpecial = true
@@ -88,6 +87,11 @@ final class CurlHandle {
 
     /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
     func release() {
+        if isPooled {
+            // A reset leaves it as it is.
+            csl_easy_set_pointer(easy, CSL_OPTION_SHARE, nil)
+            isPooled = false
+        }
         if isSpecial {
             csl_easy_reset(easy)
             isSpecial = false
@@ -99,6 +103,18 @@ final class CurlHandle {
 
     /// Lets nothing of this exchange be known to the next one.
     func forget() { isSpecial = true }
+
+    /// Uses the connections of a pool, and no others.
+    func use(_ pool: OpaquePointer) {
+        isPooled = true
+        csl_easy_set_pointer(easy, CSL_OPTION_SHARE, UnsafeRawPointer(pool))
+    }
+
+    /// Makes a connection for the exchange, and closes it with that.
+    func useOwnConnection() {
+        csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+        forbidReuse()
+    }
 
     /// Closes the connection after the exchange.
     func forbidReuse() {

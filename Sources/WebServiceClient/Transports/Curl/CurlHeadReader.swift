@@ -150,8 +150,8 @@ struct CurlHeadReader {
     /// Whether `close` is among the options of a `Connection` field (RFC 9112 §9.6).
     private static func asksToClose(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
         value.split(separator: UInt8(ascii: ",")).contains { option in
-            let word = option.drop(while: isBlank).prefix { !isBlank($0) }
-            return word.count == 5 && word.elementsEqual("close".utf8) { $0 | 0x20 == $1 }
+            let words = option.split(whereSeparator: isBlank)
+            return words.count == 1 && words[0].elementsEqual("close".utf8) { $0 | 0x20 == $1 }
         }
     }
 

@@ -129,6 +129,7 @@ extension CurlLoop {
         if let lane = exchange.transfer.lane { lanes.began(lane) }
         do {
             try handle.prepare(for: exchange, settings)
+            keepApart(exchange, handle)
         } catch {
             exchange.abandon(error)
             return remove(exchange)
@@ -139,6 +140,15 @@ extension CurlLoop {
             exchange.abandon(TransportError(.other, "libcurl refuses the exchange: \(CurlFault.text(ofSet: result))."))
             return remove(exchange)
         }
+    }
+
+    /// Tunnels through a proxy are for those only who show it the same credentials.
+    private func keepApart(_ exchange: CurlExchange, _ handle: CurlHandle) {
+        let request = exchange.request
+        guard let key = request.fields.proxyKey, request.origin.scheme == "https", settings.proxyText != nil else { return }
+        guard let pool = pools.take(key) else { return handle.useOwnConnection() }
+        exchange.transfer.pool = key
+        handle.use(pool)
     }
 
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
@@ -164,6 +174,7 @@ extension CurlLoop {
         guard let handle = exchange.transfer.handle else { return }
         csl_multi_remove(multi, handle.easy)
         handle.release()
+        if let key = exchange.transfer.pool { pools.give(key) }
         if handles.count < Self.mostHandles { handles.append(handle) }
         if !exchange.transfer.hasHead { waitsNoMore(exchange) }
         exchange.transfer.handle = nil

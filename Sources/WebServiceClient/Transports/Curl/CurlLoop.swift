@@ -38,6 +38,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
+    /// Connections of those whom a proxy is to tell apart.
+    @exclusivity(unchecked) var pools = CurlPools()
     /// Those that end with this round, though libcurl would go on with them.
     @exclusivity(unchecked) var answered: [CurlExchange] = []
     /// Those that have refused HTTP/2 for a request, and get HTTP/1.1 from then on.
@@ -73,6 +75,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         csl_curl_enter()
         handles = []
+        pools.removeAll()
         csl_curl_leave()
         csl_driver_leave(driver)
     }

@@ -8,6 +8,8 @@ struct CurlTransfer {
     var lane: CurlLanes<CurlExchange>.Lane?
     /// libcurl's handle while the exchange is with libcurl.
     var handle: CurlHandle?
+    /// The loop's pool whose connections it uses; `nil` for those of all.
+    var pool: Int?
     /// Where the exchange stands in the loop's list.
     var index = 0
     /// The lines that have come.

@@ -84,9 +84,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (["Connection: close"], true), (["connection:\tkeep-alive , CLOSE"], true), (["Connection: close", "Connection: keep-alive"], true),
-        (["Connection: keep-alive"], false), (["Connection: closed, clos, close d"], false), (["Connection:"], false), ([], false),
-        (["Connection-Close: close"], false),
+        (["Connection: close"], true), (["connection:\tkeep-alive , CLOSE"], true),
+        (["Connection: close", "Connection: keep-alive"], true), (["Connection: keep-alive"], false),
+        (["Connection: closed, clos, close d"], false), (["Connection:"], false), ([], false), (["Connection-Close: close"], false),
     ])
     func `a connection that is closed behind the answer is told`(lines: [String], isClosing: Bool) {
         var reader = CurlHeadReader()
