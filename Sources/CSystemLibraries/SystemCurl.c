@@ -3,16 +3,16 @@
 
 #include "DynamicLibrary.h"
 #include "SystemCurlDriver.h"
+#include "SystemCurlExit.h"
 #include "SystemDescriptors.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 // libcurl's own types as far as they are read here, spelled by us.
@@ -127,24 +127,6 @@ static pthread_once_t opened = PTHREAD_ONCE_INIT;
 static const char *failure = "libcurl was not opened";
 static struct version_information *about;
 
-// How many threads are inside of libcurl, how deep this one is, and whether the process exits. A lock for readers and writers would do, but
-// the system's prefers readers: many loops keep a thread that exits waiting for longer than it may.
-static atomic_int inside;
-static _Thread_local int depth;
-static atomic_bool is_exiting;
-// Set before is_exiting.
-static pthread_t exiting;
-
-// From here no transfer goes on: who is inside leaves, and nobody gets in any more. The wait is bounded, since a process must end.
-static void stop_at_exit(void) {
-    enum { milliseconds = 5000 };
-    exiting = pthread_self();
-    atomic_store(&is_exiting, true);
-    // The thread that exits may be inside itself.
-    int own = depth > 0 ? 1 : 0;
-    for (int tenth = 0; tenth < milliseconds * 10 && atomic_load(&inside) > own; tenth++) usleep(100);
-}
-
 static bool find_curl(void *library) {
 #define FIND(result, name, parameters) && csl_library_find(library, "curl_" #name, &curl.name)
     return true CURL_FUNCTIONS(FIND);
@@ -166,7 +148,13 @@ static void open_library(void) {
 #endif
     void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) {
-        failure = "libcurl.so.4 isn't installed: install the package libcurl4 or libcurl";
+        // What the system says tells a library that isn't there from one that is of no use here.
+        const char *reason = dlerror();
+        static char text[400];
+        snprintf(
+            text, sizeof text, "libcurl.so.4 can't be opened (%s): install the package libcurl4 or libcurl",
+            reason ? reason : "no reason given");
+        failure = text;
         return;
     }
     if (!find_curl(library)) {
@@ -184,7 +172,7 @@ static void open_library(void) {
     }
     if (about->tls_version && strstr(about->tls_version, "OpenSSL/")) find_openssl(library);
     // After curl_global_init: handlers run last in, first out, and so before those of the TLS library.
-    atexit(stop_at_exit);
+    csl_curl_heed_exit();
     failure = NULL;
 }
 
@@ -401,96 +389,4 @@ csl_easy *csl_multi_next_done(csl_multi *multi, int *result) {
         return message->easy;
     }
     return NULL;
-}
-
-// A broken pipe is a result of the call that meets it. libcurl before 7.87 lets OpenSSL write to the socket by itself, which raises the
-// signal; on Apple's systems the socket is told not to.
-
-/// All but those by which a thread learns of its own faults: blocked, they end the process without a word, and no handler can tell where.
-static sigset_t signals_of_others(void) {
-    sigset_t signals;
-    sigfillset(&signals);
-    const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV, SIGSYS};
-    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&signals, faults[index]);
-    return signals;
-}
-
-static bool pipe_signal_is_pending(void) {
-    sigset_t pending;
-    return sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
-}
-
-void csl_signal_guard_begin(csl_signal_guard *guard) {
-    sigset_t others = signals_of_others();
-    if (pthread_sigmask(SIG_BLOCK, &others, &guard->before) != 0) sigfillset(&guard->before);
-    // One that wasn't blocked can't have waited.
-    guard->takes_pipe = sigismember(&guard->before, SIGPIPE) == 0 || !pipe_signal_is_pending();
-}
-
-void csl_signal_guard_end(const csl_signal_guard *guard) {
-#if !defined(__APPLE__)
-    if (guard->takes_pipe && pipe_signal_is_pending()) {
-        sigset_t pipe;
-        struct timespec now = {0, 0};
-        sigemptyset(&pipe);
-        sigaddset(&pipe, SIGPIPE);
-        sigtimedwait(&pipe, NULL, &now);
-    }
-#endif
-    pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
-}
-
-bool csl_curl_enter(void) {
-    if (depth++ > 0) return true;
-    // Counted before it is asked: either the thread that exits sees this one, or this one sees that the process exits.
-    atomic_fetch_add(&inside, 1);
-    if (!atomic_load(&is_exiting)) return true;
-    atomic_fetch_sub(&inside, 1);
-    depth--;
-    if (pthread_equal(pthread_self(), exiting)) return false;
-    for (;;) pause();
-}
-
-void csl_curl_leave(void) {
-    if (--depth == 0) atomic_fetch_sub(&inside, 1);
-}
-
-// Threads
-
-struct thread_start {
-    char name[16];
-    void (*run)(void *);
-    void *context;
-};
-
-static void *run_thread(void *argument) {
-    struct thread_start start = *(struct thread_start *)argument;
-    free(argument);
-#if defined(__APPLE__)
-    pthread_setname_np(start.name);
-#else
-    pthread_setname_np(pthread_self(), start.name);
-#endif
-    start.run(start.context);
-    return NULL;
-}
-
-bool csl_thread_start(const char *name, void (*run)(void *), void *context) {
-    struct thread_start *start = calloc(1, sizeof *start);
-    if (!start) return false;
-    strncpy(start->name, name, sizeof start->name - 1);
-    start->run = run;
-    start->context = context;
-    // Signals are the program's: a thread inherits the mask of its maker.
-    sigset_t others = signals_of_others(), before;
-    pthread_sigmask(SIG_SETMASK, &others, &before);
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    bool started = pthread_create(&thread, &attributes, run_thread, start) == 0;
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!started) free(start);
-    return started;
 }
