@@ -1,3 +1,4 @@
+public import Foundation
 public import WebServiceClient
 
 /// The suite of everything that a transport owes its callers, for the library's own transports and for yours.
@@ -30,6 +31,8 @@ public struct TransportConformance: Sendable {
     public let fatalGaps: [String: String]
 
     private let addedFields: Set<HTTPFields.Name>
+    private let servers: ConformanceServers?
+    private let proxied: (@Sendable (_ proxy: URL) throws -> any Transport)?
     private let limit: Duration
     private let makeTransport: @Sendable () throws -> any Transport
 
@@ -41,17 +44,22 @@ public struct TransportConformance: Sendable {
     ///   - fatalGaps: the names of cases whose failure would end the process, or hang it, with the reason. They are listed as gaps without
     ///     being run, so nobody finds out when they aren't gaps any more: look at them again with each new version of the engine.
     ///   - cases: the cases to run, by default all of the library's.
+    ///   - servers: the servers that speak TLS. Without them the cases that need one are skipped.
     ///   - limit: how long a case may take before it counts as hanging. Raise it on slow machines, and under sanitizers.
+    ///   - proxied: makes a transport like the others that goes through the proxy at a URL. Without it the cases on proxies are skipped.
     ///   - transport: makes a transport for each case, or gives the same one each time: the cases bear both.
     public init(
         addedFields: Set<HTTPFields.Name> = Self.usualAddedFields, knownGaps: [String: String] = [:],
-        fatalGaps: [String: String] = [:], cases: [ConformanceCase] = Self.cases, limit: Duration = .seconds(20),
+        fatalGaps: [String: String] = [:], cases: [ConformanceCase] = Self.cases, servers: ConformanceServers? = nil,
+        limit: Duration = .seconds(20), proxied: (@Sendable (_ proxy: URL) throws -> any Transport)? = nil,
         transport: @escaping @Sendable () throws -> any Transport
     ) {
         self.addedFields = addedFields
         self.knownGaps = knownGaps
         self.fatalGaps = fatalGaps
         self.cases = cases
+        self.servers = servers
+        self.proxied = proxied
         self.limit = limit
         makeTransport = transport
     }
@@ -103,7 +111,8 @@ public struct TransportConformance: Sendable {
             guard missing.isEmpty else {
                 return .skipped("The transport doesn't declare " + missing.descriptions.joined(separator: ", ") + ".")
             }
-            try await item.run(on: ConformanceSubject(transport: transport, addedFields: addedFields), within: limit)
+            let subject = ConformanceSubject(transport: transport, addedFields: addedFields, servers: servers, proxied: proxied)
+            try await item.run(on: subject, within: limit)
         } catch let skip as ConformanceSkip {
             return .skipped(skip.description)
         } catch {

@@ -163,8 +163,7 @@ extension IntegrationTests {
                 let transport = try #require(try engine.transport(to: server, http1Only: false))
                 let way = Way(transport: transport, server: server, trust: nil, speaksHTTP2: false)
                 let found = try await way.failure(try way.request("/hello.txt"))?.code
-                // URLSession has one error for all of them on Linux.
-                #expect(found == code || engine == .urlSession && code != nil && found == .tls, "\(name): \(String(describing: found))")
+                #expect(found == code, "\(name): \(String(describing: found))")
             }
         }
     }

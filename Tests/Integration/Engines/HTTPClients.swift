@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import Foundation
 import NIOSSL
 import WebServiceClient
 
@@ -22,6 +23,17 @@ enum HTTPClients {
             return client
         }
     }
+
+    /// A client that goes through a proxy; like the others, each lives as long as the process.
+    static func client(through proxy: URL) throws -> HTTPClient {
+        var configuration = try configuration(for: try TestServer.named("tls-nginx").tls)
+        configuration.proxy = .server(host: proxy.host() ?? "", port: proxy.port ?? 80)
+        let client = HTTPClient(configuration: configuration)
+        proxied.withLock { $0.append(client) }
+        return client
+    }
+
+    private static let proxied = Locked<[HTTPClient]>([])
 
     /// The configuration of such a client, whose TLS can be changed.
     static func configuration(

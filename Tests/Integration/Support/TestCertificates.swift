@@ -15,6 +15,7 @@ struct TestCertificates: Decodable, Sendable {
     let passphrase: String
     let otherClient: String
     let otherClientKey: String
+    let otherClientPKCS12: String
     let serverPin: String
     let intermediatePin: String
     let rootPin: String

@@ -1,10 +1,11 @@
+import Foundation
 import Testing
 import WebServiceClient
 import WebServiceTesting
 
 /// What libcurl keeps of what a transport owes, and what is known not to hold.
 @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here.")) struct CurlConformanceTests {
-    private static let suite = TransportConformance(limit: .seconds(300)) {
+    private static let suite = TransportConformance(limit: .seconds(300), proxied: CurlTransport.through) {
         try CurlTransport()
     }
 
@@ -26,8 +27,17 @@ import WebServiceTesting
     @Test(.atOnce(8), arguments: TransportConformance.cases)
     func `conforms where its callers' tasks run on its own thread`(_ item: ConformanceCase) async throws {
         let transport = try CurlTransport()
-        let suite = TransportConformance(limit: .seconds(300)) { transport }
+        let suite = TransportConformance(limit: .seconds(300), proxied: CurlTransport.through) { transport }
         _ = try await withTaskExecutorPreference(transport.taskExecutor) { try await suite.run(item, lacking: Self.lacking) }
     }
     #endif
+}
+
+extension CurlTransport {
+    /// A transport that goes through a proxy.
+    @Sendable fileprivate static func through(_ proxy: URL) throws -> any Transport {
+        var configuration = Configuration()
+        configuration.proxy = .url(proxy)
+        return try CurlTransport(configuration: configuration)
+    }
 }

@@ -50,10 +50,14 @@ import WebServiceTesting
     @Test(.atOnce(4), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
         #if canImport(FoundationNetworking)
         // Nothing beyond the plain exchange.
-        try await Self.suite.run(item, lacking: TransportCapabilities(rawValue: .max))
+        try await Self.suite.run(item, lacking: TransportCapabilities(rawValue: .max), isProxyless: true)
         #else
         try await Self.suite.run(
-            item, lacking: [.backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .connectDeadlines])
+            item,
+            lacking: [
+                .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .connectDeadlines, .proxyAuthentication,
+            ],
+            isProxyless: true)
         #endif
     }
 }

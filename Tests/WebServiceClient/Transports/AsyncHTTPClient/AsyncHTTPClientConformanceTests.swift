@@ -13,10 +13,16 @@ import WebServiceTesting
         "plain/chunks": "SwiftNIO's parser refuses some of the forms that chunks can have.",
         "targets/plain": "A path with escapes that are no UTF-8 is refused, since HTTPClient would send another.",
     ]
-    private static let suite = TransportConformance(knownGaps: knownGaps, limit: .seconds(300)) { AsyncHTTPClientEngine.transport }
+    private static let lacking: TransportCapabilities = [
+        .trailers, .metrics, .informationalResponses, .proxyAuthentication, .connectDeadlines, .pinning, .clientCertificates,
+        .clientCertificatesInPEM, .ownCertificateAuthorities, .minimumTLSVersion,
+    ]
+    private static let suite = TransportConformance(
+        knownGaps: knownGaps, limit: .seconds(300), proxied: AsyncHTTPClientEngine.through
+    ) { AsyncHTTPClientEngine.transport }
 
     @Test(.atOnce(8), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
-        try await Self.suite.run(item, lacking: [.trailers, .metrics, .informationalResponses, .proxyAuthentication, .connectDeadlines])
+        try await Self.suite.run(item, lacking: lacking)
     }
 }
 #endif

@@ -24,5 +24,17 @@ enum AsyncHTTPClientEngine {
     }()
 
     static let transport = AsyncHTTPClientTransport(suitable)
+
+    /// A transport over a client that goes through a proxy; like the others, each lives as long as the process.
+    @Sendable static func through(_ proxy: URL) throws -> any Transport {
+        var configuration = AsyncHTTPClientTransport.configuration
+        configuration.connectionPool.idleTimeout = .seconds(3)
+        configuration.proxy = .server(host: proxy.host() ?? "", port: proxy.port ?? 80)
+        let client = HTTPClient(configuration: configuration)
+        proxied.withLock { $0.append(client) }
+        return AsyncHTTPClientTransport(client)
+    }
+
+    private static let proxied = Locked<[HTTPClient]>([])
 }
 #endif

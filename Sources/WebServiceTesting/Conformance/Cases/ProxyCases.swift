@@ -1,0 +1,59 @@
+import Foundation
+import WebServiceClient
+
+/// What goes through a proxy in the clear.
+enum ProxyCases {
+    static let all = [
+        ConformanceCase("proxies/plain", "A plain request goes to the proxy, with its whole URL.", run: plain),
+        ConformanceCase("proxies/credentials", "Proxy-Authorization goes to the proxy as it is given.", run: credentials),
+        ConformanceCase(
+            "proxies/challenge", "A proxy's 407 is a response, with its challenge.", needing: .proxyAuthentication, run: challenge),
+        ConformanceCase("proxies/absent", "A proxy where nobody listens is cannotConnect.", run: absent),
+    ]
+
+    @Sendable private static func plain(_ subject: ConformanceSubject) async throws {
+        try await answering(with: .text("by proxy")) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            guard let url = URL(string: "http://service.invalid:8080/a%20b?c=d") else { throw TestingFailure("There is no such URL") }
+            try await subject.expect(200, "by proxy", for: ServiceRequest(url: url))
+            let request = try proxy.onlyRequest()
+            try demand(request.method, is: "GET", "The method")
+            try demand(request.target, is: "http://service.invalid:8080/a%20b?c=d", "The request's target")
+            try demand(request.fields["Host"], is: "service.invalid:8080", "Host")
+        }
+    }
+
+    @Sendable private static func credentials(_ subject: ConformanceSubject) async throws {
+        try await answering(with: .text("by proxy")) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
+            let fields: HTTPFields = ["Proxy-Authorization": "Basic YTpi", "Authorization": "Bearer server"]
+            try await subject.expect(200, "by proxy", for: ServiceRequest(url: url, headers: fields))
+            let request = try proxy.onlyRequest()
+            try demand(request.fields["Proxy-Authorization"], is: "Basic YTpi", "Proxy-Authorization")
+            try demand(request.fields["Authorization"], is: "Bearer server", "Authorization")
+        }
+    }
+
+    @Sendable private static func challenge(_ subject: ConformanceSubject) async throws {
+        let refusal = LoopbackResponse.text("who?", status: 407).with("Proxy-Authenticate", "Basic realm=\"p\"")
+        try await answering(with: refusal) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
+            let response = try await subject.expect(407, "who?", for: ServiceRequest(url: url))
+            try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
+            try demand(proxy.requests.count, is: 1, "The requests that reached the proxy")
+        }
+    }
+
+    @Sendable private static func absent(_ subject: ConformanceSubject) async throws {
+        let port = try LoopbackPort(.closed)
+        guard let proxy = URL(string: "http://127.0.0.1:\(port.number)") else { throw TestingFailure("There is no such URL") }
+        let subject = try subject.through(proxy)
+        for scheme in ["http", "https"] {
+            guard let url = URL(string: "\(scheme)://service.invalid/") else { throw TestingFailure("There is no such URL") }
+            try await subject.expect(.cannotConnect, for: ServiceRequest(url: url), scheme)
+        }
+        withExtendedLifetime(port) {}
+    }
+}

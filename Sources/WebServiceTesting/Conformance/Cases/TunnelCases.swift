@@ -1,0 +1,101 @@
+import Foundation
+import WebServiceClient
+
+/// Secure connections through a proxy, which sees nothing of them.
+enum TunnelCases {
+    static let all = [
+        ConformanceCase("tunnels/asked", "The proxy is asked by CONNECT, and learns nothing of the request.", run: asked),
+        ConformanceCase(
+            "tunnels/refused", "What a proxy answers in place of a tunnel never passes for the server's response: proxyRefused.",
+            run: refused),
+        ConformanceCase(
+            "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
+        ),
+        ConformanceCase("tunnels/through", "A server is reached and trusted through a tunnel.", run: through),
+        ConformanceCase(
+            "tunnels/credentials", "Credentials for the proxy open a tunnel.", needing: .proxyAuthentication, run: credentials),
+        ConformanceCase(
+            "tunnels/apart", "A tunnel isn't for those who don't show the proxy the credentials that have opened it.",
+            needing: .proxyAuthentication, run: apart),
+    ]
+
+    private static func secret() throws -> ServiceRequest {
+        guard let url = URL(string: "https://service.invalid/secret?token=hidden") else { throw TestingFailure("There is no such URL") }
+        let fields: HTTPFields = ["Authorization": "Bearer hidden", "Cookie": "a=hidden", "X-Own": "hidden"]
+        return ServiceRequest(method: .post, url: url, headers: fields, body: RequestBody(Data("hidden".utf8)))
+    }
+
+    @Sendable private static func asked(_ subject: ConformanceSubject) async throws {
+        try await answering(with: .status(403)) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            try await subject.expect(.proxyRefused, for: try secret())
+            let request = try proxy.onlyRequest()
+            try demand(request.method, is: "CONNECT", "The method")
+            try demand(request.target, is: "service.invalid:443", "The request's target")
+            try demand(!"\(request.fields) \(request.text)".contains("hidden"), "The proxy learns of the request: \(request.fields)")
+        }
+    }
+
+    @Sendable private static func refused(_ subject: ConformanceSubject) async throws {
+        let answers: [LoopbackResponse] = [
+            .text("no", status: 403), .text("no", status: 502), .text("moved", status: 302).with("Location", "https://evil.invalid/"),
+        ]
+        for (number, answer) in answers.enumerated() {
+            try await answering(with: answer) { proxy in
+                let subject = try subject.through(try proxy.url(""))
+                let error = try await subject.expect(.proxyRefused, for: try secret(), "Answer \(number)")
+                try demand(error.message.contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
+                try demand(!"\(error)".contains("hidden"), "The error tells of the request")
+            }
+        }
+    }
+
+    @Sendable private static func challenge(_ subject: ConformanceSubject) async throws {
+        let refusal = LoopbackResponse.text("who?", status: 407).with("Proxy-Authenticate", "Basic realm=\"p\"")
+        try await answering(with: refusal) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            var request = try secret()
+            request.headers["Proxy-Authorization"] = "Basic YTpi"
+            let (response, _) = try await subject.exchange(request)
+            try demand(response.status, is: 407, "Status")
+            try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel's refusal")
+            try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
+            try demand(try proxy.onlyRequest().fields["Proxy-Authorization"], is: "Basic YTpi", "Proxy-Authorization")
+        }
+    }
+
+    @Sendable private static func through(_ subject: ConformanceSubject) async throws {
+        let subject = try subject.through(try subject.need(\.proxy, "proxy"))
+        let servers = try subject.needServers()
+        for attempt in 1...2 { try await subject.expectAnswer(to: try subject.request(servers.secure), "Request \(attempt)") }
+        if let url = servers.expired {
+            try await subject.expectRefusal(.certificateExpired, of: try subject.request(url), "The expired one")
+        }
+    }
+
+    @Sendable private static func credentials(_ subject: ConformanceSubject) async throws {
+        let subject = try subject.through(try subject.need(\.challengingProxy, "challengingProxy"))
+        for attempt in 1...2 { try await subject.expectAnswer(to: try authorized(subject), "Request \(attempt)") }
+    }
+
+    @Sendable private static func apart(_ subject: ConformanceSubject) async throws {
+        let subject = try subject.through(try subject.need(\.challengingProxy, "challengingProxy"))
+        let url = try subject.needServers().secure
+        for _ in 0..<2 {
+            try await subject.expectAnswer(to: try authorized(subject))
+            for value in [nil, "Basic bm9ib2R5Om5vYm9keQ=="] {
+                var other = try subject.request(url)
+                other.headers["Proxy-Authorization"] = value
+                let (response, _) = try await subject.exchange(other)
+                try demand(response.status, is: 407, "Where a tunnel is open, status")
+                try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel's refusal")
+            }
+        }
+    }
+
+    private static func authorized(_ subject: ConformanceSubject) throws -> ServiceRequest {
+        var request = try subject.request(try subject.needServers().secure)
+        request.headers["Proxy-Authorization"] = try subject.need(\.proxyCredentials, "proxyCredentials")
+        return request
+    }
+}

@@ -1,0 +1,71 @@
+public import Foundation
+public import WebServiceClient
+
+/// The servers that a ``LoopbackServer`` can't be: they speak TLS, and are other people's. Given to a ``TransportConformance``, its cases on
+/// trust, client certificates, HTTP/2 and tunnels are run against them; a case without its server is skipped by name.
+///
+///     var servers = ConformanceServers(secure: url, chain: [leaf, intermediate, root], otherAuthority: other)
+///     servers.expired = URL(string: "https://127.0.0.1:8444/")
+///     let suite = TransportConformance(servers: servers) { MyTransport() }
+///
+/// Each URL is of scheme `https`, and answers GET and POST with a status of 200, whatever the body. The host is in the certificate, but for
+/// ``otherHost``.
+///
+/// A transport with ``TransportCapabilities/ownCertificateAuthorities`` is told by each request whom to trust. Another one must trust the root of
+/// the ``chain`` by itself, and not ``otherAuthority``: its own configuration says so, or the system's authorities.
+public struct ConformanceServers: Sendable {
+    /// A server with everything right, which offers HTTP/2 and HTTP/1.1.
+    public var secure: URL
+    /// Its certificates: its own, those of the intermediate authorities that it sends along, and the root, which it needn't send.
+    public var chain: [Certificate]
+    /// A root that has nothing to do with these servers, and isn't trusted.
+    public var otherAuthority: Certificate
+
+    /// Its certificate isn't valid any more; all else is right.
+    public var expired: URL?
+    /// Its certificate isn't valid yet.
+    public var notYetValid: URL?
+    /// Its certificate is for another host.
+    public var otherHost: URL?
+    /// Its certificate comes from the ``otherAuthority``, or another one that isn't trusted.
+    public var unknownIssuer: URL?
+    /// Its certificate vouches for itself.
+    public var selfSigned: URL?
+    /// It keeps back the intermediate certificate that vouches for its own.
+    public var incomplete: URL?
+    /// It speaks TLS 1.2, and nothing later.
+    public var oldTLS: URL?
+
+    /// It wants a client's certificate, and refuses others than ``identity``, in TLS or by a status from 400 on.
+    public var wantingIdentity: URL?
+    /// Who is let in there, in PKCS#12.
+    public var identity: ClientIdentity?
+    /// The same in PEM.
+    public var identityInPEM: ClientIdentity?
+    /// An identity from the ``otherAuthority``, in PKCS#12.
+    public var otherIdentity: ClientIdentity?
+    /// An identity in PKCS#12 with a wrong passphrase, which is the text `wrong-passphrase`.
+    public var lockedIdentity: ClientIdentity?
+
+    /// A forward proxy, by `http`, that lets anybody through to the ``secure`` server.
+    public var proxy: URL?
+    /// The same, for those only who send the ``proxyCredentials``: others get 407.
+    public var challengingProxy: URL?
+    /// The value of `Proxy-Authorization` that lets through there. It is never shown.
+    public var proxyCredentials: String?
+
+    /// Servers of which there is but the one with everything right.
+    public init(secure: URL, chain: [Certificate], otherAuthority: Certificate) {
+        self.secure = secure
+        self.chain = chain
+        self.otherAuthority = otherAuthority
+    }
+}
+
+extension ConformanceServers: CustomStringConvertible, CustomReflectable {
+    /// The URL of the secure server; credentials are never part of it.
+    public var description: String { "servers for conformance, such as \(secure.host() ?? "none"):\(secure.port ?? 443)" }
+
+    /// Shows the same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+extension IntegrationTests {
+    /// The cases of the conformance suite that want servers which speak TLS, and proxies: each engine, with nginx's and with Apache's.
+    @Suite struct EngineConformanceTests {
+        /// An engine and whose servers it meets.
+        struct Meeting: Sendable, CustomTestStringConvertible {
+            let engine: Engine
+            let site: String
+
+            var testDescription: String { "\(engine.testDescription) → \(site)" }
+        }
+
+        private static let areas = ["trust", "pins", "identities", "http2", "proxies", "tunnels"]
+        private static let cases = TransportConformance.cases.filter { item in areas.contains { item.name.hasPrefix($0 + "/") } }
+        /// An engine that knows the system's authorities only meets them where it trusts ours.
+        private static let meetings = Engine.all.filter { $0 != .urlSession || Route.isRootTrusted }
+            .flatMap { engine in ["nginx", "apache"].map { Meeting(engine: engine, site: $0) } }
+
+        @Test(arguments: meetings, cases) func conforms(meeting: Meeting, item: ConformanceCase) async throws {
+            let engine = meeting.engine
+            let server = try TestServer.named("tls-nginx")
+            let suite = TransportConformance(
+                knownGaps: engine.knownGaps, servers: try ConformanceServers.ours(of: meeting.site), limit: .seconds(300),
+                proxied: engine.proxied
+            ) { try #require(try engine.transport(to: server, http1Only: false)) }
+            guard case .skipped(let reason) = try await suite.check(item) else { return }
+            let isProxyless = engine.proxied == nil && reason.contains("can't be told a proxy")
+            let isIdle = item.name == "trust/undeclared" && reason.contains("declares all")
+            #expect(!item.capabilities.isDisjoint(with: engine.lacking) || isProxyless || isIdle, "\(item) was left out: \(reason)")
+        }
+    }
+}
+
+extension ConformanceServers {
+    /// The servers that `Tests/Integration/servers` has started, with nginx or Apache for what both have.
+    fileprivate static func ours(of site: String) throws -> ConformanceServers {
+        func url(_ name: String, at path: String = "/anything") throws -> URL {
+            try #require(URL(string: try TestServer.named(name).url + path))
+        }
+        let files = try #require(try TestServer.named("tls-nginx").tls)
+        var servers = ConformanceServers(
+            secure: try url("tls-\(site)"),
+            chain: try [files.server, files.intermediate, files.root].map { try TestCertificates.certificate($0) },
+            otherAuthority: try TestCertificates.certificate(files.otherRoot))
+        servers.expired = try url("tls-expired")
+        servers.notYetValid = try url("tls-not-yet-valid")
+        servers.otherHost = try url("tls-wrong-host")
+        servers.unknownIssuer = try url("tls-unknown-issuer")
+        servers.selfSigned = try url("tls-self-signed")
+        servers.incomplete = try url("tls-incomplete")
+        servers.oldTLS = try url("tls-nginx-12")
+        servers.wantingIdentity = try url("tls-client-\(site)")
+        servers.identity = try .pkcs12(file: URL(filePath: files.clientPKCS12), passphrase: files.passphrase)
+        servers.identityInPEM = try files.identity()
+        servers.otherIdentity = try .pkcs12(file: URL(filePath: files.otherClientPKCS12), passphrase: files.passphrase)
+        servers.lockedIdentity = try .pkcs12(file: URL(filePath: files.clientPKCS12), passphrase: "wrong-passphrase")
+        servers.proxy = try url("proxy", at: "")
+        let challenging = try TestServer.named("proxy-basic")
+        servers.challengingProxy = try url("proxy-basic", at: "")
+        servers.proxyCredentials = "Basic " + Data("\(challenging.user):\(challenging.password)".utf8).base64EncodedString()
+        return servers
+    }
+}
+
+extension Engine {
+    /// What the engine can't do, and declares.
+    fileprivate var lacking: TransportCapabilities {
+        switch self {
+        case .curl: []
+        case .urlSession: TransportCapabilities(rawValue: .max)
+        #if AsyncHTTPClient
+        case .asyncHTTPClient: Self.lackingOfHTTPClient
+        #endif
+        }
+    }
+
+    /// What it can't do, and no capability stands for.
+    fileprivate var knownGaps: [String: String] {
+        switch self {
+        case .curl, .urlSession: return [:]
+        #if AsyncHTTPClient
+        case .asyncHTTPClient:
+            let names = ["expired", "not-yet-valid", "unknown-issuer", "self-signed", "incomplete"]
+            return Dictionary(uniqueKeysWithValues: names.map { ("trust/\($0)", "HTTPClient has one error for all but another host.") })
+        #endif
+        }
+    }
+
+    /// Makes it go through a proxy; `nil` where it can't be told one.
+    fileprivate var proxied: (@Sendable (URL) throws -> any Transport)? {
+        switch self {
+        case .curl:
+            return { proxy in
+                var configuration = CurlTransport.Configuration()
+                configuration.proxy = .url(proxy)
+                return try CurlTransport(configuration: configuration)
+            }
+        case .urlSession: return nil
+        #if AsyncHTTPClient
+        case .asyncHTTPClient: return { AsyncHTTPClientTransport(try HTTPClients.client(through: $0)) }
+        #endif
+        }
+    }
+
+    #if AsyncHTTPClient
+    private static let lackingOfHTTPClient: TransportCapabilities = [
+        .proxyAuthentication, .pinning, .clientCertificates, .clientCertificatesInPEM, .ownCertificateAuthorities, .minimumTLSVersion,
+    ]
+    #endif
+}
