@@ -16,7 +16,7 @@ struct ErrorWrapper {
         let (kind, precise) = classify(error, stage: stage)
         return ServiceError(
             call: call, stage: precise, kind: kind, message: ServiceError.text(of: error), request: request.map(RequestSummary.init),
-            response: response, cause: error)
+            response: response, cause: (error as? RequestBodyError)?.underlying ?? error)
     }
 
     private func classify(_ error: any Error, stage: ServiceError.Stage) -> (ServiceError.Kind, ServiceError.Stage) {

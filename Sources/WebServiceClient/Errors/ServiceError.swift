@@ -82,7 +82,8 @@ extension ServiceError {
         public static let unknownEndpoint = Self(rawValue: "unknownEndpoint")
         /// An argument can't go where the table puts it; the cause is ``ArgumentError``.
         public static let argument = Self(rawValue: "argument")
-        /// The body can't be made from its argument; the cause is the encoder's own error.
+        /// The request's body can't be made from its argument, or not be read while it is sent; the cause is the encoder's own error,
+        /// ``RequestBodyError``, or what the body's own stream has thrown.
         public static let encoding = Self(rawValue: "encoding")
         /// The request can't be sent as it stands: its URL, method or a header is invalid.
         public static let request = Self(rawValue: "request")

@@ -34,7 +34,9 @@ struct Retry: Interceptor {
                 response.body.cancel()
                 delay = wait
                 reason = "status \(response.status)"
-            } catch let error as TransportError {
+            } catch let failure {
+                // What the body's stream got from a transport may pass, too.
+                guard let error = ((failure as? RequestBodyError)?.underlying ?? failure) as? TransportError else { throw failure }
                 if error.isConnectionStale, !hasMetStaleConnection, isReplayable, request.method.isIdempotent, !Task.isCancelled {
                     // No attempt of its own: the server has most likely never seen the request, and any policy would be worn out by it.
                     hasMetStaleConnection = true
@@ -44,7 +46,7 @@ struct Retry: Interceptor {
                 }
                 guard isRepeatable, policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,
                     let wait = allowed(backoff(policy, context.attempt), until: request.end)
-                else { throw error }
+                else { throw failure }
                 delay = wait
                 reason = error.code.rawValue
             }

@@ -63,6 +63,9 @@ public struct RequestBody: Sendable {
 
     /// A body that is made while it is sent.
     ///
+    /// What the stream throws ends a call with a ``ServiceError`` of kind ``ServiceError/Kind/encoding``, whose cause is that error.
+    /// Interceptors see a ``RequestBodyError`` with it underneath. ``Transport/send(_:)`` by itself throws it as it is.
+    ///
     /// - Parameters:
     ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has.
     ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
@@ -131,10 +134,14 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
 public struct RequestBodyError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
     public let message: String
+    /// What the body's own stream has thrown, where that is why: within a call. The stream of a request that is sent without a client isn't
+    /// looked into.
+    public let underlying: (any Error)?
 
     /// An error with that message.
-    public init(message: String) {
+    public init(message: String, underlying: (any Error)? = nil) {
         self.message = message
+        self.underlying = underlying
     }
 
     /// The message.

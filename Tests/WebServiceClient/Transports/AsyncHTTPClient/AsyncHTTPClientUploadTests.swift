@@ -45,5 +45,32 @@ import WebServiceClient
         #expect(status == 200)
         #expect(seen.withLock { $0 } <= 3)
     }
+
+    @Test func `what a body's own stream throws is told as the body's`() async throws {
+        let server = try RawServer { while $0.readRequest() != nil {} }
+        let body = RequestBody { AsyncThrowingStream { $0.finish(throwing: Refusal(reason: "the disk is gone")) } }
+        let request = try server.request(.post, body: body)
+        let root = try #require(request.origin).description
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: AsyncHTTPClientTransport.configuration)
+        let transport = AsyncHTTPClientTransport(http)
+        let client = WebServiceClient(serviceRoot: root) { $0.transport = transport }
+        // The client has to be shut down, whatever happens.
+        let (error, direct) = await (
+            serviceError { try await watched { _ = try await client.post("/").body(body).send() } },
+            Self.failure { try await watched { _ = try await transport.send(request) } }
+        )
+        try await http.shutdown()
+        #expect(error?.kind == .encoding && error?.stage == .transport && error?.cause is Refusal, "\(String(describing: error))")
+        #expect(direct is Refusal)
+    }
+
+    private static func failure(_ body: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
 }
 #endif
