@@ -103,13 +103,22 @@ struct ResponseReader: Sendable {
             case 407: " Check the proxy's credentials."
             case 404: " Check the service root and the route \(endpoint.plan.route)."
             case 405: " Check the method \(endpoint.plan.method) of the endpoint."
-            case 413, 414, 431: " An argument of \(endpoint.plan.key) is too long for the server."
+            case 413: tooLong("The body is too large", put: "into it", otherwise: "send less, or in parts")
+            case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
+            case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
             case 300..<400: " The redirect was not followed."
             default: ""
             }
         return error(
             .status, stage: .status, "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)",
             body: body)
+    }
+
+    /// Arguments are to blame where the endpoint has some; what a call without an entry sends is before its author's eyes.
+    private func tooLong(_ fault: String, put: String, otherwise: String) -> String {
+        let plan = endpoint.plan
+        let isByArguments = plan.label == nil && plan.names.count > 0
+        return " \(fault) for the server: \(isByArguments ? "see what an argument of \(plan.key) puts \(put)" : otherwise)."
     }
 
     private func refused(by cause: any Error, body: Data) -> ServiceError {

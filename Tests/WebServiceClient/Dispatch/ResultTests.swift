@@ -138,6 +138,21 @@ import WebServiceTesting
         #expect(error.response?.body == Data("why".utf8))
     }
 
+    @Test(arguments: [(413, "body"), (414, "URL"), (431, "headers")])
+    func `What is too long for the server is named as the call has it`(status: Int, part: String) async throws {
+        let client = Store.stubbed(.status(status)).client
+        let declared = try #require(await serviceError { _ = try await client.item(id: 1) })
+        #expect(declared.message.contains("argument of item(id:)") && declared.message.contains(part), "\(declared.message)")
+        // Without arguments there is none to blame.
+        for error in [
+            await serviceError { _ = try await client.count }, await serviceError { try await client.post("/x").body("y").send() },
+            await serviceError { try await client.request(link: #require(URL(string: "https://api.test/x"))).send() },
+        ] {
+            let message = try #require(error?.message)
+            #expect(!message.contains("call(") && !message.contains("argument") && message.contains(part), "\(message)")
+        }
+    }
+
     @Test func `A body over the bound is an error`() async throws {
         for answer in [StubAnswer.text("123456"), .pieces([Data("123".utf8), Data("456".utf8)])] {
             let (client, _) = Store.stubbed(answer) { $0.bodyLimit = 5 }
