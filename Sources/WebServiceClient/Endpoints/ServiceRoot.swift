@@ -42,17 +42,4 @@ struct ServiceRoot: Sendable {
         return TableFault(
             kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
     }
-
-    private static func problem(in text: String) -> (String, String)? {
-        let example = "write it like \"https://api.example.com/v1\""
-        guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {
-            return ("holds blanks, controls or characters beyond ASCII", "percent-encode the path and write the host in punycode")
-        }
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return ("has no scheme", example) }
-        guard scheme == "http" || scheme == "https" else { return ("has the scheme \"\(scheme)\"", "use https or http") }
-        guard Origin(url) != nil else { return ("has no host", example) }
-        guard url.user == nil, url.password == nil else { return ("holds credentials", "give them to an authentication provider") }
-        guard url.fragment == nil else { return ("has a fragment, which is never sent", "take it out") }
-        return nil
-    }
 }

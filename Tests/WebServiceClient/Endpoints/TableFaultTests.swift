@@ -103,6 +103,36 @@ import WebServiceTesting
         #expect(Sloppy(serviceRoot: "https://a.test").verify().map(\.kind) == [.badHeader])
     }
 
+    @Test(arguments: [
+        ("http://::1:42185", "http://[::1]:42185"), ("https://2001:db8::1/v1", "https://[2001:db8::1]"), ("http://::1", "http://[::1]"),
+        ("HTTP://fe80::1:8080/x?y", "http://[fe80::1]:8080"), ("http://::ffff:192.0.2.1:80", "http://[::ffff:192.0.2.1]:80"),
+    ])
+    func `An address of version 6 without brackets is told how to be written`(root: String, right: String) throws {
+        let fault = try #require(WebServiceClient(serviceRoot: root).verify().first)
+        #expect(fault.kind == .badServiceRoot && fault.problem.contains("IPv6") && fault.fix.contains("\"\(right)"), "\(fault)")
+    }
+
+    @Test(arguments: [
+        "http://host:99999", "http://host:65536/x", "https://[::1]:70000", "http://host:0", "http://host:123456789012345678901?x",
+        "https://%%0%%.test:99999",
+    ])
+    func `A port that there can't be is a fault of the root`(root: String) throws {
+        let fault = try #require(WebServiceClient(serviceRoot: root).verify().first)
+        #expect(fault.kind == .badServiceRoot && fault.problem.contains("port") && fault.fix.contains("65535"), "\(fault)")
+    }
+
+    @Test(arguments: ["api.test/v1", "http://ho st", "http://host:port/x", "http://", "http://[::1", "://x"])
+    func `A root is told what it lacks`(root: String) throws {
+        let fault = try #require(WebServiceClient(serviceRoot: root).verify().first)
+        let isWithoutScheme = root == "api.test/v1" || root == "://x"
+        #expect(fault.kind == .badServiceRoot && fault.problem.contains("no scheme") == isWithoutScheme, "\(fault)")
+    }
+
+    @Test(arguments: ["http://[::1]:42185", "https://host:65535/", "http://host:1", "http://host:/x", "https://a.test/x:99999?y=::1"])
+    func `Roots with addresses and ports are fine`(root: String) {
+        #expect(WebServiceClient(serviceRoot: root).verify().isEmpty)
+    }
+
     @Test func `References of every modifier are checked`() {
         #expect(faults(of: .get("/").query(.argument(1)), key: "a()").map(\.kind) == [.unknownArgument])
         #expect(faults(of: .get("/").query("q", .argument("nam")), key: "a(name:)").first?.fix.contains("\"name\"") == true)
