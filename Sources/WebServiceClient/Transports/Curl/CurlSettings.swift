@@ -9,6 +9,8 @@ struct CurlSettings: Sendable {
     let configuration: CurlTransport.Configuration
     /// Who vouches for an https proxy, in PEM, where that isn't just the system.
     private let proxyAuthorities: [UInt8]?
+    /// The hosts that aren't reached through the configuration's proxy.
+    private let proxyExceptions: String
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
 
@@ -30,6 +32,7 @@ struct CurlSettings: Sendable {
         self.configuration = configuration
         self.lingering = lingering
         try configuration.proxy.check()
+        proxyExceptions = try configuration.proxy.exceptions(for: library)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
@@ -103,9 +106,9 @@ struct CurlSettings: Sendable {
             csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
             // Else libcurl asks the environment for exceptions with each exchange.
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
-        case .url(let url, let exceptions):
+        case .url(let url, _):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
-            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, exceptions.joined(separator: ","))
+            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions)
         }
     }
 

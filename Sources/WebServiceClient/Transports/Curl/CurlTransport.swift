@@ -43,7 +43,7 @@ public final class CurlTransport: Transport {
     /// A transport with connections of its own.
     ///
     /// - Throws: ``CurlUnavailable`` when libcurl isn't there or too old, ``TransportError`` when it can't do what the trust policy and
-    ///   the proxy's authorities ask for, or the proxy can't be one.
+    ///   the proxy's authorities ask for, or the proxy or one of its exceptions can't be one.
     public init(configuration: Configuration = Configuration()) throws {
         let library = try CurlLibrary.open()
         settings = try CurlSettings(library: library, configuration: configuration)

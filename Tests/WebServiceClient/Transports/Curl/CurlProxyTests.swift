@@ -97,6 +97,62 @@ struct CurlProxyTests {
         #expect(seen.withLock { $0.isEmpty })
     }
 
+    @Test(arguments: [
+        ("[::1]", "[::1]"), ("::1", "[::1]"), ("*.localhost", "a.localhost"), (".localhost", "a.localhost"), ("LOCALHOST.", "localhost"),
+        ("*", "127.0.0.1"), ("a.test, localhost", "localhost"), ("[0:0:0:0:0:0:0:1]", "[::1]"),
+    ])
+    func `Exceptions are taken however they are commonly written`(exception: String, host: String) async throws {
+        // Nobody listens there: whoever is asked, the proxy would answer.
+        let deaf = try DeafPort()
+        let seen = Locked<[RawRequest]>([])
+        let proxy = try proxy(seen, answer: "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+        let transport = try transport(proxy, exceptions: ["other.test", exception])
+        let url = try #require(URL(string: "http://\(host):\(deaf.number)/"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await watched { try await transport.send(ServiceRequest(url: url)) }
+        }
+        #expect(error?.code == .cannotConnect || error?.code == .hostNotFound, "\(String(describing: error))")
+        #expect(seen.withLock { $0.isEmpty })
+        // Nobody else is excepted, but by the one for all.
+        guard exception != "*" else { return }
+        let beside = try #require(URL(string: "http://nonlocalhost:\(deaf.number)/"))
+        #expect(try await watched { try await transport.send(ServiceRequest(url: beside)) }.status == 500)
+    }
+
+    @Test(arguments: [
+        "host:8080", "[::1]:8080", "127.0.0.1:80", "a*.test", "*foo.test", "http://host.test", "host.test/path", "[::1", "::g",
+        "bücher.test", "10.0.0.0/33", "10.0.0/8", "::1/129", "fe80::1%eth0", "*.*", "[*]", "[host]", ".", "10.0.0.0/", "host_[1]",
+    ])
+    func `An exception that nothing would match is refused, by its name`(exception: String) throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:1")), exceptions: ["fine.test", exception])
+        let error = #expect(throws: TransportError.self) { _ = try CurlTransport(configuration: configuration) }
+        #expect(error?.code == .badRequest && error?.message.contains("\"\(exception)\"") == true, "\(String(describing: error))")
+        #expect(error?.message.contains("fine.test") == false)
+    }
+
+    @Test func `A proxy among its own exceptions doesn't show its password`() throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:1")), exceptions: ["http://ada:s3cret@proxy.test:1"])
+        let error = #expect(throws: TransportError.self) { _ = try CurlTransport(configuration: configuration) }
+        #expect(error?.message.contains("s3cret") == false && error?.message.contains("proxy.test") == true)
+    }
+
+    @Test func `A network of addresses is an exception where the library knows such`() async throws {
+        let library = try CurlLibrary.open()
+        let seen = Locked<[RawRequest]>([])
+        let proxy = try proxy(seen, answer: "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+        let server = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        guard library.versionNumber >= 0x07_56_00 else {
+            #expect(throws: TransportError.self) { _ = try self.transport(proxy, exceptions: ["127.0.0.0/8"]) }
+            return
+        }
+        let transport = try transport(proxy, exceptions: ["127.0.0.0/8", "[fd00::]/8"])
+        let request = try server.request()
+        #expect(try await watched { try await transport.send(request) }.status == 200)
+        #expect(seen.withLock { $0.isEmpty })
+    }
+
     /// libcurl quotes the URL.
     @Test func `what is said of a proxy that can't be used holds no password`() async throws {
         var configuration = CurlTransport.Configuration()

@@ -1,0 +1,64 @@
+extension CurlTransport.Proxy {
+    /// The hosts that aren't reached through a proxy, as libcurl takes them (CURLOPT_NOPROXY). What it would pass over without a word is
+    /// written as it wants it, or refused: a call would go to the proxy that shouldn't.
+    ///
+    /// - Throws: ``TransportError`` with `badRequest`, and with `unsupported` for networks where the library knows none.
+    func exceptions(for library: CurlLibrary) throws(TransportError) -> String {
+        guard case .url(_, let exceptions) = self else { return "" }
+        var hosts: [String] = []
+        for exception in exceptions {
+            // Commas and blanks part the entries of a list, which is what environments hold.
+            for entry in exception.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
+                // It means all hosts only where it stands alone.
+                if entry == "*" { return "*" }
+                guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry) }
+                guard !host.contains("/") || library.knowsNetworks else {
+                    throw TransportError(
+                        .unsupported,
+                        "libcurl \(library.version) takes no networks such as \"\(entry)\" for exceptions of a proxy: name hosts, or use 7.86."
+                    )
+                }
+                hosts.append(host)
+            }
+        }
+        return hosts.joined(separator: ",")
+    }
+
+    /// A name, with or without `*.` or `.` before it and a dot behind, or an address, with or without brackets.
+    private static func host(_ entry: Substring) -> String? {
+        if entry.hasPrefix("["), entry.hasSuffix("]") {
+            return IPAddress.version6(String(entry.dropFirst().dropLast()))
+        }
+        // In the form that libcurl gives the host of a URL: it compares texts.
+        guard !entry.contains(":") else { return IPAddress.version6(String(entry)) }
+        var name = entry.hasPrefix("*.") ? entry.dropFirst(2) : entry.hasPrefix(".") ? entry.dropFirst() : entry
+        if name.hasSuffix(".") { name.removeLast() }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isOfName) } ? String(name) : nil
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// An address with a number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1).
+    private static func network(_ entry: Substring) -> String? {
+        let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bits = Int(parts[1]), let address = host(parts[0]) else { return nil }
+        let most = IPAddress.isVersion4(address) ? 32 : IPAddress.isVersion6(address) ? 128 : 0
+        return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
+    }
+
+    private static func unfit(_ entry: Substring) -> TransportError {
+        let shown = entry.lastIndex(of: "@").map { SecretMask.mask + entry[$0...] } ?? String(entry)
+        return TransportError(
+            .badRequest,
+            "The proxy's exception \"\(shown)\" would match no host: write a host alone, without scheme, port and path, such as "
+                + "example.com (with all that ends in .example.com), 192.0.2.1, ::1 or 10.0.0.0/8; names beyond ASCII in punycode.")
+    }
+}
