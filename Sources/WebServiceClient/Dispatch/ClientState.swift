@@ -78,12 +78,12 @@ final class ClientState: Sendable {
     ///
     /// - Throws: ``ServiceError`` when the table has faults or no such entry.
     func endpoint(for function: String) throws -> ResolvedEndpoint {
-        if !faults.isEmpty { throw tableError() }
+        if !faults.isEmpty { throw tableError(faults, call: identity(function)) }
         if let endpoint = endpoints[function] { return endpoint }
         if let endpoint = named.withLock({ $0[function] }) { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
             let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
-            guard faults.isEmpty else { throw tableError(faults) }
+            guard faults.isEmpty else { throw tableError(faults, call: identity(function)) }
             let endpoint = resolve(plan, isDeclared: true)
             named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
             return endpoint
@@ -103,11 +103,17 @@ final class ClientState: Sendable {
             configuration: configuration, isDeclared: isDeclared)
     }
 
-    func tableError(_ found: [TableFault]? = nil) -> ServiceError {
-        let faults = TableFaults(client: clientName, faults: found ?? faults)
-        return ServiceError(
-            call: CallIdentity(client: clientName, key: "verify()", route: ""), stage: .declaration, kind: .table,
-            message: faults.description, cause: faults)
+    /// The error of a call that isn't made because of faults.
+    ///
+    /// - Parameter isOwn: whether the faults are the call's own.
+    func tableError(_ found: [TableFault], call: CallIdentity, isOwn: Bool = false) -> ServiceError {
+        let faults = TableFaults(client: clientName, faults: found, call: isOwn ? call.key : nil)
+        return ServiceError(call: call, stage: .declaration, kind: .table, message: faults.description, cause: faults)
+    }
+
+    /// The identity of a declared call, also where it can't be made.
+    private func identity(_ function: String) -> CallIdentity {
+        CallIdentity(client: clientName, key: function, route: SecretMask.text(ofURL: table.plans[function]?.route ?? ""))
     }
 
     private func unknown(_ function: String) -> ServiceError {

@@ -14,9 +14,8 @@ extension ServiceCall {
                 reason: "the call gives no value for it. "
                     + (isPosition ? "Give it behind the route" : "Add .argument(\"\(placeholder)\", …) to the call")
                     + ", or give the client a service root without placeholders.")
-            let call = CallIdentity(
-                client: state.clientName, key: key ?? "\(descriptor.method) \(descriptor.route.text)", route: route ?? "")
-            throw ServiceError(call: call, stage: .binding, kind: .argument, message: cause.description, cause: cause)
+            throw ServiceError(
+                call: identity(in: state), stage: .binding, kind: .argument, message: cause.description, cause: cause)
         }
         return root
     }

@@ -182,16 +182,27 @@ public struct ServiceCall: Sendable {
 
     private func dispatcher() throws -> Dispatcher {
         let state = client.state
-        if !state.faults.isEmpty { throw state.tableError() }
+        if !state.faults.isEmpty { throw state.tableError(state.faults, call: identity(in: state)) }
         let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
         let root = try root(of: state, for: name)
         var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
-        plan.label = key ?? "\(descriptor.method) \(descriptor.route.text)"
+        plan.label = label
         if let route { plan.route = route }
         faults += CapabilityCheck.faults(
             plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
-        guard faults.isEmpty else { throw state.tableError(faults) }
+        guard faults.isEmpty else {
+            let call = identity(in: state)
+            throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)
+        }
         return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
+    }
+
+    private var label: String { key ?? "\(descriptor.method) \(descriptor.route.text)" }
+
+    /// The call's identity, also where it can't be made.
+    func identity(in state: ClientState) -> CallIdentity {
+        CallIdentity(
+            client: state.clientName, key: SecretMask.text(ofURL: label), route: SecretMask.text(ofURL: route ?? descriptor.route.text))
     }
 
     private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {

@@ -1,4 +1,4 @@
-/// One fault of a client's table: which key, what is wrong, how to mend it.
+/// One fault of a client's table or its configuration: which key, what is wrong, how to mend it.
 public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of faults.
     public enum Kind: String, Sendable, CaseIterable {
@@ -43,22 +43,39 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     /// How to mend it.
     public let fix: String
 
+    /// The same fault under another key.
+    func under(_ key: String) -> TableFault {
+        TableFault(kind: kind, key: key, problem: problem, fix: fix)
+    }
+
     /// Key, problem and fix in a line.
     public var description: String {
         (key.map { "\"\($0)\": " } ?? "") + problem + "; " + fix
     }
 }
 
-/// All faults of a client's table. It is the cause of the error that a call to a faulty client throws.
+/// All faults of a client's table and of its configuration, or of a call that stands in no table. It is the cause of the error that a call to
+/// a faulty client throws.
 public struct TableFaults: Error, Sendable, CustomStringConvertible {
     /// The client's type.
     public let client: String
     /// The faults, in the table's order.
     public let faults: [TableFault]
+    /// The call whose own the faults are, where it stands in no table.
+    var call: String?
 
-    /// The faults, one a line.
+    /// What is at fault, and the faults, one a line.
     public var description: String {
-        "The table of \(client) has \(faults.count == 1 ? "a fault" : "\(faults.count) faults"):\n"
+        "\(subject) \(faults.count == 1 ? "a fault" : "\(faults.count) faults"):\n"
             + faults.map { "  - \($0)" }.joined(separator: "\n")
+    }
+
+    /// A service root or a trust policy stands in no table: whoever reads of one looks in vain there.
+    private var subject: String {
+        if let call { return "The call \(call) of \(client) has" }
+        let ofConfiguration = faults.count { $0.key == nil }
+        guard ofConfiguration > 0 else { return "The table of \(client) has" }
+        return ofConfiguration == faults.count
+            ? "The configuration of \(client) has" : "The table and the configuration of \(client) have"
     }
 }

@@ -3,7 +3,7 @@ enum TrustCheck {
     /// What can't be right in the policy of these settings themselves.
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
         (settings.trust?.faults ?? []).map { fault in
-            TableFault(kind: .badTrust, key: key, problem: "the trust policy can't be right", fix: fault)
+            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(owner(key)) can't be right", fix: fault)
         }
     }
 
@@ -13,7 +13,10 @@ enum TrustCheck {
         guard !missing.isEmpty else { return nil }
         return TableFault(
             kind: .missingCapability, key: key,
-            problem: "the trust policy needs what the transport can't do: \(missing.descriptions.joined(separator: ", "))",
+            problem: "the trust policy\(owner(key)) needs what the transport can't do: \(missing.descriptions.joined(separator: ", "))",
             fix: "give the client a transport that can, such as CurlTransport, or take it out of the policy")
     }
+
+    /// Whose policy it is, where no key says so.
+    private static func owner(_ key: String?) -> String { key == nil ? " of the client or the class" : "" }
 }

@@ -76,7 +76,8 @@ extension ServiceError {
         /// The kind's name.
         public var description: String { rawValue }
 
-        /// The client's table has faults; the cause is ``TableFaults``.
+        /// The client's table, its configuration (service root, headers, trust, what the transport can do) or the call's own description has
+        /// faults; the cause is ``TableFaults``.
         public static let table = Self(rawValue: "table")
         /// The table has no entry of that name.
         public static let unknownEndpoint = Self(rawValue: "unknownEndpoint")

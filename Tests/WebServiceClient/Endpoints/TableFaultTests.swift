@@ -133,6 +133,26 @@ import WebServiceTesting
         #expect(WebServiceClient(serviceRoot: root).verify().isEmpty)
     }
 
+    @Test func `Whether the table or the configuration is at fault is said, and of which call`() async throws {
+        let rooted = try #require(await serviceError { _ = try await Store.stubbed(root: "ftp://api.test").client.item(id: 1) })
+        #expect(rooted.message.hasPrefix("The configuration of Store has a fault:\n") && rooted.call.key == "item(id:)", "\(rooted)")
+        #expect(rooted.description.hasPrefix("Store.item(id:): ") && rooted.call.route == "/items/%%id%%")
+        let rootless = Store.stubbed(root: "ftp://api.test").client
+        let adHoc = try #require(await serviceError { try await rootless.get("/x?token=s3cret").send() })
+        #expect(adHoc.call.key == "GET /x?token=<masked>" && adHoc.kind == .table, "\(adHoc)")
+        let nobody = Store.stubbed(configure: { $0.trust = TrustPolicy(authorities: .only([])) }).client
+        let trusting = try #require(await serviceError { _ = try await nobody.item(id: 1) })
+        #expect(trusting.message.hasPrefix("The configuration of Store has a fault:\n") && trusting.message.contains("trust policy"))
+        class Wild: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable { ["a(id:)": .get("/a")] }
+            func b() async throws { try await call() }
+        }
+        let table = try #require(await serviceError { try await Wild(serviceRoot: "https://api.test").b() })
+        #expect(table.message.hasPrefix("The table of Wild has a fault:\n") && table.call.key == "b()")
+        let both = try #require(await serviceError { try await Wild(serviceRoot: "api.test").b() })
+        #expect(both.message.hasPrefix("The table and the configuration of Wild have 2 faults:\n"), "\(both)")
+    }
+
     @Test func `References of every modifier are checked`() {
         #expect(faults(of: .get("/").query(.argument(1)), key: "a()").map(\.kind) == [.unknownArgument])
         #expect(faults(of: .get("/").query("q", .argument("nam")), key: "a(name:)").first?.fix.contains("\"name\"") == true)
