@@ -8,12 +8,23 @@ enum DecodingErrorText {
         case .valueNotFound(let type, let context):
             return "\(type) is needed and null was found\(place(context))"
         case .typeMismatch(let type, let context):
-            return "\(type) is needed and something else was found\(place(context)): \(context.debugDescription)"
+            let text = context.debugDescription
+            // The library's own decoders say what is needed, others often don't.
+            guard text.contains(" is needed") else {
+                return "\(type) is needed and something else was found\(place(context))" + (text.isEmpty ? "" : ": \(text)")
+            }
+            return placed(text, context)
         case .dataCorrupted(let context):
-            return context.debugDescription + place(context)
+            return placed(context.debugDescription, context)
         @unknown default:
             return String(describing: error)
         }
+    }
+
+    /// A sentence with the place at its end: the full stop is behind that, if anywhere.
+    private static func placed(_ text: String, _ context: DecodingError.Context) -> String {
+        let place = place(context)
+        return (text.hasSuffix(".") && !place.isEmpty ? String(text.dropLast()) : text) + place
     }
 
     private static func place(_ context: DecodingError.Context) -> String {

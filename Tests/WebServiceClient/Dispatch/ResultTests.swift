@@ -104,6 +104,14 @@ import WebServiceTesting
         #expect(!error.description.contains("cause:"))
     }
 
+    @Test(arguments: [#"[{"id":"x","name":"n"}]"#, #"[{"id":null,"name":"n"}]"#, #"[{"id":1.5,"name":"n"}]"#, "{}"])
+    func `What is needed is said once`(body: String) async throws {
+        let error = try #require(await serviceError { _ = try await Store.stubbed(.json(body)).client.items(page: nil) })
+        #expect(error.message.components(separatedBy: " needed").count == 2 || error.message.contains("1.5"), "\(error.message)")
+        #expect(!error.message.contains(".:") && !error.message.contains(". at"), "\(error.message)")
+        if body != "{}" { #expect(error.message.contains("[0].id"), "\(error.message)") }
+    }
+
     // MARK: Statuses
 
     private final class Picky: WebServiceClient, @unchecked Sendable {
