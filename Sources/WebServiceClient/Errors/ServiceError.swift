@@ -86,7 +86,7 @@ extension ServiceError {
         /// The request's body can't be made from its argument, or not be read while it is sent; the cause is the encoder's own error,
         /// ``RequestBodyError``, or what the body's own stream has thrown.
         public static let encoding = Self(rawValue: "encoding")
-        /// The request can't be sent as it stands: its URL, method or a header is invalid.
+        /// The request can't be sent as it stands: its URL, its method, a header or the body's length is invalid.
         public static let request = Self(rawValue: "request")
         /// An interceptor ended the call; the cause is its error.
         public static let interceptor = Self(rawValue: "interceptor")

@@ -67,7 +67,8 @@ public struct RequestBody: Sendable {
     /// Interceptors see a ``RequestBodyError`` with it underneath. ``Transport/send(_:)`` by itself throws it as it is.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has.
+    ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has. A negative
+    ///     one is an error when the body is sent.
     ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
     ///   - open: makes the stream; called once for each sending.
     public init(

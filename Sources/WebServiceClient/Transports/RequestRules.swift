@@ -36,6 +36,18 @@ enum RequestRules {
         }
     }
 
+    /// Refuses a body that says of itself that it is shorter than nothing: an engine would wait for its end, or trap.
+    static func check(_ body: RequestBody?) throws(TransportError) {
+        guard let fault = fault(of: body) else { return }
+        throw TransportError(.badRequest, fault)
+    }
+
+    /// What is wrong with a body, whatever engine sends it.
+    static func fault(of body: RequestBody?) -> String? {
+        guard let length = body?.length, length < 0 else { return nil }
+        return "The length of the request's body is \(length): give the number of its bytes, or nil where it isn't known."
+    }
+
     /// Refuses a field that would break out of its line, or that frames the message, which is the transport's own affair.
     ///
     /// - Returns: whether the field goes out; a right `Content-Length` doesn't, since the engine writes it.

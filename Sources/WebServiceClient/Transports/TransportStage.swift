@@ -39,6 +39,8 @@ struct TransportStage: Sendable {
         guard request.method.isValid else {
             throw InvalidRequest(message: "\"\(request.method)\" is no method: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
         }
+        // Also for transports that don't look.
+        if let fault = RequestRules.fault(of: request.body) { throw InvalidRequest(message: fault) }
     }
 
     private static func check(_ headers: HTTPFields) throws {

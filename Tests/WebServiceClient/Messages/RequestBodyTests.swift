@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import WebServiceClient
+import WebServiceTesting
 
 #if canImport(Darwin)
 import Darwin
@@ -17,6 +18,24 @@ import Musl
         #expect(RequestBody(segments: [.file(file, length: .max), .data(Data([1])), .data(Data([1]))]).length == nil)
         #expect(RequestBody(segments: [.file(file, length: -5), .data(Data([1]))]).length == 1)
         #expect(RequestBody(segments: []).length == 0)
+    }
+
+    @Test(arguments: ["stub", "libcurl", "URLSession"])
+    func `A negative length is an error when the body is sent`(engine: String) async throws {
+        let transports: [String: (any Transport)?] = [
+            "stub": StubTransport(), "libcurl": CurlTransport.shared, "URLSession": URLSessionTransport.shared,
+        ]
+        guard let transport = transports[engine] ?? nil else { return }
+        let server = try RawServer { while $0.readRequest() != nil {} }
+        let body = RequestBody(length: -5) { AsyncThrowingStream { $0.finish() } }
+        let request = try server.request(.post, "/", body: body)
+        if engine != "stub" {
+            let direct = await #expect(throws: TransportError.self) { try await watched { _ = try await transport.send(request) } }
+            #expect(direct?.code == .badRequest && direct?.message.contains("-5") == true, "\(String(describing: direct))")
+        }
+        let client = WebServiceClient(serviceRoot: try #require(request.origin).description) { $0.transport = transport }
+        let error = try #require(await serviceError { try await watched { _ = try await client.post("/").body(body).send() } })
+        #expect(error.message.contains("-5") && error.message.contains("length"), "\(error)")
     }
 
     @Test func `A pipe is no file: its length would say that it is empty`() throws {

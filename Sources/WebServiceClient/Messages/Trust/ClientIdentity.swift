@@ -26,8 +26,13 @@ public struct ClientIdentity: Sendable, Hashable {
     ///   - chain: the client's certificate first, then its issuers'. Keys among them are left out.
     ///   - key: the private key; what else stands there is left out, so that one file may hold both.
     ///   - passphrase: what the key is encrypted with.
-    /// - Throws: ``CertificateError`` when a certificate or the key isn't there, or the key is encrypted and there is no passphrase.
+    /// - Throws: ``CertificateError`` when a certificate or the key isn't there, the two are swapped, or the key is encrypted and there is no passphrase.
     public static func pem(chain: Data, key: Data, passphrase: String? = nil) throws(CertificateError) -> ClientIdentity {
+        guard !areSwapped(chain: [UInt8](chain), key: [UInt8](key)) else {
+            throw CertificateError(
+                message: "Chain and key seem to be swapped: the chain holds a private key and no certificate, and the key a certificate "
+                    + "and no private key. Give them the other way round.")
+        }
         let certificates = try Certificate.certificates(in: chain)
         let keys = try PEMText.blocks(in: [UInt8](key)).filter { $0.label.hasSuffix("PRIVATE KEY") }
         guard let block = keys.first, keys.count == 1 else {
@@ -82,6 +87,14 @@ public struct ClientIdentity: Sendable, Hashable {
         } catch {
             throw CertificateError(message: "\(file.lastPathComponent): \(error.message)")
         }
+    }
+
+    private static func areSwapped(chain: [UInt8], key: [UInt8]) -> Bool {
+        func holds(_ bytes: [UInt8]) -> (certificate: Bool, key: Bool) {
+            let labels = (try? PEMText.blocks(in: bytes))?.map(\.label) ?? []
+            return (labels.contains { $0.hasSuffix("CERTIFICATE") }, labels.contains { $0.hasSuffix("PRIVATE KEY") })
+        }
+        return holds(chain) == (certificate: false, key: true) && holds(key) == (certificate: true, key: false)
     }
 
     /// Encrypted by PKCS#8 (RFC 5958 §3), or the old way with a header (RFC 1421 §4.6.1.1).

@@ -24,6 +24,7 @@ struct AsyncHTTPClientRequest {
         let url = request.url.absoluteURL
         host = try RequestRules.origin(of: url).authority
         try RequestRules.check(request.method)
+        try RequestRules.check(request.body)
         try Self.checkPath(of: url)
         var outgoing = HTTPClientRequest(url: url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)

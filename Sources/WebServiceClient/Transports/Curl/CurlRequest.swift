@@ -56,6 +56,7 @@ struct CurlRequest: Sendable {
     }
 
     private static func upload(of request: ServiceRequest) throws(TransportError) -> Upload {
+        try RequestRules.check(request.body)
         guard let body = request.body else {
             return request.method.usuallyHasBody ? .bytes(Data()) : .none
         }

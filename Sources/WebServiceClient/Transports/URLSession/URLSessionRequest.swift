@@ -56,6 +56,7 @@ struct URLSessionRequest {
     }
 
     private static func checkedBody(of request: ServiceRequest) throws(TransportError) -> RequestBody? {
+        try RequestRules.check(request.body)
         guard let body = request.body else { return nil }
         guard request.method == .get || request.method == .head || request.method == "TRACE" else { return body }
         guard body.length == 0 else {

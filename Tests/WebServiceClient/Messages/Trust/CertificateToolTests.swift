@@ -64,6 +64,8 @@ struct CertificateToolTests {
         _ = try await openssl("rsa", "-in", "k.pem", "-aes128", "-traditional", "-out", "t.pem", "-passout", "pass:s3cret")
         let file = { (name: String) in folder.url.appending(path: name) }
         #expect(try ClientIdentity.pem(chainFile: file("c.pem"), keyFile: file("k.pem")).description.contains("client"))
+        let swapped = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chainFile: file("k.pem"), keyFile: file("c.pem")) }
+        #expect(swapped?.message.contains("c.pem") == true && swapped?.message.contains("swapped") == true, "\(swapped?.message ?? "")")
         _ = try ClientIdentity.pkcs12(file: file("i.p12"), passphrase: "s3cret")
         for name in ["e.pem", "t.pem"] {
             _ = try ClientIdentity.pem(chainFile: file("c.pem"), keyFile: file(name), passphrase: "s3cret")

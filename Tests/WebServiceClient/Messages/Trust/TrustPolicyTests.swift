@@ -97,6 +97,11 @@ import Testing
         #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: key, key: key) }
         let none = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: chain, key: chain) }
         #expect(none?.message.contains("0 private keys") == true)
+        let swapped = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: key, key: chain) }
+        #expect(swapped?.message.contains("swapped") == true && none?.message.contains("swapped") == false)
+        // One of the two may be right: the other one is told.
+        let both = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: key, key: key + Data("\n".utf8) + chain) }
+        #expect(both?.message.contains("swapped") == false && both?.message.contains("no certificate") == true)
         #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: chain, key: key + Data("\n".utf8) + key) }
         #expect(throws: CertificateError.self) { try ClientIdentity.pkcs12(Data([0x30, 0x03, 0x02, 0x01, 0x03])) }
         #expect(throws: CertificateError.self) { try ClientIdentity.pkcs12(Data()) }
