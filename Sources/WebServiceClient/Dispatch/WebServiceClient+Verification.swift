@@ -17,7 +17,11 @@ extension WebServiceClient {
         return verify() + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
     }
 
-    /// Lists every fault of this client: its table with its profile, its service root, and what its transport can't do.
+    /// Lists every fault of this client: its table with its profile, its service root, its trust policy, and what its transport can't do.
+    ///
+    /// The faults are told once for each configuration, by whichever comes first of this and a call: to ``Configuration/diagnostics`` as a
+    /// warning, and where the package is built for debugging to standard error as well, since an error that somebody catches may stay
+    /// unseen there. Release builds print nothing.
     public func verify() -> [TableFault] {
         state.faults
     }

@@ -39,7 +39,8 @@ open class WebServiceClient: @unchecked Sendable {
     ///   - serviceRoot: what relative routes are joined to; empty takes the class's ``EndpointDefaults/serviceRoot``.
     ///   - configure: sets what else there is to set.
     ///
-    /// Nothing is checked here: ``verify()-instance`` lists every fault, and the first call throws them.
+    /// Nothing is checked here: ``verify()-instance`` lists every fault, and the first call throws them. Whichever comes first also tells them
+    /// to the diagnostics, and in debug builds to standard error.
     public init(serviceRoot: String = "", configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configuration.serviceRoot = serviceRoot
