@@ -43,6 +43,17 @@ struct CurlMetrics: Sendable {
         port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
     }
 
+    /// Where libcurl cuts texts of addresses off: it has room for the longest of version 6, and a socket's path may be longer.
+    private static let longestText = 45
+
+    /// Host and port, or the path of a Unix-domain socket, for which libcurl tells the scheme's port; `nil` for a path that it may have cut.
+    private var address: String? {
+        if host.isEmpty { return nil }
+        if IPAddress.isVersion4(host) { return "\(host):\(port)" }
+        if IPAddress.isVersion6(host) { return "[\(host)]:\(port)" }
+        return host.utf8.count < Self.longestText ? host : nil
+    }
+
     /// The same as a value of the interface.
     var value: ExchangeMetrics {
         var metrics = ExchangeMetrics()
@@ -56,7 +67,7 @@ struct CurlMetrics: Sendable {
         metrics.bytesSent = bytesSent
         metrics.bytesReceived = bytesReceived
         metrics.isConnectionReused = isReused
-        if !host.isEmpty { metrics.remoteAddress = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+        metrics.remoteAddress = address
         metrics.tlsVersion = tlsVersion
         return metrics
     }

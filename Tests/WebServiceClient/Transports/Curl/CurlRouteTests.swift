@@ -88,6 +88,25 @@ struct CurlRouteTests {
         }
     }
 
+    @Test func `metrics name the socket that the exchange went over`() async throws {
+        let path = "/tmp/\(UUID().uuidString.prefix(13)).sock"
+        defer { unlink(path) }
+        let server = try RawServer(unixPath: path) { Self.answer($0, "socket") }
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = path
+        let transport = try CurlTransport(configuration: configuration)
+        let request = ServiceRequest(url: try #require(URL(string: "http://service.example/")))
+        for isReused in [false, true] {
+            let metrics = try await watched {
+                let response = try await transport.send(request)
+                _ = try await response.body.collect(upTo: 1000)
+                return response.report?.metrics
+            }
+            #expect(metrics?.isConnectionReused == isReused && metrics?.remoteAddress == path, "\(metrics?.remoteAddress ?? "none")")
+        }
+        withExtendedLifetime(server) {}
+    }
+
     @Test func `a SOCKS proxy is asked for the address, or for the name`() async throws {
         let socks = try Socks()
         let (resolving, asking) = (try Self.url("socks5", socks.server), try Self.url("socks5h", socks.server))
