@@ -58,3 +58,16 @@ public struct EndpointDefaults: Sendable {
         return copy
     }
 }
+
+extension EndpointDefaults: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Service root and headers, secrets masked.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "EndpointDefaults") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["serviceRoot": SecretMask.text(ofURL: serviceRoot), "headers": headers])
+    }
+}

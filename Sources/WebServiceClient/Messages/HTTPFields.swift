@@ -130,10 +130,3 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
 }
-
-extension HTTPFields: CustomStringConvertible {
-    /// The fields line by line, the values of those that carry secrets replaced by `<masked>`.
-    public var description: String {
-        map { "\($0.name): \(SecretMask.text(of: $0))" }.joined(separator: "\n")
-    }
-}

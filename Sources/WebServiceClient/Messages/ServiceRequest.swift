@@ -87,7 +87,7 @@ public struct ServiceRequest: Sendable {
     }
 }
 
-extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible {
+extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Method, URL and fields, secrets masked.
     public var description: String {
         let head = "\(method) \(SecretMask.text(of: url))"
@@ -96,4 +96,10 @@ extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible 
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// Method, URL, fields and body, secrets masked: not even a dump shows them.
+    public var customMirror: Mirror {
+        let body = body.map(\.description) ?? "nil"
+        return Mirror(self, children: ["method": method, "url": SecretMask.text(of: url), "headers": headers, "body": body])
+    }
 }

@@ -40,3 +40,17 @@ public struct ServiceResponse<Value> {
 }
 
 extension ServiceResponse: Sendable where Value: Sendable {}
+
+extension ServiceResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The value, and of the response status, URL and fields, secrets masked. The value shows what its type shows.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceResponse") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``: not even a dump shows what the URL or the fields hide.
+    public var customMirror: Mirror {
+        let url = SecretMask.text(of: url)
+        return Mirror(self, children: ["value": value, "status": status, "url": url, "headers": headers, "duration": duration])
+    }
+}

@@ -40,3 +40,19 @@ public struct TransportResponse: Sendable {
         self.isTunnelRefusal = isTunnelRefusal
     }
 }
+
+extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status, URL and fields, secrets masked.
+    public var description: String {
+        let head = "\(status) from \(SecretMask.text(of: url))"
+        return headers.isEmpty ? head : head + "\n" + headers.description
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Status, URL and fields, secrets masked: not even a dump shows them.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["status": status, "url": SecretMask.text(of: url), "headers": headers])
+    }
+}

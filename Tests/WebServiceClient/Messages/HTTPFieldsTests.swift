@@ -40,6 +40,23 @@ import Testing
         #expect(fields.description.contains("Bearer") && fields.description.contains("a/b"))
     }
 
+    @Test func `Nothing that can be printed of fields shows a secret`() {
+        let fields: HTTPFields = [
+            "Authorization": "Bearer s3cret", "Cookie": "s3cret", "Proxy-Authorization": "Basic s3cret", "Accept": "a/b",
+        ]
+        let lines = HTTPFields(Array(fields))
+        for value in [fields, lines, Array(fields), fields[0], [fields]] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains("s3cret") && text.contains("Authorization"), "\(text)")
+            }
+        }
+        var dumped = ""
+        dump(fields, to: &dumped)
+        #expect(dumped.contains("Bearer") && dumped.contains("a/b"), "\(dumped)")
+    }
+
     @Test(arguments: ["", "a b", "a:b", "ü", "a\n"]) func `What is no token is no name`(text: String) {
         #expect(!HTTPFields.Name(text).isValid)
     }
