@@ -161,7 +161,7 @@ final class RawConnection {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        var patience = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -226,7 +226,7 @@ final class RawConnection {
         return Data(pending.prefix(count))
     }
 
-    /// Waits until the client closes. `false` when it didn't within half a minute.
+    /// Waits until the client closes. `false` when it didn't within five minutes: on a busy machine its task may wait as long as others run.
     func waitForClose() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {

@@ -142,15 +142,6 @@ extension CurlLoop {
         }
     }
 
-    /// Tunnels through a proxy are for those only who show it the same credentials.
-    private func keepApart(_ exchange: CurlExchange, _ handle: CurlHandle) {
-        let request = exchange.request
-        guard let key = request.fields.proxyKey, request.origin.scheme == "https", settings.proxyText != nil else { return }
-        guard let pool = pools.take(key) else { return handle.useOwnConnection() }
-        exchange.transfer.pool = key
-        handle.use(pool)
-    }
-
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         var error = exchange.transfer.fault
@@ -194,6 +185,8 @@ extension CurlLoop {
 
     private func metrics(of exchange: CurlExchange, _ handle: CurlHandle, isComplete: Bool) -> CurlMetrics {
         let waited = (exchange.transfer.begun ?? exchange.started) - exchange.started
-        return CurlMetrics(handle.easy, waited: waited, tlsVersion: exchange.transfer.tlsVersion, isComplete: isComplete)
+        return CurlMetrics(
+            handle.easy, waited: waited, tlsVersion: exchange.transfer.tlsVersion, unixSocket: settings.configuration.unixSocket,
+            isComplete: isComplete)
     }
 }

@@ -13,6 +13,7 @@ struct CurlMetrics: Sendable {
     private var host = ""
     private var port = 0
     private var tlsVersion: String?
+    private var unixSocket: String?
     /// From the moment the transport took the request on to the one libcurl got it.
     private var waited = Duration.zero
     private var isComplete = false
@@ -22,9 +23,12 @@ struct CurlMetrics: Sendable {
 
     /// Asks a transfer.
     ///
-    /// - Parameter isComplete: whether the transfer has ended.
-    init(_ easy: OpaquePointer, waited: Duration, tlsVersion: String?, isComplete: Bool) {
+    /// - Parameters:
+    ///   - unixSocket: where all connections go, if not to hosts.
+    ///   - isComplete: whether the transfer has ended.
+    init(_ easy: OpaquePointer, waited: Duration, tlsVersion: String?, unixSocket: String?, isComplete: Bool) {
         self.waited = waited
+        self.unixSocket = unixSocket
         self.tlsVersion = tlsVersion
         self.isComplete = isComplete
         let isReused = csl_easy_get_long(easy, CSL_INFO_NEW_CONNECTIONS) == 0
@@ -43,15 +47,10 @@ struct CurlMetrics: Sendable {
         port = csl_easy_get_long(easy, CSL_INFO_REMOTE_PORT)
     }
 
-    /// Where libcurl cuts texts of addresses off: it has room for the longest of version 6, and a socket's path may be longer.
-    private static let longestText = 45
-
-    /// Host and port, or the path of a Unix-domain socket, for which libcurl tells the scheme's port; `nil` for a path that it may have cut.
+    /// Host and port; the path of a Unix-domain socket, of which libcurl tells the beginning only, with the port of the scheme.
     private var address: String? {
         if host.isEmpty { return nil }
-        if IPAddress.isVersion4(host) { return "\(host):\(port)" }
-        if IPAddress.isVersion6(host) { return "[\(host)]:\(port)" }
-        return host.utf8.count < Self.longestText ? host : nil
+        return unixSocket ?? (host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)")
     }
 
     /// The same as a value of the interface.
