@@ -47,8 +47,9 @@ import WebServiceClient
     }
 
     @Test func `what a body's own stream throws is told as the body's, and a negative length by itself`() async throws {
+        struct DiskError: Error {}
         let server = try RawServer { while $0.readRequest() != nil {} }
-        let body = RequestBody { AsyncThrowingStream { $0.finish(throwing: Refusal(reason: "the disk is gone")) } }
+        let body = RequestBody { AsyncThrowingStream { $0.finish(throwing: DiskError()) } }
         let shortened = RequestBody(length: -5) { AsyncThrowingStream { $0.finish() } }
         let request = try server.request(.post, body: body)
         let root = try #require(request.origin).description
@@ -57,13 +58,14 @@ import WebServiceClient
         let client = WebServiceClient(serviceRoot: root) { $0.transport = transport }
         // The client has to be shut down, whatever happens.
         let (error, direct, negative) = await (
-            serviceError { try await watched { _ = try await client.post("/").body(body).send() } },
+            Self.failure { try await watched { _ = try await client.post("/").body(body).send() } },
             Self.failure { try await watched { _ = try await transport.send(request) } },
             Self.failure { try await watched { _ = try await transport.send(server.request(.post, body: shortened)) } }
         )
         try await http.shutdown()
-        #expect(error?.kind == .encoding && error?.stage == .transport && error?.cause is Refusal, "\(String(describing: error))")
-        #expect(direct is Refusal)
+        let told = error as? ServiceError
+        #expect(told?.kind == .encoding && told?.stage == .transport && told?.cause is DiskError, "\(String(describing: error))")
+        #expect(direct is DiskError)
         #expect((negative as? TransportError)?.message.contains("-5") == true, "\(String(describing: negative))")
     }
 

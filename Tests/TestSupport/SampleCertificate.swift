@@ -1,10 +1,8 @@
-import Foundation
-
-@testable import WebServiceClient
+package import WebServiceClient
 
 /// A certificate that was made by the openssl program for these tests, and what that program says of it.
-enum SampleCertificate {
-    static let pem = """
+package enum SampleCertificate {
+    package static let pem = """
         -----BEGIN CERTIFICATE-----
         MIIBsTCCAVegAwIBAgIUTysLaDa34ph1/SIOddBNylihb/AwCgYIKoZIzj0EAwIw
         LTEUMBIGA1UECgwLRXhhbXBsZSBMdGQxFTATBgNVBAMMDEV4YW1wbGUgUm9vdDAg
@@ -20,22 +18,14 @@ enum SampleCertificate {
         """
 
     /// What looks like a private key from outside, and is none.
-    static let key = """
+    package static let key = """
         -----BEGIN PRIVATE KEY-----
         VGhpcyBpcyBubyBrZXk7IGl0IG9ubHkgc3RhbmRzIHdoZXJlIG9uZSB3b3VsZCBzdGFuZC4=
         -----END PRIVATE KEY-----
         """
 
-    static let pin = "9ZNRW3YxDjzTemDth107WT+lnIdNdyQ1OjkvGXbv4no="
-    static let fingerprint = "5a2de4fb9e45c95a05262246b639f1e59e54466c9056d129f9ac9faef3fc6c16"
+    package static let pin = "9ZNRW3YxDjzTemDth107WT+lnIdNdyQ1OjkvGXbv4no="
+    package static let fingerprint = "5a2de4fb9e45c95a05262246b639f1e59e54466c9056d129f9ac9faef3fc6c16"
 
-    static func certificate() throws -> Certificate { try Certificate(pem: pem) }
-
-    /// Certificates that differ in their keys and names. They are made from the sample's bytes, so that nothing in them is signed.
-    static func variant(_ number: UInt8) throws -> Certificate {
-        var bytes = try certificate().bytes
-        let key = try CertificateLayout(bytes).subjectPublicKeyInfo
-        bytes[key.upperBound - 1] ^= number
-        return try Certificate(bytes: bytes)
-    }
+    package static func certificate() throws -> Certificate { try Certificate(pem: pem) }
 }
