@@ -22,7 +22,7 @@ import WebServiceTesting
     ) { AsyncHTTPClientEngine.transport }
 
     @Test(.atOnce(8), arguments: TransportConformance.cases) func conforms(_ item: ConformanceCase) async throws {
-        try await Self.suite.run(item, lacking: lacking)
+        try await Self.suite.run(item, lacking: Self.lacking)
     }
 }
 #endif
