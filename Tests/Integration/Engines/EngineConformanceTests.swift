@@ -85,7 +85,12 @@ extension Engine {
         #if AsyncHTTPClient
         case .asyncHTTPClient:
             let names = ["expired", "not-yet-valid", "unknown-issuer", "self-signed", "incomplete"]
-            return Dictionary(uniqueKeysWithValues: names.map { ("trust/\($0)", "HTTPClient has one error for all but another host.") })
+            let reason = "HTTPClient has one error for all but another host."
+            var gaps = Dictionary(uniqueKeysWithValues: names.map { ("trust/\($0)", reason) })
+            gaps["tunnels/faults"] = reason
+            gaps["proxies/plain"] = "HTTPClient asks for a tunnel also where the request isn't secure."
+            gaps["proxies/credentials"] = gaps["proxies/plain"]
+            return gaps
         #endif
         }
     }

@@ -12,6 +12,7 @@ enum TunnelCases {
             "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
         ),
         ConformanceCase("tunnels/through", "A server is reached and trusted through a tunnel.", run: through),
+        ConformanceCase("tunnels/faults", "A certificate's faults are told through a tunnel, too.", run: faults),
         ConformanceCase(
             "tunnels/credentials", "Credentials for the proxy open a tunnel.", needing: .proxyAuthentication, run: credentials),
         ConformanceCase(
@@ -68,9 +69,12 @@ enum TunnelCases {
         let subject = try subject.through(try subject.need(\.proxy, "proxy"))
         let servers = try subject.needServers()
         for attempt in 1...2 { try await subject.expectAnswer(to: try subject.request(servers.secure), "Request \(attempt)") }
-        if let url = servers.expired {
-            try await subject.expectRefusal(.certificateExpired, of: try subject.request(url), "The expired one")
-        }
+    }
+
+    @Sendable private static func faults(_ subject: ConformanceSubject) async throws {
+        let url = try subject.need(\.expired, "expired")
+        let subject = try subject.through(try subject.need(\.proxy, "proxy"))
+        try await subject.expectRefusal(.certificateExpired, of: try subject.request(url))
     }
 
     @Sendable private static func credentials(_ subject: ConformanceSubject) async throws {

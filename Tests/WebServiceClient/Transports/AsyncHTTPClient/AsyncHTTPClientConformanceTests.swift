@@ -11,6 +11,8 @@ import WebServiceTesting
         "fields/response-latin1": "SwiftNIO reads values as UTF-8 and repairs what is none.",
         "fields/response-many": "SwiftNIO's parser reads no head of that size.",
         "plain/chunks": "SwiftNIO's parser refuses some of the forms that chunks can have.",
+        "proxies/plain": "HTTPClient asks for a tunnel also where the request isn't secure.",
+        "proxies/credentials": "As proxies/plain: the credentials stand within the tunnel.",
         "targets/plain": "A path with escapes that are no UTF-8 is refused, since HTTPClient would send another.",
     ]
     private static let lacking: TransportCapabilities = [
