@@ -61,7 +61,7 @@ import WebServiceTesting
             passed == [
                 "trust/right", "trust/added", "pins/chain", "pins/backup", "pins/other-host", "identities/pkcs12", "identities/pem",
                 "identities/unasked",
-                "http2/many", "http2/cancelled", "tunnels/credentials",
+                "http2/many", "http2/cancelled", "tunnels/through", "tunnels/credentials",
             ], "\(passed)")
     }
 
