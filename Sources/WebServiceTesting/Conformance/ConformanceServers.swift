@@ -14,7 +14,7 @@ public import WebServiceClient
 /// A transport with ``TransportCapabilities/ownCertificateAuthorities`` is told by each request whom to trust. Another one must trust the root of
 /// the ``chain`` by itself, and not ``otherAuthority``: its own configuration says so, or the system's authorities.
 public struct ConformanceServers: Sendable {
-    /// A server with everything right, which offers HTTP/2 and HTTP/1.1.
+    /// A server with everything right, which offers TLS 1.3 and 1.2, HTTP/2 and HTTP/1.1, and keeps connections.
     public var secure: URL
     /// Its certificates: its own, those of the intermediate authorities that it sends along, and the root, which it needn't send.
     public var chain: [Certificate]
@@ -36,6 +36,10 @@ public struct ConformanceServers: Sendable {
     /// It speaks TLS 1.2, and nothing later.
     public var oldTLS: URL?
 
+    /// The ``secure`` server where it answers a POST with a body in which the posted letters stand as they were, such as an echo, or
+    /// httpbin's `/anything`.
+    public var echo: URL?
+
     /// It wants a client's certificate, and refuses others than ``identity``, in TLS or by a status from 400 on.
     public var wantingIdentity: URL?
     /// Who is let in there, in PKCS#12.
@@ -46,6 +50,8 @@ public struct ConformanceServers: Sendable {
     public var otherIdentity: ClientIdentity?
     /// An identity in PKCS#12 with a wrong passphrase, which is the text `wrong-passphrase`.
     public var lockedIdentity: ClientIdentity?
+    /// The certificates of ``identityInPEM`` with a private key that isn't theirs, in PEM.
+    public var mismatchedIdentity: ClientIdentity?
 
     /// A forward proxy, by `http`, that lets anybody through to the ``secure`` server.
     public var proxy: URL?

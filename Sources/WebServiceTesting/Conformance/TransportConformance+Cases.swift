@@ -3,8 +3,7 @@ extension TransportConformance {
     public static let cases: [ConformanceCase] = [
         PlainCases.all, FieldCases.all, TargetCases.all, RestraintCases.all, InterimCases.all, UploadCases.all, UploadFailureCases.all,
         DownloadCases.all, TruncationCases.all, MalformedCases.all, ConnectionCases.all, RepetitionCases.all, DeadlineCases.all,
-        UploadDeadlineCases.all, CancellationCases.all, CompressionCases.all, TrustCases.all, PinCases.all, IdentityCases.all,
-        HTTP2Cases.all,
-        ProxyCases.all, TunnelCases.all,
+        UploadDeadlineCases.all, CancellationCases.all, CompressionCases.all, PolicyCases.all, TrustCases.all, PinCases.all,
+        IdentityCases.all, HTTP2Cases.all, ProxyCases.all, TunnelCases.all,
     ].flatMap { $0 }
 }

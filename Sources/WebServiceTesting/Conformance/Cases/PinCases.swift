@@ -88,10 +88,11 @@ enum PinCases {
     @Sendable private static func plain(_ subject: ConformanceSubject) async throws {
         try await answering(with: .text("plain")) { server in
             var request = try server.request()
-            let pin = CertificatePin.publicKey(sha256: Data(repeating: 1, count: 32).base64EncodedString())
-            request.trust = TrustPolicy(pins: ["127.0.0.1": [pin]])
+            request.trust = TrustPolicy(pins: ["127.0.0.1": [.conformance]])
             try await subject.expect(.badRequest, for: request)
             try demand(server.requests.count, is: 0, "The requests that reached the server")
+            request.trust = TrustPolicy(pins: ["other.example": [.conformance]])
+            try await subject.expect(200, "plain", for: request, "Where another host has pins")
         }
     }
 }

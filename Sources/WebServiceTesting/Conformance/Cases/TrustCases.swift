@@ -18,9 +18,8 @@ enum TrustCases {
             ConformanceCase(
                 "trust/minimum-version", "Below the minimum version of TLS there is no connection.", needing: .minimumTLSVersion,
                 run: minimumVersion),
-            ConformanceCase(
-                "trust/undeclared", "A policy that needs a capability which isn't declared is refused, and never cut down.", run: undeclared
-            ),
+            ConformanceCase("trust/faults", "None of these faults lets anything of a request out, whatever the error.", run: nothingSent),
+            ConformanceCase("trust/metrics", "Metrics tell of TLS: its version, and when it was ready.", needing: .metrics, run: metrics),
         ] + faults
 
     private static let faults = [
@@ -83,29 +82,47 @@ enum TrustCases {
 
     @Sendable private static func minimumVersion(_ subject: ConformanceSubject) async throws {
         let url = try subject.need(\.oldTLS, "oldTLS")
+        let secure = try subject.needServers().secure
         try await subject.expectAnswer(to: try subject.request(url), "Without a minimum")
+        for version in TLSVersion.allCases {
+            try await subject.expectAnswer(to: try subject.request(secure) { $0.minimumTLSVersion = version }, "\(version) of both")
+        }
+        try await subject.expectAnswer(to: try subject.request(url) { $0.minimumTLSVersion = .tlsv12 }, "TLS 1.2 at least")
         try await subject.expectRefusal(.tls, of: try subject.request(url) { $0.minimumTLSVersion = .tlsv13 }, "TLS 1.3 at least")
     }
 
-    @Sendable private static func undeclared(_ subject: ConformanceSubject) async throws {
-        var policies: [TrustPolicy] = []
-        let pin: PinSet = [.publicKey(sha256: Data(repeating: 1, count: 32).base64EncodedString())]
-        policies.append(TrustPolicy(pins: ["127.0.0.1": pin]))
-        policies.append(TrustPolicy(minimumTLSVersion: .tlsv13))
-        if let servers = subject.servers {
-            policies.append(TrustPolicy(authorities: .only([servers.otherAuthority])))
-            policies += [servers.identity, servers.identityInPEM].compactMap { $0 }.map { TrustPolicy(identity: $0) }
+    /// The codes are those of other cases, which an engine that has one error for all may declare as gaps: it must refuse all the same.
+    @Sendable private static func nothingSent(_ subject: ConformanceSubject) async throws {
+        let servers = try subject.needServers()
+        let faulty = [
+            servers.expired, servers.notYetValid, servers.otherHost, servers.unknownIssuer, servers.selfSigned, servers.incomplete,
+        ].compactMap { $0 }
+        guard !faulty.isEmpty else {
+            throw ConformanceSkip("The servers that speak TLS have no fault, such as ConformanceServers.expired.")
         }
-        let refused = policies.filter { !$0.requiredCapabilities.isSubset(of: subject.transport.capabilities) }
-        guard !refused.isEmpty else { throw ConformanceSkip("The transport declares all that these policies need.") }
-        try await answering(with: .text("plain")) { server in
-            guard let url = URL(string: "https://127.0.0.1:\(server.port)/") else { throw TestingFailure("There is no URL of the server") }
-            for policy in refused {
-                var request = ServiceRequest(url: url)
-                request.trust = policy
-                try await subject.expect(.unsupported, for: request, "With \(policy)")
+        try await subject.expectAnswer(to: try subject.request(servers.secure), "The server without a fault")
+        for url in faulty {
+            let sent = Locked<Int64>(0)
+            var request = try subject.request(url, .post, body: .pieces(of: ConformanceBytes.make(100_000), by: 10_000))
+            request.uploadProgress = { progress in sent.withLock { $0 = progress.completed } }
+            do {
+                let (response, _) = try await subject.exchange(request)
+                throw TestingFailure("\(url) was let pass, with status \(response.status)")
+            } catch let error as TransportError {
+                try demand(error.isTrustFailure, "\(url): \(error) doesn't count as a failure of trust")
+                try demand(error.message.contains(url.host() ?? ""), "The message “\(error.message)” doesn't name the host")
             }
-            try demand(server.connectionCount, is: 0, "The connections that were made")
+            try demand(sent.withLock { $0 }, is: 0, "The bytes sent to \(url)")
         }
+    }
+
+    @Sendable private static func metrics(_ subject: ConformanceSubject) async throws {
+        let response = try await subject.expectAnswer(to: try subject.request(try subject.needServers().secure))
+        guard let metrics = response.report?.metrics else { throw TestingFailure("The response has no report") }
+        try demand(metrics.tlsVersion?.hasPrefix("TLSv1.") == true, "The version of TLS: \(metrics.tlsVersion ?? "none")")
+        guard let ready = metrics.secureConnect, let first = metrics.firstByte else {
+            throw TestingFailure("Expected the times until TLS was ready and until the first byte, found \(metrics)")
+        }
+        try demand(metrics.connect ?? .zero <= ready && ready <= first && ready > .zero, "Expected rising times, found \(metrics)")
     }
 }
