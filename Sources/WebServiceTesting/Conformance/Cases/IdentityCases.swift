@@ -27,8 +27,14 @@ enum IdentityCases {
             "identities/locked", "An identity whose passphrase is wrong is clientCertificate, and the passphrase isn't told.",
             needing: .clientCertificates, run: locked),
         ConformanceCase(
+            "identities/mismatched", "A key that isn't the certificate's is clientCertificate, and nothing of the key is told.",
+            needing: [.clientCertificates, .clientCertificatesInPEM], run: mismatched),
+        ConformanceCase(
             "identities/apart", "A connection that was made with an identity isn't used without it.", needing: .clientCertificates,
             run: apart),
+        ConformanceCase(
+            "identities/locked-apart", "A connection that was made with an identity isn't used for one that can't be opened.",
+            needing: .clientCertificates, run: lockedApart),
         ConformanceCase(
             "identities/unasked", "A server that asks for no certificate is answered all the same.", needing: .clientCertificates,
             run: unasked),
@@ -56,6 +62,28 @@ enum IdentityCases {
         let identity = try subject.need(\.lockedIdentity, "lockedIdentity")
         let error = try await subject.expect(.clientCertificate, for: try request(subject, identity))
         try demand(!"\(error) \(String(reflecting: error.underlying))".contains("wrong-passphrase"), "The error tells the passphrase")
+    }
+
+    @Sendable private static func mismatched(_ subject: ConformanceSubject) async throws {
+        let identity = try subject.need(\.mismatchedIdentity, "mismatchedIdentity")
+        guard case .pem(_, let key) = identity.content else { throw TestingFailure("ConformanceServers.mismatchedIdentity isn't in PEM") }
+        // Alone, and where a connection with the right key of these certificates is open.
+        for isOpen in [false, true] {
+            if isOpen { try await shown(subject, try subject.need(\.identityInPEM, "identityInPEM")) }
+            let error = try await subject.expect(.clientCertificate, for: try request(subject, identity))
+            let text = "\(error) \(String(reflecting: error.underlying))"
+            for line in String(decoding: key, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("-----") {
+                try demand(!text.contains(line), "The error tells of the key")
+            }
+        }
+    }
+
+    @Sendable private static func lockedApart(_ subject: ConformanceSubject) async throws {
+        let (identity, locked) = (try subject.need(\.identity, "identity"), try subject.need(\.lockedIdentity, "lockedIdentity"))
+        for _ in 0..<2 {
+            try await shown(subject, identity)
+            try await subject.expect(.clientCertificate, for: try request(subject, locked), "Where a connection with it is open")
+        }
     }
 
     @Sendable private static func apart(_ subject: ConformanceSubject) async throws {
