@@ -11,6 +11,15 @@ enum HTTP2Cases {
             "http2/bodies", "Bodies of 1 MB go out, from memory, as a stream with a length, and without.", needing: .http2, run: bodies),
         ConformanceCase(
             "http2/cancelled", "Requests that are cancelled leave the others of their connection alone.", needing: .http2, run: cancelled),
+        ConformanceCase(
+            "http2/cancelled-upload", "So does an upload that is cancelled while its body goes out.", needing: .http2,
+            run: cancelledUpload),
+        ConformanceCase("http2/head", "A response to HEAD ends with its head, and its connection goes on.", needing: .http2, run: head),
+        ConformanceCase(
+            "http2/shared", "Requests at once share connections, as metrics tell.", needing: [.http2, .metrics], run: shared),
+        ConformanceCase(
+            "http2/echoed", "1 MB comes back as it went out, and 20 bodies at once come back each to its own request.", needing: .http2,
+            run: echoed),
     ]
 
     @Sendable private static func negotiated(_ subject: ConformanceSubject) async throws {
@@ -59,5 +68,88 @@ enum HTTP2Cases {
             try await group.waitForAll()
         }
         try await subject.expectAnswer(to: request, "The last request")
+    }
+
+    @Sendable private static func cancelledUpload(_ subject: ConformanceSubject) async throws {
+        let request = try subject.request(try subject.needServers().secure)
+        try await subject.expectAnswer(to: request, "The first request")
+        // The rest of the body never comes, so that the server can't answer.
+        let (begun, signal) = AsyncStream<Void>.makeStream()
+        let isBegun = Locked(false)
+        let body = RequestBody {
+            AsyncThrowingStream {
+                let wasBegun = isBegun.withLock { isBegun in
+                    defer { isBegun = true }
+                    return isBegun
+                }
+                guard wasBegun else { return Data("begun".utf8) }
+                signal.finish()
+                try await Task.sleep(for: .seconds(1_000))
+                return nil
+            }
+        }
+        let upload = try subject.request(request.url, .post, body: body)
+        let call = Task {
+            // A transport may end without having begun.
+            defer { signal.finish() }
+            return await ConformanceEnding.of { _ = try await subject.exchange(upload) }
+        }
+        for await _ in begun {}
+        try await subject.expectAnswer(to: request, "A request beside the upload")
+        call.cancel()
+        try demand(await call.value, is: .cancelled, "The end of the upload")
+        try await subject.expectAnswer(to: request, "The last request")
+    }
+
+    @Sendable private static func head(_ subject: ConformanceSubject) async throws {
+        let url = try subject.needServers().secure
+        for attempt in 1...2 {
+            let (response, body) = try await subject.exchange(try subject.request(url, .head))
+            // Not every server that answers GET answers HEAD.
+            try demand(response.status < 500 && response.httpVersion == "HTTP/2", "HEAD \(attempt): found \(response)")
+            try demand(body.count, is: 0, "HEAD \(attempt), the body's bytes")
+            try await subject.expectAnswer(to: try subject.request(url), "GET after HEAD \(attempt)")
+        }
+    }
+
+    @Sendable private static func shared(_ subject: ConformanceSubject) async throws {
+        let request = try subject.request(try subject.needServers().secure)
+        try await subject.expectAnswer(to: request, "The first request")
+        let own = try await withThrowingTaskGroup(of: Bool.self, returning: Int.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let response = try await subject.expectAnswer(to: request, "Request \(number)")
+                    try demand(response.httpVersion, is: "HTTP/2", "Request \(number), version")
+                    return response.report?.metrics.isConnectionReused == false
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        // A server may take few at a time on a connection, and the rest then has others.
+        try demand(own <= 25, "\(own) of 50 requests had a connection made for them")
+    }
+
+    @Sendable private static func echoed(_ subject: ConformanceSubject) async throws {
+        try await echo(1_000_000, subject) { RequestBody($0) }
+        try await echo(1_000_000, subject) { .pieces(of: $0, by: 70_000) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    try await echo(50_000 + number, subject) { number % 2 == 0 ? RequestBody($0) : .pieces(of: $0, by: 9_000) }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Demands that letters come back, which stand in JSON as they are, too.
+    private static func echo(_ count: Int, _ subject: ConformanceSubject, body: @Sendable (Data) -> RequestBody) async throws {
+        let letters = Data(ConformanceBytes.make(count, seed: UInt64(count)).map { 97 + $0 % 26 })
+        var request = try subject.request(try subject.need(\.echo, "echo"), .post, body: body(letters))
+        request.headers[.contentType] = "text/plain; charset=utf-8"
+        let (response, back) = try await subject.exchange(request)
+        try demand(response.status, is: 200, "\(count) bytes, status")
+        try demand(response.httpVersion, is: "HTTP/2", "\(count) bytes, version")
+        try demand(back.range(of: letters) != nil, "\(count) bytes went out, and aren't in the \(back.count) that came back")
     }
 }
