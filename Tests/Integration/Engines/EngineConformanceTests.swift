@@ -89,7 +89,7 @@ extension Engine {
             let reason = "HTTPClient has one error for all but another host."
             var gaps = Dictionary(uniqueKeysWithValues: names.map { ("trust/\($0)", reason) })
             gaps["tunnels/faults"] = reason
-            for name in ["plain", "credentials"] {
+            for name in ["plain", "credentials", "statuses"] {
                 gaps["proxies/\(name)"] = "HTTPClient asks for a tunnel also where the request isn't secure."
             }
             return gaps

@@ -8,6 +8,10 @@ enum ProxyCases {
         ConformanceCase("proxies/credentials", "Proxy-Authorization goes to the proxy as it is given.", run: credentials),
         ConformanceCase(
             "proxies/challenge", "A proxy's 407 is a response, with its challenge.", needing: .proxyAuthentication, run: challenge),
+        ConformanceCase("proxies/bodies", "Bodies go through a proxy both ways.", run: bodies),
+        ConformanceCase(
+            "proxies/statuses", "What a proxy answers to a plain request is a response like any other, and no redirect is followed.",
+            run: statuses),
         ConformanceCase("proxies/absent", "A proxy where nobody listens is cannotConnect.", run: absent),
     ]
 
@@ -43,6 +47,31 @@ enum ProxyCases {
             let response = try await subject.expect(407, "who?", for: ServiceRequest(url: url))
             try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
             try demand(proxy.requests.count, is: 1, "The requests that reached the proxy")
+        }
+    }
+
+    @Sendable private static func bodies(_ subject: ConformanceSubject) async throws {
+        let data = ConformanceBytes.make(100_000)
+        try await answering({ .data($0.body) }) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
+            for body in [RequestBody(data), .pieces(of: data, by: 7_000)] {
+                let (_, back) = try await subject.exchange(ServiceRequest(method: .put, url: url, body: body))
+                try demand(back, is: data, "What came back")
+            }
+        }
+    }
+
+    @Sendable private static func statuses(_ subject: ConformanceSubject) async throws {
+        for status in [302, 307, 403, 502, 504] {
+            let answer = LoopbackResponse.text("by proxy", status: status).with("Location", "http://elsewhere.invalid/")
+            try await answering(with: answer) { proxy in
+                let subject = try subject.through(try proxy.url(""))
+                guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
+                let response = try await subject.expect(status, "by proxy", for: ServiceRequest(url: url), "\(status)")
+                try demand(!response.isTunnelRefusal, "\(status) counts as a refusal of a tunnel that nobody asked for")
+                try demand(try proxy.onlyRequest().fields["Host"], is: "service.invalid", "Host")
+            }
         }
     }
 

@@ -11,8 +11,10 @@ enum TunnelCases {
         ConformanceCase(
             "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
         ),
+        ConformanceCase("tunnels/encrypted", "TLS goes through a tunnel, and nothing before it.", run: encrypted),
         ConformanceCase("tunnels/through", "A server is reached and trusted through a tunnel.", run: through),
         ConformanceCase("tunnels/faults", "A certificate's faults are told through a tunnel, too.", run: faults),
+        ConformanceCase("tunnels/pins", "Pins are those of the server at the tunnel's end.", needing: .pinning, run: pins),
         ConformanceCase(
             "tunnels/credentials", "Credentials for the proxy open a tunnel.", needing: .proxyAuthentication, run: credentials),
         ConformanceCase(
@@ -38,14 +40,18 @@ enum TunnelCases {
     }
 
     @Sendable private static func refused(_ subject: ConformanceSubject) async throws {
-        let answers: [LoopbackResponse] = [
+        var answers: [LoopbackResponse] = [
             .text("no", status: 403), .text("no", status: 502), .text("moved", status: 302).with("Location", "https://evil.invalid/"),
+            .text("no", status: 404).with("Set-Cookie", "a=b"),
         ]
+        if !subject.transport.capabilities.contains(.proxyAuthentication) {
+            answers.append(.text("who?", status: 407).with("Proxy-Authenticate", "Basic realm=\"p\""))
+        }
         for (number, answer) in answers.enumerated() {
             try await answering(with: answer) { proxy in
                 let subject = try subject.through(try proxy.url(""))
                 let error = try await subject.expect(.proxyRefused, for: try secret(), "Answer \(number)")
-                try demand(error.message.contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
+                try demand(error.message.lowercased().contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
                 try demand(!"\(error)".contains("hidden"), "The error tells of the request")
             }
         }
@@ -63,6 +69,33 @@ enum TunnelCases {
             try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
             try demand(try proxy.onlyRequest().fields["Proxy-Authorization"], is: "Basic YTpi", "Proxy-Authorization")
         }
+    }
+
+    @Sendable private static func encrypted(_ subject: ConformanceSubject) async throws {
+        let first = Locked<Data?>(nil)
+        let tunnel = LoopbackResponse.script { wire in
+            try wire.write("HTTP/1.1 200 Connection established\r\n\r\n")
+            let bytes = try wire.read()
+            first.withLock { $0 = bytes }
+        }
+        try await answering(with: tunnel) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            // Who sees no more than the connection's end can't tell that it came within the handshake.
+            let error = try await subject.expect(.tls, .connectionLost, for: try secret())
+            try demand(!"\(error)".contains("hidden"), "The error tells of the request")
+            // A record of the handshake (RFC 8446 §5.1).
+            try demand(first.withLock { $0?.first }, is: 22, "The first byte in the tunnel")
+        }
+    }
+
+    @Sendable private static func pins(_ subject: ConformanceSubject) async throws {
+        let subject = try subject.through(try subject.need(\.proxy, "proxy"))
+        let servers = try subject.needServers()
+        let host = HostPattern(servers.secure.host() ?? "")
+        let right = PinSet(servers.chain.map { .publicKey(of: $0) })
+        try await subject.expectAnswer(to: try subject.request(servers.secure) { $0.pins = [host: right] }, "With the right pins")
+        let wrong = try subject.request(servers.secure) { $0.pins = [host: [.conformance]] }
+        try await subject.expectRefusal(.pinMismatch, of: wrong, "With a wrong pin")
     }
 
     @Sendable private static func through(_ subject: ConformanceSubject) async throws {

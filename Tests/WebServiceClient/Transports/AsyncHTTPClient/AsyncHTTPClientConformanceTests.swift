@@ -13,6 +13,7 @@ import WebServiceTesting
         "plain/chunks": "SwiftNIO's parser refuses some of the forms that chunks can have.",
         "proxies/plain": "HTTPClient asks for a tunnel also where the request isn't secure.",
         "proxies/credentials": "As proxies/plain: the credentials stand within the tunnel.",
+        "proxies/statuses": "As proxies/plain: what the proxy answers is the refusal of a tunnel.",
         "targets/plain": "A path with escapes that are no UTF-8 is refused, since HTTPClient would send another.",
     ]
     private static let lacking: TransportCapabilities = [
