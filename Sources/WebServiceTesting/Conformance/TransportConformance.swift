@@ -7,9 +7,10 @@ public import WebServiceClient
 ///     let report = await suite.run()
 ///     print(report)
 ///
-/// Each case sends its requests to a ``LoopbackServer`` of its own, with the fault that it is about. A case which needs a capability that
-/// the transport doesn't declare is skipped before anything is sent. What the transport is known not to keep can be declared; a gap that
-/// isn't there any more is a failure, so that no declaration outlives its reason.
+/// Most cases send their requests to a ``LoopbackServer`` of their own, with the fault that they are about; those on certificates, HTTP/2 and
+/// tunnels to ``ConformanceServers`` that you bring. A case which needs a capability that the transport doesn't declare, or a server that isn't
+/// there, is skipped before anything is sent. What the transport is known not to keep can be declared; a gap that isn't there any more is a
+/// failure, so that no declaration outlives its reason.
 ///
 /// With Swift Testing, each case becomes a test of its own:
 ///
