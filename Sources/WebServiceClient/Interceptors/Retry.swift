@@ -41,7 +41,9 @@ struct Retry: Interceptor {
                     // No attempt of its own: the server has most likely never seen the request, and any policy would be worn out by it.
                     hasMetStaleConnection = true
                     context.diagnostics.report(
-                        .init(.debug, "the kept connection had been closed, sent again over another", call: context.identity))
+                        .init(
+                            .debug, "nothing of an answer had come when the connection ended, sent again over another",
+                            call: context.identity))
                     continue
                 }
                 guard isRepeatable, policy.covers(error), context.attempt < policy.attempts, !Task.isCancelled,

@@ -19,7 +19,7 @@ public struct ExchangeMetrics: Sendable, Hashable {
     /// Whether an earlier exchange had used the connection.
     public var isConnectionReused: Bool?
     /// The address at the other end, such as `192.0.2.1:443` or `[2001:db8::1]:443`: a proxy's where there is one.
-    /// Of a Unix-domain socket it is the path; `nil` where that has 45 bytes or more, of which libcurl tells a part only.
+    /// Of a Unix-domain socket it is the path.
     public var remoteAddress: String?
     /// The version of TLS, such as `TLSv1.3`.
     public var tlsVersion: String?

@@ -49,16 +49,14 @@ struct ExchangeDeadlines: Sendable {
     enum Awaited {
         /// Its turn, behind others.
         case turn
-        /// A connection, where there is a proxy perhaps through that.
-        case connection(proxy: String?)
         /// More of the request's own body.
         case ownBody
-        /// The service.
-        case service
+        /// The service, or a connection to it; where there is a proxy perhaps that.
+        case way(proxy: String?)
     }
 
     /// What is thrown when a deadline has passed.
-    func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .service) -> TransportError {
+    func error(_ code: TransportError.Code, host: String, _ awaited: Awaited = .way(proxy: nil)) -> TransportError {
         let sentence = sentence(code, host: host, awaited)
         return switch awaited {
         case .turn:
@@ -66,8 +64,8 @@ struct ExchangeDeadlines: Sendable {
                 code,
                 "The call to \(host) waited for its turn behind others until its time was over: raise maximumConcurrentExchangesPerOrigin, "
                     + "maximumConcurrentExchanges, or the time. \(sentence)")
-        case .connection(let proxy?): TransportError(code, "\(sentence) The transport's proxy: \(proxy).")
-        case .connection, .ownBody, .service: TransportError(code, sentence)
+        case .way(let proxy?): TransportError(code, "\(sentence) The transport's proxy: \(proxy).")
+        case .way, .ownBody: TransportError(code, sentence)
         }
     }
 

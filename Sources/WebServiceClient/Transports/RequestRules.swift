@@ -48,6 +48,15 @@ enum RequestRules {
         return "The length of the request's body is \(length): give the number of its bytes, or nil where it isn't known."
     }
 
+    /// Refuses credentials for a proxy where an engine would send them to the server: it has no place of their own for them.
+    static func keepsFromServer(_ headers: HTTPFields, engine: String) throws(TransportError) {
+        guard headers.contains(.proxyAuthorization) else { return }
+        throw TransportError(
+            .unsupported,
+            "\(engine) would send Proxy-Authorization to the server: give the credentials to its own configuration, or use another transport, "
+                + "such as CurlTransport.")
+    }
+
     /// Refuses a field that would break out of its line, or that frames the message, which is the transport's own affair.
     ///
     /// - Returns: whether the field goes out; a right `Content-Length` doesn't, since the engine writes it.

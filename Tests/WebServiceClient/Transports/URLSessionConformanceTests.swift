@@ -10,6 +10,7 @@ import WebServiceTesting
 
     #if canImport(FoundationNetworking)
     private static let knownGaps = [
+        "proxies/none": "Whether there is a proxy the environment says: by http the field goes to whoever answers, by https it is refused.",
         "plain/redirect-without-location": "The body is thrown away with the redirect that isn't followed.",
         "plain/reason-missing": "The status line must have the blank before the reason.",
         "plain/reason-bytes": "A head that isn't UTF-8 can't be read.",

@@ -5,17 +5,18 @@ public import Foundation
 /// Files are read when the identity is made. When they are renewed, make a new one and set it with `client.configure { … }`.
 /// Neither key nor passphrase is ever printed.
 public struct ClientIdentity: Sendable, Hashable {
-    /// What the identity is made of.
-    package enum Content: Sendable, Hashable {
+    /// What an identity is made of: for transports, which present it. It shows nothing of itself.
+    public enum Content: Sendable, Hashable {
         /// The client's certificate with its issuers, and its key as one block of PEM.
         case pem(chain: [Certificate], key: [UInt8])
         /// A PKCS#12 file's bytes (RFC 7292).
         case pkcs12([UInt8])
     }
 
-    package let content: Content
-    /// What the key, or the PKCS#12 file, is encrypted with.
-    package let passphrase: String?
+    /// What the identity is made of, for the transport that presents it.
+    public let content: Content
+    /// What the key, or the PKCS#12 file, is encrypted with; `nil` where it isn't. It is never printed by the library.
+    public let passphrase: String?
 
     /// The most bytes of a file that are read.
     private static let longestFile = 1 << 20
@@ -117,6 +118,22 @@ extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible,
         switch content {
         case .pem(let chain, _): "client identity of \(chain.first?.subjectName ?? "nobody")"
         case .pkcs12: "client identity in PKCS#12"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing: not even a dump shows the key.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension ClientIdentity.Content: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The form, and nothing of the key.
+    public var description: String {
+        switch self {
+        case .pem: "an identity in PEM"
+        case .pkcs12: "an identity in PKCS#12"
         }
     }
 

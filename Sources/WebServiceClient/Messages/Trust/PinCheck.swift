@@ -8,8 +8,8 @@ public enum PinCheck {
     ///
     /// - Parameters:
     ///   - host: the host that was called, as the engine took it.
-    ///   - chain: the verified chain, the server's own certificate first. An engine that knows only this one gives only this one: pins of
-    ///     authorities then match nothing.
+    ///   - chain: the verified chain, the server's own certificate first. An engine that knows only this one can't
+    ///     declare ``TransportCapabilities/pinning``: pins of authorities would match nothing.
     ///   - policy: whose pins are checked. A host without pins passes.
     /// - Throws: ``PinMismatch``.
     public static func check(host: String, chain: [Certificate], policy: TrustPolicy) throws(PinMismatch) {

@@ -25,6 +25,8 @@ struct AsyncHTTPClientRequest {
         host = try RequestRules.origin(of: url).authority
         try RequestRules.check(request.method)
         try RequestRules.check(request.body)
+        // It asks for a tunnel also where the request isn't secure.
+        try RequestRules.keepsFromServer(request.headers, engine: "HTTPClient")
         try Self.checkPath(of: url)
         var outgoing = HTTPClientRequest(url: url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)

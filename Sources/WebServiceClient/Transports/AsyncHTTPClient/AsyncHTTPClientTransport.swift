@@ -28,6 +28,9 @@ import NIOHTTPCompression
 ///   more than the end, `connectionLost`.
 /// * Informational responses are passed over. Trailer fields and a proxy's 407 aren't delivered, and there are no metrics.
 /// * Header values that are no UTF-8 have U+FFFD where a byte can't be read.
+/// * `Proxy-Authorization` is refused (`unsupported`), since the engine would send it to the server: a proxy's credentials are the client's.
+/// * An HTTP/2 server that answers in full before it has read the request's body may end the process (async-http-client 1.37): where you
+///   can't rule that out, configure the client for HTTP/1.1.
 /// * A control character in a header value, other than a tab, fails the exchange (`badRequest`).
 public final class AsyncHTTPClientTransport: Transport {
     /// What it can do. HTTP/2 is left out where the client is configured for HTTP/1.1 only.

@@ -41,10 +41,13 @@ extension CurlExchange {
             return true
         }
         transfer.waitsForReader = !isTaken
-        if isTaken, upload != nil { cameIn(bytes.count) }
+        if isTaken, request.hasBody { cameIn(bytes.count) }
         transfer.loop?.touch(self)
         return isTaken
     }
+
+    /// How long a complete answer waits for a body of which nothing goes out.
+    private static let patience = Duration.seconds(1)
 
     /// Fills libcurl's buffer with the request's body.
     func send(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
@@ -55,7 +58,7 @@ extension CurlExchange {
         case .wait:
             transfer.waitsForUpload = true
             endIfAnswered()
-        case .end: break
+        case .end: transfer.isUploaded = true
         }
         reportUpload(upload.taken, of: upload.length)
         return reading
@@ -67,6 +70,10 @@ extension CurlExchange {
     /// What passes next; `nil` when nothing is watched.
     func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }
+        if transfer.heads.isHTTP2, isAnsweredEarly {
+            // The answer doesn't depend on what hasn't been sent (RFC 9113 §8.1). The server may take no more, and libcurl doesn't tell.
+            return ExchangeDeadlines.Due(instant: (transfer.lastProgress ?? now).advanced(by: Self.patience), code: .timedOutIdle)
+        }
         if transfer.hasHead {
             // While the reader is slow, silence is its own.
             return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastProgress ?? now)
@@ -80,7 +87,7 @@ extension CurlExchange {
     func deliver(_ head: CurlHead) {
         state.withLock { $0.deliver(head, length: transfer.heads.bodyLength) }
         transfer.loop?.headArrived(self)
-        if upload != nil { cameIn(0) }
+        if request.hasBody { cameIn(0) }
         // libcurl sends no more of the body to a server that refuses it, but goes on to wait for the next piece where it was told to.
         if transfer.waitsForUpload, head.status >= 300, let handle = transfer.handle {
             transfer.waitsForUpload = false
@@ -88,18 +95,31 @@ extension CurlExchange {
         }
     }
 
+    /// Whether the answer is complete, and not all of the request has gone out.
+    var isAnsweredEarly: Bool { transfer.isAnswered && !isUploaded }
+
+    private var isUploaded: Bool {
+        switch request.upload {
+        case .none: true
+        case .bytes(let data): transfer.handle.map { csl_easy_get_size($0.easy, CSL_INFO_BYTES_SENT) >= data.count } ?? true
+        case .stream: transfer.isUploaded
+        }
+    }
+
     /// So many bytes of the answer to an upload have come: the rest of it, where its length was told.
     private func cameIn(_ count: Int) {
         transfer.received += count
-        guard transfer.hasHead, transfer.heads.isClosing else { return }
-        transfer.isAnswered = transfer.heads.isBodyless || transfer.heads.bodyLength > 0 && transfer.received >= transfer.heads.bodyLength
+        transfer.isAnswered = transfer.hasHead && transfer.heads.isComplete(after: transfer.received)
+        guard isAnsweredEarly, let loop = transfer.loop else { return }
+        if transfer.heads.isHTTP2 { loop.watch(due(now: loop.now)) }
         endIfAnswered()
     }
 
     /// Ends an upload that waits for more of its own body, when the answer is complete and the server doesn't want more: it closes the
-    /// connection (RFC 9112 §9.3). While that stays open, the body is sent to its end.
+    /// connection (RFC 9112 §9.3). While that stays open, the body is sent to its end, for as long as it isn't silent for the idle time; see
+    /// ``due(now:)`` for HTTP/2.
     private func endIfAnswered() {
-        guard transfer.isAnswered, transfer.waitsForUpload else { return }
+        guard isAnsweredEarly, transfer.waitsForUpload, transfer.heads.isClosing else { return }
         transfer.loop?.answered.append(self)
     }
 

@@ -76,8 +76,8 @@ enum CurlFault {
         return error
     }
 
-    /// Whether libcurl sends a request again since the server wants HTTP/1.1, by what it said of the first attempt: on a new connection, where
-    /// nothing else makes it send again, older versions say that nothing came.
+    /// Whether libcurl sends a request again since the server wants HTTP/1.1, by what it said of the first attempt: on a new connection 7.88
+    /// may say that nothing came, which is no reason to send anything again.
     static func asksForHTTP1(_ text: String) -> Bool {
         text.contains("HTTP_1_1_REQUIRED") || text.hasPrefix("Empty reply")
     }
@@ -87,6 +87,11 @@ enum CurlFault {
         TransportError(
             .truncated,
             "\(host) answered with 417 to the request's Expect, and libcurl keeps nothing of the body of such an answer: leave Expect out.")
+    }
+
+    /// A response ended within its body.
+    static func brokenOff(_ host: String, _ text: String) -> TransportError {
+        TransportError(.truncated, "The response from \(host) broke off within its body (\(text)).")
     }
 
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.
@@ -149,7 +154,7 @@ enum CurlFault {
         case CSL_RESULT_SEND_ERROR, CSL_RESULT_RECEIVE_ERROR, CSL_RESULT_HTTP2, CSL_RESULT_HTTP2_STREAM, CSL_RESULT_SEND_REWIND:
             if isAboutClient(text) { return client(host: host, text: text, showsIdentity) }
             if isUnreadable(text) { return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).") }
-            if hasHead { return (.truncated, "The response from \(host) broke off within its body (\(text)).") }
+            if hasHead { return (.truncated, brokenOff(host, text).message) }
             return (.connectionLost, "\(host) closed the connection before it had answered (\(text)).")
         case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL, CSL_RESULT_OUT_OF_MEMORY:
             return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).")

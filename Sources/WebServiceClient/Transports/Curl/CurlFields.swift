@@ -33,7 +33,7 @@ final class CurlFields: Sendable {
             switch field.name {
             case .proxyAuthorization:
                 proxyLines.append(field)
-                proxyKey = ProxyCredentials.key(field.value)
+                proxyKey = ProxyCredentials.key(field.value, with: proxyKey)
             case .contentType where request.body?.contentTypeIsBinding == true && request.body?.contentType != nil:
                 continue
             default:

@@ -54,11 +54,17 @@ final class CurlHandle {
         csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
-        if !settings.keepsConnections(to: exchange.request.origin) { useOwnConnection() }
+        if !settings.keepsConnections(to: exchange.request.origin) {
+            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+            forbidReuse()
+        }
         let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
         guard needsHTTP1 || !isPlain(exchange) else { return }
         isSpecial = true
-        if needsHTTP1 { csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1) }
+        if needsHTTP1 {
+            csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
+            if !settings.library.keepsVersionsApart { csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1) }
+        }
         if let proxyLines = exchange.request.fields.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
         setMethod(exchange.request)
         // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
@@ -108,12 +114,6 @@ final class CurlHandle {
     func use(_ pool: OpaquePointer) {
         isPooled = true
         csl_easy_set_pointer(easy, CSL_OPTION_SHARE, UnsafeRawPointer(pool))
-    }
-
-    /// Makes a connection for the exchange, and closes it with that.
-    func useOwnConnection() {
-        csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
-        forbidReuse()
     }
 
     /// Closes the connection after the exchange.

@@ -29,10 +29,19 @@ struct CurlHeadReader {
     private var framing = CurlHead.Framing()
     /// What the final head tells of the body's length; 0 where it tells nothing.
     private(set) var bodyLength = 0
+    /// The status of the final head; 0 before it has come.
+    private(set) var status = 0
     /// Whether it tells that the body is empty.
-    private(set) var isBodyless = false
+    var isBodyless: Bool { isComplete(after: 0) }
+    /// Whether the body ends after so many bytes as it tells, and not where its transfer coding says (RFC 9112 §6.3).
+    private(set) var isCounted = false
+    /// Whether it came by HTTP/2.
+    private(set) var isHTTP2 = false
     /// Whether the server closes the connection behind its answer.
     private(set) var isClosing = false
+
+    /// Whether so many bytes are the whole body, by what the head tells (RFC 9112 §6.3).
+    func isComplete(after count: Int) -> Bool { status == 204 || status == 304 || isCounted && count >= bodyLength }
 
     /// The head of a proxy's answer by which it refused a tunnel.
     private(set) var tunnel: CurlHead?
@@ -94,7 +103,7 @@ struct CurlHeadReader {
         let framing = framing
         self.framing = CurlHead.Framing()
         bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
-        isBodyless = framing.length == 0 && !framing.isTransferCoded
+        isCounted = framing.length != nil && !framing.isTransferCoded
         isClosing = framing.isClosing
         let head = CurlHead(bytes: bytes, informational: isConnected ? informational : [], framing: framing, isOfTunnel: !isConnected)
         guard isConnected else {
@@ -107,6 +116,9 @@ struct CurlHeadReader {
             return .none
         }
         isFinal = true
+        status = head.status
+        // Behind "HTTP/".
+        isHTTP2 = bytes.count > 5 && bytes[5] == UInt8(ascii: "2")
         return .head(head)
     }
 

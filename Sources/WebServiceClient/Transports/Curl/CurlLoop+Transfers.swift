@@ -13,6 +13,7 @@ extension CurlLoop {
         switch command {
         case .start(let exchange):
             exchange.transfer.lane = lanes.append(exchange, to: exchange.request.origin)
+            exchange.transfer.queued = now
             watch(exchange.deadlines.dueWhileConnecting)
         case .drop(let exchange):
             guard exchange.transfer.handle == nil else { return remove(exchange) }
@@ -89,9 +90,15 @@ extension CurlLoop {
     func error(_ code: TransportError.Code, of exchange: CurlExchange) -> TransportError {
         let transfer = exchange.transfer
         let awaited: ExchangeDeadlines.Awaited =
-            transfer.handle == nil
-            ? .turn
-            : transfer.waitsForUpload ? .ownBody : transfer.isConnected ? .service : .connection(proxy: settings.proxyText)
+            if transfer.handle == nil {
+                // Its time may have been over when it came.
+                transfer.queued == now ? .way(proxy: nil) : .turn
+            } else if transfer.waitsForUpload {
+                .ownBody
+            } else {
+                // By http a proxy answers for the service.
+                .way(proxy: transfer.isConnected && exchange.request.origin.scheme == "https" ? nil : settings.proxyText)
+            }
         return exchange.deadlines.error(code, host: exchange.request.host, awaited)
     }
 
@@ -129,7 +136,7 @@ extension CurlLoop {
         if let lane = exchange.transfer.lane { lanes.began(lane) }
         do {
             try handle.prepare(for: exchange, settings)
-            keepApart(exchange, handle)
+            try keepApart(exchange, handle)
         } catch {
             exchange.abandon(error)
             return remove(exchange)
@@ -145,14 +152,14 @@ extension CurlLoop {
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         var error = exchange.transfer.fault
-        if exchange.transfer.isAnswered {
-            handle.forget()
-        } else if error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
+        // What goes wrong with the rest of a request changes nothing about an answer that is complete.
+        let isAnswered = exchange.isAnsweredEarly
+        if !isAnswered, error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
             // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
             let status = head.status
             if status == 407 { exchange.deliver(head) } else { error = CurlFault.tunnelRefused(to: exchange.request.host, status: status) }
         } else {
-            error = error ?? CurlFault.error(result, of: exchange, handle)
+            if !isAnswered { error = error ?? CurlFault.error(result, of: exchange, handle) }
             // What a handle tells of a proxy's certificate would be told of its next exchange, too.
             if result != 0 { handle.forget() }
             if error == nil, lastOrigin != exchange.request.origin { lastOrigin = exchange.request.origin }
@@ -165,7 +172,7 @@ extension CurlLoop {
         guard let handle = exchange.transfer.handle else { return }
         csl_multi_remove(multi, handle.easy)
         handle.release()
-        if let key = exchange.transfer.pool { pools.give(key) }
+        if let key = exchange.transfer.pool { pools.give(key, now: now) }
         if handles.count < Self.mostHandles { handles.append(handle) }
         if !exchange.transfer.hasHead { waitsNoMore(exchange) }
         exchange.transfer.handle = nil

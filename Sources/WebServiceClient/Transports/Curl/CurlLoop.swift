@@ -62,10 +62,11 @@ final class CurlLoop: @unchecked Sendable {
         csl_curl_leave()
         var lingered: CurlExchange?
         while true {
-            let isIdle = work(on: &commands, hasWaited: true)
+            var isIdle = work(on: &commands, hasWaited: true)
             if lingered?.transfer.hasHead == true { lingering.ended(inTime: true) }
             lingered = nil
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
+            if !answered.isEmpty { isIdle = false }
             var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
             if runsJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
@@ -172,6 +173,7 @@ final class CurlLoop: @unchecked Sendable {
     private func check(_ exchange: CurlExchange) {
         guard let due = exchange.due(now: now) else { return }
         guard due.instant <= now else { return watch(due) }
+        guard !exchange.isAnsweredEarly else { return answered.append(exchange) }
         exchange.abandon(error(due.code, of: exchange), keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
     }
 

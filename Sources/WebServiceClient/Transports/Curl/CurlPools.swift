@@ -2,39 +2,47 @@ import CSystemLibraries
 
 /// Connections that are kept apart from those of others: libcurl gives tunnels through a proxy to any exchange that goes the same way, and not
 /// only to those who show the proxy the credentials by which it opened them. For who has the loop's turn only.
+///
+/// Each pool has the whole of the transport's bounds for itself. Where all are in use there are more of them for the time: an exchange without
+/// a pool would have to use the connections of everybody.
 struct CurlPools {
     private struct Pool {
         let share: OpaquePointer
         /// Exchanges that use it.
         var users = 0
-        /// When it was last taken.
-        var lastTaken = 0
+        /// When it was last taken or given.
+        var lastUse: MonotonicInstant
     }
 
-    /// The most pools.
-    static let most = 32
+    /// The most pools that are kept while nobody uses them.
+    static let most = 8
+    /// A pool that nobody has used for so long goes with the next use of another one: credentials may be others each time.
+    static let patience = Duration.seconds(120)
 
     private var pools: [Int: Pool] = [:]
-    private var taken = 0
 
-    /// Takes the pool of those who have that key in common. Where there are too many, the one whose last use is the longest ago goes, with its
-    /// connections.
+    /// How many there are.
+    var count: Int { pools.count }
+
+    /// Takes the pool of those who have that key in common.
     ///
-    /// - Returns: what libcurl calls it; `nil` when all are in use, or there is no memory.
-    mutating func take(_ key: Int) -> OpaquePointer? {
-        taken += 1
+    /// - Returns: what libcurl calls it; `nil` when there is no memory.
+    mutating func take(_ key: Int, now: MonotonicInstant) -> OpaquePointer? {
         if pools[key] == nil {
-            guard hasRoom(), let share = csl_share_new() else { return nil }
-            pools[key] = Pool(share: share)
+            tidy(keeping: Self.most - 1, now: now)
+            guard let share = csl_share_new() else { return nil }
+            pools[key] = Pool(share: share, lastUse: now)
         }
         pools[key]?.users += 1
-        pools[key]?.lastTaken = taken
+        pools[key]?.lastUse = now
         return pools[key]?.share
     }
 
     /// Gives it back after the exchange.
-    mutating func give(_ key: Int) {
+    mutating func give(_ key: Int, now: MonotonicInstant) {
         pools[key]?.users -= 1
+        pools[key]?.lastUse = now
+        tidy(keeping: Self.most, now: now)
     }
 
     /// Closes all connections: no exchange uses any.
@@ -43,11 +51,14 @@ struct CurlPools {
         pools = [:]
     }
 
-    private mutating func hasRoom() -> Bool {
-        guard pools.count >= Self.most else { return true }
-        guard let oldest = pools.filter({ $0.value.users == 0 }).min(by: { $0.value.lastTaken < $1.value.lastTaken }) else { return false }
-        csl_share_free(oldest.value.share)
-        pools[oldest.key] = nil
-        return true
+    /// Closes the connections of pools that nobody uses: of those that were used long ago, and of the ones beyond a number.
+    private mutating func tidy(keeping most: Int, now: MonotonicInstant) {
+        let unused = pools.filter { $0.value.users == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
+        var surplus = pools.count - most
+        for (key, pool) in unused where surplus > 0 || now - pool.lastUse > Self.patience {
+            csl_share_free(pool.share)
+            pools[key] = nil
+            surplus -= 1
+        }
     }
 }

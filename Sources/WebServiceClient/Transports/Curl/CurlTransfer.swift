@@ -29,12 +29,16 @@ struct CurlTransfer {
     var waitsForUpload = false
     /// The bytes of the answer to an upload that have come.
     var received = 0
-    /// Whether the answer is complete, though libcurl would go on with the request.
+    /// Whether libcurl has got the end of the request's body.
+    var isUploaded = false
+    /// Whether the answer is complete, by its length.
     var isAnswered = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
     /// When something last arrived, or went out of the request's body.
     var lastProgress: MonotonicInstant?
+    /// When the loop got it.
+    var queued: MonotonicInstant?
     /// When libcurl got it.
     var begun: MonotonicInstant?
     /// The version of TLS, once the connection stands.

@@ -22,7 +22,7 @@ extension CurlTransport {
         case none
         /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
         /// their subdomains: names (`*.example.com` and `.example.com` are `example.com`), addresses, and networks such as `10.0.0.0/8`
-        /// (libcurl 7.86); `*` is all hosts. There is no exception for one port. Credentials in the URL are sent to it at once, to one of
+        /// (libcurl 7.86; of version 6 8.18); `*` is all hosts. There is no exception for one port. Credentials in the URL are sent to it at once, to one of
         /// HTTP as Basic (RFC 7617); the client's `proxyAuthenticationProvider` answers what it asks for. A proxy of another scheme, or an
         /// exception that would match nothing, can't be used: the transport isn't made.
         case url(URL, exceptions: [String] = [])
@@ -36,7 +36,8 @@ extension CurlTransport {
         public var maximumConcurrentExchanges = 256
         /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. Default 128.
         public var maximumConcurrentExchangesPerOrigin = 128
-        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`.
+        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`. Exchanges that show a proxy
+        /// credentials have connections of their own for each of these, each with this bound and the next.
         public var maximumConnectionsPerHost: Int?
         /// The most connections that are open at a time, in use or not, before one that gets free is closed instead of being kept for later
         /// exchanges. Default 256.

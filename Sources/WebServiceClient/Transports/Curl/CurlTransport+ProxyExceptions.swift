@@ -11,13 +11,8 @@ extension CurlTransport.Proxy {
             for entry in exception.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
                 // It means all hosts only where it stands alone.
                 if entry == "*" { return "*" }
-                guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry) }
-                guard !host.contains("/") || library.knowsNetworks else {
-                    throw TransportError(
-                        .unsupported,
-                        "libcurl \(library.version) takes no networks such as \"\(entry)\" for exceptions of a proxy: name hosts, or use 7.86."
-                    )
-                }
+                guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry, of: exception) }
+                if host.contains("/") { try Self.check(network: host, library) }
                 hosts.append(host)
             }
         }
@@ -54,8 +49,18 @@ extension CurlTransport.Proxy {
         return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
     }
 
-    private static func unfit(_ entry: Substring) -> TransportError {
-        let shown = entry.lastIndex(of: "@").map { SecretMask.mask + entry[$0...] } ?? String(entry)
+    private static func check(network: String, _ library: CurlLibrary) throws(TransportError) {
+        let isKnown = network.contains(":") ? library.knowsNetworksOfVersion6 : library.knowsNetworks
+        guard !isKnown else { return }
+        throw TransportError(
+            .unsupported,
+            "libcurl \(library.version) takes no networks such as \"\(network)\" for exceptions of a proxy: name hosts, or use "
+                + "\(network.contains(":") ? "8.18" : "7.86").")
+    }
+
+    /// An entry may be the part of a password that is before a comma.
+    private static func unfit(_ entry: Substring, of exception: String) -> TransportError {
+        let shown = exception.lastIndex(of: "@").map { SecretMask.mask + exception[$0...] } ?? String(entry)
         return TransportError(
             .badRequest,
             "The proxy's exception \"\(shown)\" would match no host: write a host alone, without scheme, port and path, such as "

@@ -2,9 +2,13 @@
 enum ProxyCredentials {
     /// A number that those have in common who show the same credentials, another one in each process: nothing can be read off it.
     ///
-    /// A digest is another one in each request, for the same user and the same challenge (RFC 7616 §3.4).
-    static func key(_ value: String) -> Int {
+    /// A digest is another one in each request, for the same user and the same challenge (RFC 7616 §3.4), and whether it is right only the
+    /// proxy can tell: who writes the field by himself, with somebody else's challenge, has the key of that one.
+    ///
+    /// - Parameter others: the key of what stands in the same field before it.
+    static func key(_ value: String, with others: Int? = nil) -> Int {
         var hasher = Hasher()
+        hasher.combine(others)
         let scheme = value.prefix { $0 != " " }
         guard scheme.lowercased() == "digest" else {
             hasher.combine(value)

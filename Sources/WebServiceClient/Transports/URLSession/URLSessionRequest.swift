@@ -26,6 +26,7 @@ struct URLSessionRequest {
         }
         let (url, origin) = try Self.checkedURL(request.url)
         host = origin.authority
+        if origin.scheme == "https" { try RequestRules.keepsFromServer(request.headers, engine: "URLSession") }
         body = try Self.checkedBody(of: request)
         var urlRequest = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: Self.engineTimeout)
         urlRequest.httpShouldHandleCookies = false

@@ -69,6 +69,14 @@ struct CurlAdmissionTests {
         #expect(server.requests.count == 1, "what waits isn't sent")
     }
 
+    @Test func `a time that was over before is told as that, and not as a wait behind others`() async throws {
+        let server = try LoopbackServer { $0.get("/") { _ in .text("late") } }
+        let request = ServiceRequest(url: server.url, timeouts: ServiceTimeouts(total: .zero))
+        let transport = try transport { _ in }
+        let error = await #expect(throws: TransportError.self) { try await watched { try await transport.send(request) } }
+        #expect(error?.code == .timedOutTotal && error?.message.contains("behind others") == false, "\(String(describing: error))")
+    }
+
     @Test func `a body is opened when its turn has come`() async throws {
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in .hang }

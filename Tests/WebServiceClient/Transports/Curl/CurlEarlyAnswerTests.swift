@@ -65,8 +65,29 @@ struct CurlEarlyAnswerTests {
         #expect(status == 200 && text == Data(answer.1.utf8))
     }
 
-    @Test func `a body that goes silent is named where the time passes, before an answer and within one`() async throws {
+    /// The transfer coding says where the body ends, and the length beside it nothing (RFC 9112 §6.3).
+    @Test func `a length beside a transfer coding makes no answer complete`() async throws {
+        let server = try Self.answering(
+            "Connection: close\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n14\r\nmore than two letters")
+        let transport = try CurlTransport()
+        var request = try server.request(.post, body: Self.body(length: nil))
+        request.timeouts.idle = .milliseconds(100)
+        let sent = request
+        await #expect(throws: TransportError.self) { try await watched { _ = try await transport.send(sent).body.collect(upTo: 100) } }
+    }
+
+    /// While the server keeps the connection, the body may go on; after the idle time nobody waits for it any more.
+    @Test func `a complete answer is delivered also where the body stays silent`() async throws {
         let server = try Self.answering("Content-Length: 6\r\n\r\nenough")
+        let transport = try CurlTransport()
+        var request = try server.request(.post, body: Self.body(length: nil))
+        request.timeouts.idle = .milliseconds(100)
+        let sent = request
+        #expect(try await watched { try await transport.send(sent).body.collect(upTo: 100) } == Data("enough".utf8))
+    }
+
+    @Test func `a body that goes silent is named where the time passes, before an answer and within one`() async throws {
+        let server = try Self.answering("Content-Length: 60\r\n\r\nnot enough")
         let deaf = try RawServer { _ = $0.waitForClose() }
         let transport = try CurlTransport()
         for server in [server, deaf] {

@@ -133,9 +133,9 @@ struct CurlProxyTests {
 
     @Test func `A proxy among its own exceptions doesn't show its password`() throws {
         var configuration = CurlTransport.Configuration()
-        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:1")), exceptions: ["http://ada:s3cret@proxy.test:1"])
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:1")), exceptions: ["http://ada:s3cr,et@proxy.test:1"])
         let error = #expect(throws: TransportError.self) { _ = try CurlTransport(configuration: configuration) }
-        #expect(error?.message.contains("s3cret") == false && error?.message.contains("proxy.test") == true)
+        #expect(error?.message.contains("s3cr") == false && error?.message.contains("proxy.test") == true)
     }
 
     @Test func `A network of addresses is an exception where the library knows such`() async throws {
@@ -147,7 +147,13 @@ struct CurlProxyTests {
             #expect(throws: TransportError.self) { _ = try self.transport(proxy, exceptions: ["127.0.0.0/8"]) }
             return
         }
-        let transport = try transport(proxy, exceptions: ["127.0.0.0/8", "[fd00::]/8"])
+        // Those of version 6 are wrong in most libraries.
+        let isLater = library.versionNumber >= 0x08_12_00
+        if !isLater {
+            let error = #expect(throws: TransportError.self) { _ = try self.transport(proxy, exceptions: ["[fd00::]/8"]) }
+            #expect(error?.code == .unsupported && error?.message.contains("8.18") == true)
+        }
+        let transport = try transport(proxy, exceptions: ["127.0.0.0/8"] + (isLater ? ["[fd00::]/8"] : []))
         let request = try server.request()
         #expect(try await watched { try await transport.send(request) }.status == 200)
         #expect(seen.withLock { $0.isEmpty })

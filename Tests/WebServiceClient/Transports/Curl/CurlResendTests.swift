@@ -64,6 +64,37 @@ struct CurlResendTests {
         #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
     }
 
+    /// libcurl sends it again also where an answer has begun.
+    @Test func `an answer that breaks off for HTTP/1.1 is no 417`() async throws {
+        let hasBegun = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            guard connection.read(24) != nil else { return }
+            connection.write(Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]))
+            while let head = connection.read(9) {
+                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+                guard connection.read(length) != nil else { return }
+                guard head[3] == 1 else { continue }
+                // :status 200 and a content-length of 100 (RFC 7541 §6.1 and §6.2.2), three bytes, and RST_STREAM.
+                let fields = Data([0x88, 0x0F, 0x0D, 3]) + Data("100".utf8)
+                connection.write(Data([0, 0, UInt8(fields.count), 1, 4]) + head[5..<9] + fields)
+                connection.write(Data([0, 0, 3, 0, 0]) + head[5..<9] + Data("abc".utf8))
+                hasBegun.wait()
+                connection.write(Data([0, 0, 4, 3, 0]) + head[5..<9] + Data([0, 0, 0, 0xD]))
+            }
+        }
+        let transport = try Self.transport()
+        let request = try server.request()
+        let error = await #expect(throws: TransportError.self) {
+            try await watched {
+                for try await piece in try await transport.send(request).body {
+                    #expect(piece == Data("abc".utf8))
+                    hasBegun.signal()
+                }
+            }
+        }
+        #expect(error?.code == .truncated && error?.message.contains("417") == false, "\(String(describing: error))")
+    }
+
     @Test func `the chain sends what may be sent again by HTTP/1.1, without more ado`() async throws {
         let server = try Self.refusing(0xD, Locked(0))
         let transport = try Self.transport()

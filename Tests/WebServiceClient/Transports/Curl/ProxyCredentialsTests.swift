@@ -24,6 +24,8 @@ import Testing
         #expect(ProxyCredentials.key("Basic YTpi") == ProxyCredentials.key("Basic YTpi"))
         #expect(ProxyCredentials.key("Basic YTpi") != ProxyCredentials.key("Basic YTpj"))
         #expect(ProxyCredentials.key("Bearer a, nonce=b") != ProxyCredentials.key("Bearer a, nonce=c"))
+        // All lines of the field go to the proxy, whichever it looks at.
+        #expect(ProxyCredentials.key("Basic YTpj", with: 1) != ProxyCredentials.key("Basic YTpj", with: 2))
         for odd in ["", " ", "Digest", "Digest ,,=", "Digest username=\"", "Digest \\"] { _ = ProxyCredentials.key(odd) }
         #expect(ProxyCredentials.key("") != ProxyCredentials.key("Digest"))
     }
