@@ -8,8 +8,8 @@ public import WebServiceClient
 ///     servers.expired = URL(string: "https://127.0.0.1:8444/")
 ///     let suite = TransportConformance(servers: servers) { MyTransport() }
 ///
-/// Each URL is of scheme `https`, and answers GET and POST with a status of 200, whatever the body. The host is in the certificate, but for
-/// ``otherHost``.
+/// Each URL of a server is of scheme `https`, and answers GET and POST with a status of 200, after it has read all of the body, which may be of
+/// 1 MB. Its host is in the certificate, but for ``otherHost``. A connection may be used 100 times and more, and for as long as the suite runs.
 ///
 /// A transport with ``TransportCapabilities/ownCertificateAuthorities`` is told by each request whom to trust. Another one must trust the root of
 /// the ``chain`` by itself, and not ``otherAuthority``: its own configuration says so, or the system's authorities.
@@ -31,10 +31,13 @@ public struct ConformanceServers: Sendable {
     public var unknownIssuer: URL?
     /// Its certificate vouches for itself.
     public var selfSigned: URL?
-    /// It keeps back the intermediate certificate that vouches for its own.
+    /// It keeps back the intermediate certificate that vouches for its own, which no other server sends, and which says nowhere where it can be
+    /// found (RFC 5280 §4.2.2.1): some engines remember and fetch such.
     public var incomplete: URL?
-    /// It speaks TLS 1.2, and nothing later.
+    /// It speaks TLS 1.2, and nothing later; all is right.
     public var oldTLS: URL?
+    /// It answers POST at once, before it has read the body, by HTTP/2 as well; all is right. What is left of the body it needn't read.
+    public var answeringEarly: URL?
 
     /// The ``secure`` server where it answers a POST with a body in which the posted letters stand as they were, such as an echo, or
     /// httpbin's `/anything`.
@@ -53,7 +56,7 @@ public struct ConformanceServers: Sendable {
     /// The certificates of ``identityInPEM`` with a private key that isn't theirs, in PEM.
     public var mismatchedIdentity: ClientIdentity?
 
-    /// A forward proxy, by `http`, that lets anybody through to the ``secure`` server.
+    /// A forward proxy, at an `http` URL, that lets anybody through to the ``secure`` and the ``expired`` server.
     public var proxy: URL?
     /// The same, for those only who send the ``proxyCredentials``: others get 407.
     public var challengingProxy: URL?
@@ -61,6 +64,11 @@ public struct ConformanceServers: Sendable {
     public var proxyCredentials: String?
 
     /// Servers of which there is but the one with everything right.
+    ///
+    /// - Parameters:
+    ///   - secure: see ``secure``.
+    ///   - chain: its certificates, its own first and the root last. Without any, each case that needs them fails.
+    ///   - otherAuthority: see ``otherAuthority``.
     public init(secure: URL, chain: [Certificate], otherAuthority: Certificate) {
         self.secure = secure
         self.chain = chain

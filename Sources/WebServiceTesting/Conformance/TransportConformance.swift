@@ -47,7 +47,8 @@ public struct TransportConformance: Sendable {
     ///   - cases: the cases to run, by default all of the library's.
     ///   - servers: the servers that speak TLS. Without them the cases that need one are skipped.
     ///   - limit: how long a case may take before it counts as hanging. Raise it on slow machines, and under sanitizers.
-    ///   - proxied: makes a transport like the others that goes through the proxy at a URL. Without it the cases on proxies are skipped.
+    ///   - proxied: makes a transport like the others that goes through the proxy at a URL. Without it the cases on proxies are skipped. It may be called several
+    ///     times for a case.
     ///   - transport: makes a transport for each case, or gives the same one each time: the cases bear both.
     public init(
         addedFields: Set<HTTPFields.Name> = Self.usualAddedFields, knownGaps: [String: String] = [:],

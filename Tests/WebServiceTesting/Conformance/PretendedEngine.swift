@@ -46,6 +46,7 @@ struct PretendedEngine: Transport {
         servers.oldTLS = try url(8)
         servers.wantingIdentity = try url(9)
         servers.echo = servers.secure
+        servers.answeringEarly = servers.secure
         let (chain, key) = (Data(SampleCertificate.pem.utf8), Data(SampleCertificate.key.utf8))
         let pkcs12 = Data([0x30, 0x06, 0x02, 0x01, 0x03, 0x30, 0x00, 0x00])
         servers.identity = try .pkcs12(pkcs12, passphrase: "right")

@@ -10,7 +10,10 @@ enum HTTP2Cases {
         ConformanceCase(
             "http2/bodies", "Bodies of 1 MB go out, from memory, as a stream with a length, and without.", needing: .http2, run: bodies),
         ConformanceCase(
-            "http2/cancelled", "Requests that are cancelled leave the others of their connection alone.", needing: .http2, run: cancelled),
+            "http2/cancelled", "Requests that are cancelled leave the others alone.", needing: .http2, run: cancelled),
+        ConformanceCase(
+            "http2/early-answer", "An answer that is complete before the request's body is no less an answer (RFC 9113 §8.1).",
+            needing: .http2, run: earlyAnswer),
         ConformanceCase(
             "http2/cancelled-upload", "So does an upload that is cancelled while its body goes out.", needing: .http2,
             run: cancelledUpload),
@@ -22,18 +25,20 @@ enum HTTP2Cases {
             run: echoed),
     ]
 
+    private static func expectAnswer(_ subject: ConformanceSubject, to request: ServiceRequest, _ what: String) async throws {
+        let response = try await subject.expectAnswer(to: request, what)
+        try demand(response.httpVersion, is: "HTTP/2", "\(what), version")
+    }
+
     @Sendable private static func negotiated(_ subject: ConformanceSubject) async throws {
         let url = try subject.needServers().secure
-        for attempt in 1...2 {
-            let response = try await subject.expectAnswer(to: try subject.request(url), "Request \(attempt)")
-            try demand(response.httpVersion, is: "HTTP/2", "Request \(attempt), version")
-        }
+        for attempt in 1...2 { try await expectAnswer(subject, to: try subject.request(url), "Request \(attempt)") }
     }
 
     @Sendable private static func many(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<100 { group.addTask { try await subject.expectAnswer(to: request, "Request \(number)") } }
+            for number in 0..<100 { group.addTask { try await expectAnswer(subject, to: request, "Request \(number)") } }
             try await group.waitForAll()
         }
     }
@@ -46,18 +51,18 @@ enum HTTP2Cases {
             let sent = Locked<Int64>(0)
             var request = try subject.request(url, .post, body: body)
             request.uploadProgress = { progress in sent.withLock { $0 = progress.completed } }
-            try await subject.expectAnswer(to: request, "Body \(number)")
+            try await expectAnswer(subject, to: request, "Body \(number)")
             try demand(sent.withLock { $0 }, is: 1_000_000, "Body \(number), the bytes sent")
         }
     }
 
     @Sendable private static func cancelled(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
-        try await subject.expectAnswer(to: request, "The first request")
+        try await expectAnswer(subject, to: request, "The first request")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
                 group.addTask {
-                    guard number % 3 == 0 else { return _ = try await subject.expectAnswer(to: request, "Request \(number)") }
+                    guard number % 3 == 0 else { return try await expectAnswer(subject, to: request, "Request \(number)") }
                     let call = Task { try await subject.exchange(request) }
                     for _ in 0..<number { await Task.yield() }
                     call.cancel()
@@ -67,7 +72,15 @@ enum HTTP2Cases {
             }
             try await group.waitForAll()
         }
-        try await subject.expectAnswer(to: request, "The last request")
+        try await expectAnswer(subject, to: request, "The last request")
+    }
+
+    @Sendable private static func earlyAnswer(_ subject: ConformanceSubject) async throws {
+        let url = try subject.need(\.answeringEarly, "answeringEarly")
+        let data = ConformanceBytes.make(1_000_000)
+        for (number, body) in [RequestBody(data), .pieces(of: data, by: 70_000)].enumerated() {
+            try await expectAnswer(subject, to: try subject.request(url, .post, body: body), "Body \(number)")
+        }
     }
 
     @Sendable private static func cancelledUpload(_ subject: ConformanceSubject) async throws {

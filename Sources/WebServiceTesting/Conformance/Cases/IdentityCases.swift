@@ -30,7 +30,8 @@ enum IdentityCases {
             "identities/mismatched", "A key that isn't the certificate's is clientCertificate, and nothing of the key is told.",
             needing: [.clientCertificates, .clientCertificatesInPEM], run: mismatched),
         ConformanceCase(
-            "identities/apart", "A connection that was made with an identity isn't used without it.", needing: .clientCertificates,
+            "identities/apart", "A connection that was made with an identity isn't used without it, nor with another one.",
+            needing: .clientCertificates,
             run: apart),
         ConformanceCase(
             "identities/locked-apart", "A connection that was made with an identity isn't used for one that can't be opened.",
@@ -91,6 +92,8 @@ enum IdentityCases {
         for _ in 0..<2 {
             try await shown(subject, identity)
             try await refused(subject, nil, "Where a connection with an identity is open")
+            guard let other = subject.servers?.otherIdentity else { continue }
+            try await refused(subject, other, "With another one, where a connection with an identity is open")
         }
     }
 

@@ -8,6 +8,7 @@ enum ProxyCases {
         ConformanceCase("proxies/credentials", "Proxy-Authorization goes to the proxy as it is given.", run: credentials),
         ConformanceCase(
             "proxies/challenge", "A proxy's 407 is a response, with its challenge.", needing: .proxyAuthentication, run: challenge),
+        ConformanceCase("proxies/none", "Where there is no proxy, its credentials go nowhere, or are refused as unsupported.", run: none),
         ConformanceCase("proxies/bodies", "Bodies go through a proxy both ways.", run: bodies),
         ConformanceCase(
             "proxies/statuses", "What a proxy answers to a plain request is a response like any other, and no redirect is followed.",
@@ -47,6 +48,14 @@ enum ProxyCases {
             let response = try await subject.expect(407, "who?", for: ServiceRequest(url: url))
             try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
             try demand(proxy.requests.count, is: 1, "The requests that reached the proxy")
+        }
+    }
+
+    @Sendable private static func none(_ subject: ConformanceSubject) async throws {
+        try await answering(with: .text("direct")) { server in
+            let request = try server.request(headers: ["Proxy-Authorization": "Basic YTpi"])
+            do { _ = try await subject.exchange(request) } catch let error as TransportError where error.code == .unsupported {}
+            try demand(!server.requests.contains { $0.fields["Proxy-Authorization"] != nil }, "The server gets Proxy-Authorization")
         }
     }
 

@@ -11,6 +11,12 @@ enum TunnelCases {
         ConformanceCase(
             "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
         ),
+        ConformanceCase(
+            "tunnels/unanswered", "A proxy's 407 is proxyRefused, or a response that is marked as a tunnel's refusal.", run: unanswered),
+        ConformanceCase("tunnels/no-tls", "Behind the tunnel there must be TLS: tls, or connectionLost.", run: noTLS),
+        ConformanceCase("tunnels/ipv6", "A literal of IPv6 keeps its brackets.", needing: .ipv6Literals, run: literal),
+        ConformanceCase(
+            "tunnels/silent", "A proxy that says nothing counts for the time to connect.", needing: .connectDeadlines, run: silent),
         ConformanceCase("tunnels/encrypted", "TLS goes through a tunnel, and nothing before it.", run: encrypted),
         ConformanceCase("tunnels/through", "A server is reached and trusted through a tunnel.", run: through),
         ConformanceCase("tunnels/faults", "A certificate's faults are told through a tunnel, too.", run: faults),
@@ -51,10 +57,54 @@ enum TunnelCases {
             try await answering(with: answer) { proxy in
                 let subject = try subject.through(try proxy.url(""))
                 let error = try await subject.expect(.proxyRefused, for: try secret(), "Answer \(number)")
+                // Whose answer it was must be clear.
                 try demand(error.message.lowercased().contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
                 try demand(!"\(error)".contains("hidden"), "The error tells of the request")
             }
         }
+    }
+
+    @Sendable private static func unanswered(_ subject: ConformanceSubject) async throws {
+        let refusal = LoopbackResponse.text("who?", status: 407).with("Proxy-Authenticate", "Basic realm=\"p\"")
+        try await answering(with: refusal) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            do {
+                let (response, _) = try await subject.exchange(try secret())
+                try demand(response.status == 407 && response.isTunnelRefusal, "The proxy's 407 passes for the server's response")
+            } catch let error as TransportError {
+                try demand(error.code, is: .proxyRefused, "The error")
+            }
+        }
+    }
+
+    @Sendable private static func noTLS(_ subject: ConformanceSubject) async throws {
+        let answer = LoopbackResponse.script { connection in
+            try connection.write("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
+        }
+        try await answering(with: answer) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            // Closed within the handshake, a connection is lost or insecure.
+            try await subject.expect(.tls, .connectionLost, for: try secret())
+        }
+    }
+
+    @Sendable private static func literal(_ subject: ConformanceSubject) async throws {
+        try await answering(with: .status(403)) { proxy in
+            let subject = try subject.through(try proxy.url(""))
+            guard let url = URL(string: "https://[::1]:8443/") else { throw TestingFailure("There is no such URL") }
+            try await subject.expect(.proxyRefused, for: ServiceRequest(url: url))
+            try demand(try proxy.onlyRequest().target, is: "[::1]:8443", "The request's target")
+        }
+    }
+
+    @Sendable private static func silent(_ subject: ConformanceSubject) async throws {
+        let port = try LoopbackPort(.silent)
+        guard let proxy = URL(string: "http://127.0.0.1:\(port.number)") else { throw TestingFailure("There is no such URL") }
+        let subject = try subject.through(proxy)
+        var request = try secret()
+        request.timeouts.connect = .milliseconds(200)
+        try await subject.expect(.timedOutConnecting, for: request)
+        withExtendedLifetime(port) {}
     }
 
     @Sendable private static func challenge(_ subject: ConformanceSubject) async throws {
@@ -99,8 +149,14 @@ enum TunnelCases {
     }
 
     @Sendable private static func through(_ subject: ConformanceSubject) async throws {
-        let subject = try subject.through(try subject.need(\.proxy, "proxy"))
         let servers = try subject.needServers()
+        let proxy = try subject.need(\.proxy, "proxy")
+        // The proxy isn't passed by.
+        let port = try LoopbackPort(.closed)
+        guard let nobody = URL(string: "http://127.0.0.1:\(port.number)") else { throw TestingFailure("There is no such URL") }
+        try await subject.through(nobody).expect(.cannotConnect, for: try subject.request(servers.secure), "By a proxy that isn't there")
+        withExtendedLifetime(port) {}
+        let subject = try subject.through(proxy)
         for attempt in 1...2 { try await subject.expectAnswer(to: try subject.request(servers.secure), "Request \(attempt)") }
     }
 
