@@ -46,8 +46,8 @@ extension CurlExchange {
         return isTaken
     }
 
-    /// How long a complete answer waits for a body of which nothing goes out.
-    private static let patience = Duration.seconds(1)
+    /// How long an exchange over HTTP/2 goes on behind a complete answer, for a body of which the server takes nothing, and for trailers.
+    private static let patience = Duration.seconds(3)
 
     /// Fills libcurl's buffer with the request's body.
     func send(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Reading {
@@ -58,7 +58,7 @@ extension CurlExchange {
         case .wait:
             transfer.waitsForUpload = true
             endIfAnswered()
-        case .end: transfer.isUploaded = true
+        case .end: break
         }
         reportUpload(upload.taken, of: upload.length)
         return reading
@@ -70,13 +70,14 @@ extension CurlExchange {
     /// What passes next; `nil` when nothing is watched.
     func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }
-        if transfer.heads.isHTTP2, isAnsweredEarly {
-            // The answer doesn't depend on what hasn't been sent (RFC 9113 §8.1). The server may take no more, and libcurl doesn't tell.
-            return ExchangeDeadlines.Due(instant: (transfer.lastProgress ?? now).advanced(by: Self.patience), code: .timedOutIdle)
-        }
         if transfer.hasHead {
             // While the reader is slow, silence is its own.
-            return deadlines.dueWhileReceiving(lastArrival: transfer.waitsForReader ? now : transfer.lastProgress ?? now)
+            let last = transfer.waitsForReader ? now : transfer.lastProgress ?? now
+            let due = deadlines.dueWhileReceiving(lastArrival: last)
+            guard transfer.isAnswered, transfer.heads.isHTTP2, !transfer.waitsForUpload else { return due }
+            // The answer doesn't depend on what hasn't been sent (RFC 9113 §8.1). The server may take no more of it, and libcurl doesn't tell.
+            let end = last.advanced(by: Self.patience)
+            return due.map { $0.instant < end } == true ? due : ExchangeDeadlines.Due(instant: end, code: .timedOutIdle)
         }
         // Older libraries don't tell that the connection stands, but none sends anything before.
         guard transfer.isConnected || transfer.lastProgress != nil else { return deadlines.dueWhileConnecting }
@@ -95,22 +96,11 @@ extension CurlExchange {
         }
     }
 
-    /// Whether the answer is complete, and not all of the request has gone out.
-    var isAnsweredEarly: Bool { transfer.isAnswered && !isUploaded }
-
-    private var isUploaded: Bool {
-        switch request.upload {
-        case .none: true
-        case .bytes(let data): transfer.handle.map { csl_easy_get_size($0.easy, CSL_INFO_BYTES_SENT) >= data.count } ?? true
-        case .stream: transfer.isUploaded
-        }
-    }
-
     /// So many bytes of the answer to an upload have come: the rest of it, where its length was told.
     private func cameIn(_ count: Int) {
         transfer.received += count
         transfer.isAnswered = transfer.hasHead && transfer.heads.isComplete(after: transfer.received)
-        guard isAnsweredEarly, let loop = transfer.loop else { return }
+        guard transfer.isAnswered, let loop = transfer.loop else { return }
         if transfer.heads.isHTTP2 { loop.watch(due(now: loop.now)) }
         endIfAnswered()
     }
@@ -119,13 +109,13 @@ extension CurlExchange {
     /// connection (RFC 9112 §9.3). While that stays open, the body is sent to its end, for as long as it isn't silent for the idle time; see
     /// ``due(now:)`` for HTTP/2.
     private func endIfAnswered() {
-        guard isAnsweredEarly, transfer.waitsForUpload, transfer.heads.isClosing else { return }
+        guard transfer.isAnswered, transfer.waitsForUpload, transfer.heads.isClosing else { return }
         transfer.loop?.answered.append(self)
     }
 
     /// The engine is done with it.
     func finish(_ error: (any Error)?, metrics: CurlMetrics) {
-        if error == nil, request.hasBody { reportUpload(to: request.upload) }
+        if error == nil, request.hasBody, !transfer.isCut { reportUpload(to: request.upload) }
         let trailers = transfer.heads.trailers
         let error = error ?? (transfer.hasHead ? nil : CurlFault.noHead(of: request.host))
         state.withLock { state in

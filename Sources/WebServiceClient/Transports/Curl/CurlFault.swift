@@ -91,7 +91,8 @@ enum CurlFault {
 
     /// A response ended within its body.
     static func brokenOff(_ host: String, _ text: String) -> TransportError {
-        TransportError(.truncated, "The response from \(host) broke off within its body (\(text)).")
+        let reason = text.isEmpty ? "" : " (\(withoutUserInfo(text).lowercased()))"
+        return TransportError(.truncated, "The response from \(host) broke off within its body\(reason).")
     }
 
     /// The connection ended, in good order as far as libcurl is concerned, before the head was complete.

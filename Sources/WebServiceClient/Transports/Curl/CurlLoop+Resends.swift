@@ -18,7 +18,7 @@ extension CurlLoop {
         if exchange.transfer.hasHead, heads.status == 417, !asksForHTTP1 {
             // It was about to send the request without its Expect, and kept nothing of the answer's body.
             if heads.isBodyless {
-                exchange.transfer.isAnswered = true
+                (exchange.transfer.isAnswered, exchange.transfer.isCut) = (true, true)
             } else {
                 exchange.transfer.fault = CurlFault.expectationFailed(at: host)
             }

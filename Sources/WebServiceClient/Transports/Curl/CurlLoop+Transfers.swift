@@ -44,7 +44,10 @@ extension CurlLoop {
             finish(exchange, result)
         }
         if !answered.isEmpty {
-            for exchange in answered { finish(exchange, Int32(CSL_RESULT_OK)) }
+            for exchange in answered where exchange.transfer.handle != nil {
+                exchange.transfer.isCut = true
+                finish(exchange, Int32(CSL_RESULT_OK))
+            }
             answered.removeAll(keepingCapacity: true)
         }
         return !lanes.hasNext || !hasRoom
@@ -152,8 +155,9 @@ extension CurlLoop {
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         var error = exchange.transfer.fault
-        // What goes wrong with the rest of a request changes nothing about an answer that is complete.
-        let isAnswered = exchange.isAnsweredEarly
+        // What goes wrong with the rest of a request changes nothing about an answer that is complete; over HTTP/2 its stream may yet be said
+        // to have failed.
+        let isAnswered = exchange.transfer.isAnswered && (!exchange.transfer.heads.isHTTP2 || handle.errorText.isEmpty)
         if !isAnswered, error == nil, result != 0, let head = exchange.transfer.heads.tunnel, !exchange.transfer.isConnected {
             // Credentials for the proxy are the caller's; nothing else that a proxy says may pass for the server's answer.
             let status = head.status

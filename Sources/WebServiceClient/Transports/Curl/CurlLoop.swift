@@ -173,7 +173,7 @@ final class CurlLoop: @unchecked Sendable {
     private func check(_ exchange: CurlExchange) {
         guard let due = exchange.due(now: now) else { return }
         guard due.instant <= now else { return watch(due) }
-        guard !exchange.isAnsweredEarly else { return answered.append(exchange) }
+        guard !exchange.transfer.isAnswered else { return answered.append(exchange) }
         exchange.abandon(error(due.code, of: exchange), keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
     }
 

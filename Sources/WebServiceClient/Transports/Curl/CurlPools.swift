@@ -29,7 +29,7 @@ struct CurlPools {
     /// - Returns: what libcurl calls it; `nil` when there is no memory.
     mutating func take(_ key: Int, now: MonotonicInstant) -> OpaquePointer? {
         if pools[key] == nil {
-            tidy(keeping: Self.most - 1, now: now)
+            tidy(now: now)
             guard let share = csl_share_new() else { return nil }
             pools[key] = Pool(share: share, lastUse: now)
         }
@@ -42,7 +42,7 @@ struct CurlPools {
     mutating func give(_ key: Int, now: MonotonicInstant) {
         pools[key]?.users -= 1
         pools[key]?.lastUse = now
-        tidy(keeping: Self.most, now: now)
+        tidy(now: now)
     }
 
     /// Closes all connections: no exchange uses any.
@@ -51,10 +51,10 @@ struct CurlPools {
         pools = [:]
     }
 
-    /// Closes the connections of pools that nobody uses: of those that were used long ago, and of the ones beyond a number.
-    private mutating func tidy(keeping most: Int, now: MonotonicInstant) {
+    /// Closes the connections of pools that nobody uses: of those that were used long ago, and of those beyond the most.
+    private mutating func tidy(now: MonotonicInstant) {
         let unused = pools.filter { $0.value.users == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
-        var surplus = pools.count - most
+        var surplus = unused.count - Self.most
         for (key, pool) in unused where surplus > 0 || now - pool.lastUse > Self.patience {
             csl_share_free(pool.share)
             pools[key] = nil

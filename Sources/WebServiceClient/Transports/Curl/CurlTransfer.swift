@@ -29,10 +29,10 @@ struct CurlTransfer {
     var waitsForUpload = false
     /// The bytes of the answer to an upload that have come.
     var received = 0
-    /// Whether libcurl has got the end of the request's body.
-    var isUploaded = false
     /// Whether the answer is complete, by its length.
     var isAnswered = false
+    /// Whether the exchange ends with its answer, though libcurl would go on with the request.
+    var isCut = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
     /// When something last arrived, or went out of the request's body.

@@ -19,6 +19,8 @@ import Foundation
 ///   end too early, are damaged, or go on behind their end are errors; a body with a coding that can't be undone arrives as it is.
 /// * A reader that is slow slows the server down: some 256 kB wait at most, beside what the kernel holds. Over HTTP/2 libcurl itself may
 ///   hold up to its window of 32 MB per stream.
+/// * A refusal, from status 300 on, ends an upload. So does another answer that is complete by its length, where the server closes the connection
+///   behind it, where the body goes silent for the idle time, or over HTTP/2 where the server takes nothing of it for 3 seconds.
 /// * Upload progress is told on the loop's thread, or on that of another call: a closure must return at once.
 ///
 /// One thread runs all exchanges of a transport, and takes no signals; on Linux, a request that finds it asleep goes out from the caller's

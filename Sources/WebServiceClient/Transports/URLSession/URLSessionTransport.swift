@@ -39,7 +39,8 @@ import FoundationNetworking
 /// * A response header without a blank after its colon fails the exchange (`unreadableResponse`).
 /// * The body of a redirect is held back until it is complete. That of a 3xx without a usable `Location` is lost: such an exchange fails
 ///   with `truncated` where its length was declared, else its body is empty.
-/// * Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`).
+/// * Proxies come from the environment (`http_proxy`, `https_proxy`, `no_proxy`). `Proxy-Authorization` is refused by https (`unsupported`); by
+///   http it goes to whoever answers, which is the server where there is no proxy.
 /// * The variable `URLSessionDebugLibcurl` prints every header, secrets included.
 public final class URLSessionTransport: Transport {
     /// The transport that clients use by default on Apple platforms, and where libcurl can't be used: one session for all, since connections
