@@ -40,6 +40,17 @@ extension TrustPolicy {
     }
 }
 
+extension ServiceRequest {
+    /// Fails closed, for transports: throws when the request's trust policy can't be right, needs what a transport can't do, or pins a host that
+    /// is called without TLS. A transport asks before it sends anything.
+    ///
+    /// - Parameter capabilities: the transport's.
+    /// - Throws: ``TransportError/Code/unsupported``, ``TransportError/Code/badRequest``.
+    public func checkTrust(_ capabilities: TransportCapabilities) throws(TransportError) {
+        try trust?.check(capabilities, callTo: origin)
+    }
+}
+
 extension TransportError {
     /// None of the host's pins is in its chain of certificates.
     package init(_ mismatch: PinMismatch) {

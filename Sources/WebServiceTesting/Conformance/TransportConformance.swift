@@ -14,7 +14,7 @@ public import WebServiceClient
 ///
 /// With Swift Testing, each case becomes a test of its own:
 ///
-///     @Test(arguments: TransportConformance.cases)
+///     @Test(.serialized, arguments: TransportConformance.cases)
 ///     func conforms(_ item: ConformanceCase) async throws { try await suite.check(item) }
 public struct TransportConformance: Sendable {
     /// The fields that a transport may add without further ado: `Accept`, `Accept-Encoding`, `Connection`, `User-Agent`.

@@ -8,9 +8,26 @@ import WebServiceTesting
 @Suite struct TestingTransportsSampleTests {
     private struct MyTransport: Transport {
         var proxy: URL?
-        let capabilities: TransportCapabilities = []
+        let capabilities: TransportCapabilities = [.streamingUploads]
 
-        func send(_ request: ServiceRequest) async throws -> TransportResponse { TransportResponse(status: 200, url: request.url) }
+        func send(_ request: ServiceRequest) async throws -> TransportResponse {
+            try request.checkTrust(capabilities)
+            guard request.timeouts.connect == nil else { throw TransportError(.unsupported, "There is no deadline for connecting here.") }
+            let (status, headers, data) = (200, HTTPFields(), Data())
+            return TransportResponse(status: status, headers: headers, url: request.url, body: ResponseBody(data))
+        }
+    }
+
+    private static let suite = TransportConformance { MyTransport() }
+
+    /// It answers everything by itself; what it refuses is what these cases are about.
+    @Test(
+        .serialized,
+        arguments: TransportConformance.cases.filter {
+            ["trust/undeclared", "trust/faulty", "deadlines/connect-refused"].contains($0.name)
+        })
+    func conforms(_ item: ConformanceCase) async throws {
+        if case .skipped(let reason) = try await Self.suite.check(item) { Issue.record("skipped \(item): \(reason)") }
     }
 
     private func suite(_ files: [URL], _ secure: URL, expired: URL, wantingIdentity: URL, identityFile: URL) throws -> TransportConformance

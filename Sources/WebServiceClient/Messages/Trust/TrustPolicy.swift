@@ -5,7 +5,8 @@
 ///     trust.pins["api.example.com"] = [.publicKey(sha256: inUse), .publicKey(sha256: backup)]
 ///     client.configure { $0.trust = trust }
 ///
-/// Everything in it narrows or names; nothing switches a check off. A client whose transport can't honour its policy makes no call.
+/// It may add authorities, narrow what is accepted, and name the client; nothing in it switches a check off. A client whose transport can't
+/// honour its policy makes no call.
 ///
 /// The content sits behind one reference, so that a policy costs a request eight bytes, and is copied when it is changed.
 public struct TrustPolicy: Sendable, Hashable {
@@ -31,7 +32,8 @@ public struct TrustPolicy: Sendable, Hashable {
         set { change { $0.authorities = newValue } }
     }
 
-    /// Who the client is, for services that ask for its certificate. It is shown to the origin of the service root and to no other.
+    /// Who the client is, for services that ask for its certificate. A client shows it to the origin of its service root
+    /// and to no other; in ``CurlTransport/Configuration/trust`` it is shown to every origin that asks.
     public var identity: ClientIdentity? {
         get { storage.content.identity }
         set { change { $0.identity = newValue } }

@@ -69,7 +69,7 @@ public final class AsyncHTTPClientTransport: Transport {
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         if let refusal { throw refusal }
-        try request.trust?.check(capabilities, callTo: request.origin)
+        try request.checkTrust(capabilities)
         let deadlines = ExchangeDeadlines(request, start: .now)
         let upload = AsyncHTTPClientUpload(over: client.eventLoopGroup, progress: request.uploadProgress)
         let outgoing = try AsyncHTTPClientRequest(request, upload: upload)

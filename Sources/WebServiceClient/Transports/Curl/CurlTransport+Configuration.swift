@@ -36,8 +36,8 @@ extension CurlTransport {
         public var maximumConcurrentExchanges = 256
         /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. Default 128.
         public var maximumConcurrentExchangesPerOrigin = 128
-        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`. Exchanges that show a proxy
-        /// credentials have connections of their own for each of these, each with this bound and the next.
+        /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`. Each set of
+        /// credentials that is shown to a proxy has connections of its own: this bound and ``maximumIdleConnections`` count for each by itself.
         public var maximumConnectionsPerHost: Int?
         /// The most connections that are open at a time, in use or not, before one that gets free is closed instead of being kept for later
         /// exchanges. Default 256.

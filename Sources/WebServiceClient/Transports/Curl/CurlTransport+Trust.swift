@@ -16,7 +16,9 @@ extension CurlTransport: TrustEvaluating {
             let head = try await exchange(for: request, probe: probe).head()
             if head.isOfTunnel {
                 throw TransportError(
-                    .proxyRefused, "The proxy on the way to \(url.host() ?? "the host") wants credentials, and has none of its own here.")
+                    .proxyRefused,
+                    "The proxy on the way to \(url.host() ?? "the host") wants credentials: a check without a call has only those in the URL of "
+                        + "CurlTransport.Configuration.proxy.")
             }
         }
     }

@@ -10,7 +10,7 @@ import FoundationNetworking
 ///     let response = try await URLSessionTransport.shared.send(ServiceRequest(url: url))
 ///     for try await piece in response.body { … }
 ///
-/// It sends what the request says and nothing of its own: redirects and challenges come back as responses, there are no cookies, no cache
+/// It sends each request once, but for what is said below of Linux: redirects and challenges come back as responses, there are no cookies, no cache
 /// and no stored credentials, and the deadlines are kept here. What URLSession does beside that:
 ///
 /// * It adds `Accept`, `Accept-Encoding`, `Accept-Language`, `User-Agent` and `Connection` where the request hasn't got them. Fields of one
@@ -22,7 +22,7 @@ import FoundationNetworking
 ///   a connection over which bytes pour in without a pause keeps all others waiting, and its own cancellation as well; the caller is told
 ///   at once in any case.
 /// * A body of several files, or a stream, is written to a temporary file first.
-/// * GET and HEAD carry no body (`unsupported`).
+/// * GET and HEAD carry no body (`unsupported`). ``ServiceTimeouts/connect`` is refused (`unsupported`).
 ///
 /// On Apple platforms it is ``TrustEvaluating``.
 ///
@@ -90,7 +90,7 @@ public final class URLSessionTransport: Transport {
     ///   what a stream of the request's body throws.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        try request.trust?.check(capabilities, callTo: request.origin)
+        try request.checkTrust(capabilities)
         return try await send(request, over: try session(for: request))
     }
 
