@@ -92,7 +92,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting",
+                "WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
