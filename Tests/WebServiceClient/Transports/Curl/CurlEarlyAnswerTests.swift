@@ -68,17 +68,7 @@ struct CurlEarlyAnswerTests {
     /// It answers when the head has come, and takes no more of the body than fits the first window (RFC 9113 §5.2 and §8.1).
     @Test func `an answer over HTTP/2 that is complete before the body is delivered, at the latest when the time is over`() async throws {
         let server = try RawServer { connection in
-            guard connection.read(24) != nil else { return }
-            connection.write(Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]))
-            while let head = connection.read(9) {
-                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-                guard connection.read(length) != nil else { return }
-                guard head[3] == 1 else { continue }
-                // :status 200, a content-length of 2 (RFC 7541 §6.1 and §6.2.2), and both bytes with the stream's end.
-                let fields = Data([0x88, 0x0F, 0x0D, 1]) + Data("2".utf8)
-                connection.write(Data([0, 0, UInt8(fields.count), 1, 4]) + head[5..<9] + fields)
-                connection.write(Data([0, 0, 2, 0, 1]) + head[5..<9] + Data("ok".utf8))
-            }
+            connection.serveHTTP2 { connection.writeHTTP2($0, length: "2", body: "ok", isEnd: true) }
         }
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = .http2WithPriorKnowledge

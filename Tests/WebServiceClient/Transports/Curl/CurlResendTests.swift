@@ -15,15 +15,7 @@ struct CurlResendTests {
                 while connection.readRequest() != nil { connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") }
                 return
             }
-            guard connection.read(24) != nil else { return }
-            // SETTINGS, and the acknowledgement of the client's.
-            connection.write(Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]))
-            while let head = connection.read(9) {
-                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-                guard connection.read(length) != nil else { return }
-                // HEADERS are answered with RST_STREAM.
-                if head[3] == 1 { connection.write(Data([0, 0, 4, 3, 0]) + head[5..<9] + Data([0, 0, 0, code])) }
-            }
+            connection.serveHTTP2 { connection.resetHTTP2($0, code) }
         }
     }
 
@@ -68,18 +60,10 @@ struct CurlResendTests {
     @Test func `an answer that breaks off for HTTP/1.1 is no 417`() async throws {
         let hasBegun = DispatchSemaphore(value: 0)
         let server = try RawServer { connection in
-            guard connection.read(24) != nil else { return }
-            connection.write(Data([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]))
-            while let head = connection.read(9) {
-                let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
-                guard connection.read(length) != nil else { return }
-                guard head[3] == 1 else { continue }
-                // :status 200 and a content-length of 100 (RFC 7541 §6.1 and §6.2.2), three bytes, and RST_STREAM.
-                let fields = Data([0x88, 0x0F, 0x0D, 3]) + Data("100".utf8)
-                connection.write(Data([0, 0, UInt8(fields.count), 1, 4]) + head[5..<9] + fields)
-                connection.write(Data([0, 0, 3, 0, 0]) + head[5..<9] + Data("abc".utf8))
+            connection.serveHTTP2 { stream in
+                connection.writeHTTP2(stream, length: "100", body: "abc", isEnd: false)
                 hasBegun.wait()
-                connection.write(Data([0, 0, 4, 3, 0]) + head[5..<9] + Data([0, 0, 0, 0xD]))
+                connection.resetHTTP2(stream, 0xD)
             }
         }
         let transport = try Self.transport()
