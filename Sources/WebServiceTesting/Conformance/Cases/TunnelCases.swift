@@ -11,8 +11,6 @@ enum TunnelCases {
         ConformanceCase(
             "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
         ),
-        ConformanceCase(
-            "tunnels/unanswered", "A proxy's 407 is proxyRefused, or a response that is marked as a tunnel's refusal.", run: unanswered),
         ConformanceCase("tunnels/no-tls", "Behind the tunnel there must be TLS: tls, or connectionLost.", run: noTLS),
         ConformanceCase("tunnels/ipv6", "A literal of IPv6 keeps its brackets.", needing: .ipv6Literals, run: literal),
         ConformanceCase(
@@ -60,19 +58,6 @@ enum TunnelCases {
                 // Whose answer it was must be clear.
                 try demand(error.message.lowercased().contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
                 try demand(!"\(error)".contains("hidden"), "The error tells of the request")
-            }
-        }
-    }
-
-    @Sendable private static func unanswered(_ subject: ConformanceSubject) async throws {
-        let refusal = LoopbackResponse.text("who?", status: 407).with("Proxy-Authenticate", "Basic realm=\"p\"")
-        try await answering(with: refusal) { proxy in
-            let subject = try subject.through(try proxy.url(""))
-            do {
-                let (response, _) = try await subject.exchange(try secret())
-                try demand(response.status == 407 && response.isTunnelRefusal, "The proxy's 407 passes for the server's response")
-            } catch let error as TransportError {
-                try demand(error.code, is: .proxyRefused, "The error")
             }
         }
     }
