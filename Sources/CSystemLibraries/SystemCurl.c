@@ -63,7 +63,7 @@ struct tls_session {
     void *internals;
 };
 
-struct socket_address {
+struct csl_socket_address {
     int family;
     int type;
     int protocol;
@@ -255,15 +255,14 @@ void *csl_easy_get_pointer(csl_easy *easy, long information) {
     return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : NULL;
 }
 
-static int open_socket(void *user, int purpose, struct socket_address *address) {
-    (void)purpose;
+int csl_socket_open(const csl_socket_address *address, csl_driver *driver) {
 #if defined(SOCK_CLOEXEC)
     int result = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
 #else
     int result = socket(address->family, address->type, address->protocol);
     if (result >= 0) fcntl(result, F_SETFD, FD_CLOEXEC);
 #endif
-    if (result >= 0) csl_driver_opened(user, result);
+    if (result >= 0) csl_driver_opened(driver, result);
     return result;
 }
 
@@ -272,32 +271,21 @@ static int close_socket(void *user, int socket) {
     return close(socket);
 }
 
-void csl_easy_let_connect(csl_easy *easy, csl_driver *driver) {
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, open_socket);
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, driver);
-}
-
-void csl_easy_stop_connecting(csl_easy *easy, int (*refuse)(void *user, int purpose, void *address), void *user) {
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, refuse);
-    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, user);
-}
-
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver) {
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver) {
     curl.easy_setopt(easy, CSL_OPTION_HEADER_FUNCTION, callbacks.header);
     curl.easy_setopt(easy, CSL_OPTION_WRITE_FUNCTION, callbacks.body);
     curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
     curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
-    csl_easy_let_connect(easy, driver);
-    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
-    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
-}
-
-void csl_easy_set_user(csl_easy *easy, void *user) {
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, callbacks.connect);
     curl.easy_setopt(easy, CSL_OPTION_HEADER_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_WRITE_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READ_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READY_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_PRIVATE, user);
+    // A connection outlives the transfer that made it.
+    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
+    curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
 }
 
 void *csl_easy_user(csl_easy *easy) { return csl_easy_get_pointer(easy, CSL_INFO_PRIVATE); }

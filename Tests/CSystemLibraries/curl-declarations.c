@@ -165,8 +165,8 @@ SAME(offsetof(struct message, easy), offsetof(struct CURLMsg, easy_handle));
 SAME(offsetof(struct message, data), offsetof(struct CURLMsg, data));
 SAME(sizeof(struct tls_session), sizeof(struct curl_tlssessioninfo));
 SAME(offsetof(struct tls_session, internals), offsetof(struct curl_tlssessioninfo, internals));
-SAME(sizeof(struct socket_address), sizeof(struct curl_sockaddr));
-SAME(offsetof(struct socket_address, address), offsetof(struct curl_sockaddr, addr));
+SAME(sizeof(struct csl_socket_address), sizeof(struct curl_sockaddr));
+SAME(offsetof(struct csl_socket_address, address), offsetof(struct curl_sockaddr, addr));
 SAME(offsetof(struct version_information, version), offsetof(curl_version_info_data, version));
 SAME(offsetof(struct version_information, version_number), offsetof(curl_version_info_data, version_num));
 SAME(offsetof(struct version_information, features), offsetof(curl_version_info_data, features));
@@ -200,7 +200,6 @@ CURL_FUNCTIONS(CHECK)
 
 // Callbacks: each has the parameters that it is called with.
 int (*check_open_socket)(void *, curlsocktype, struct curl_sockaddr *) = (curl_opensocket_callback)0;
-int (*our_open_socket)(void *, int, struct socket_address *) = open_socket;
 int (*our_close_socket)(void *, curl_socket_t) = close_socket;
 int (*check_ready)(void *, char *, char *, int, int) = (curl_prereq_callback)0;
 size_t (*check_header)(char *, size_t, size_t, void *) = (curl_write_callback)0;

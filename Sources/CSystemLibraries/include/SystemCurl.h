@@ -18,6 +18,9 @@ typedef struct csl_multi csl_multi;
 /// Connections that some of a set's transfers share among themselves only: libcurl's CURLSH. They get it by CSL_OPTION_SHARE.
 typedef struct csl_share csl_share;
 
+/// Where a connection goes: libcurl's curl_sockaddr.
+typedef struct csl_socket_address csl_socket_address;
+
 /// What lets a set of transfers work.
 typedef struct csl_driver csl_driver;
 
@@ -77,24 +80,22 @@ int64_t csl_easy_get_size(csl_easy *easy, long information);
 const char *csl_easy_get_text(csl_easy *easy, long information);
 void *csl_easy_get_pointer(csl_easy *easy, long information);
 
-/// What libcurl calls while a transfer runs, on the thread that lets it work. `user` is what csl_easy_set_user got.
+/// What libcurl calls while a transfer runs, on the thread that lets it work. `user` is what csl_easy_set_callbacks got.
 typedef struct csl_easy_callbacks {
     size_t (*header)(char *bytes, size_t size, size_t count, void *user);
     size_t (*body)(char *bytes, size_t size, size_t count, void *user);
     size_t (*upload)(char *bytes, size_t size, size_t count, void *user);
     /// The connection stands, and the request is about to be sent: 0 to go on, 1 to refuse. Called from libcurl 7.80 on.
     int (*ready)(void *user, char *remote, char *local, int remote_port, int local_port);
+    /// A connection is about to be made: its socket, by csl_socket_open, or -1 to refuse.
+    int (*connect)(void *user, int purpose, csl_socket_address *address);
 } csl_easy_callbacks;
 
-/// Sets the callbacks of a transfer, that its sockets aren't inherited by child processes, and who watches them: `driver` may be NULL.
-void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, csl_driver *driver);
-/// Lets new connections be made, as is so from csl_easy_set_callbacks on.
-void csl_easy_let_connect(csl_easy *easy, csl_driver *driver);
-/// From here on `refuse` is called in place of a new connection: it returns -1.
-void csl_easy_stop_connecting(csl_easy *easy, int (*refuse)(void *user, int purpose, void *address), void *user);
-/// Sets what the callbacks get.
-void csl_easy_set_user(csl_easy *easy, void *user);
-/// What csl_easy_set_user got for this transfer.
+/// Sets the callbacks of a transfer, what they get, and who is told of a socket before it is closed: `driver` may be NULL.
+void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver);
+/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as ours. -1 when the system gives none.
+int csl_socket_open(const csl_socket_address *address, csl_driver *driver);
+/// What csl_easy_set_callbacks got for this transfer.
 void *csl_easy_user(csl_easy *easy);
 
 // The certificates of a transfer's connection, as the TLS library verified them, the server's first. Only while the connection is the

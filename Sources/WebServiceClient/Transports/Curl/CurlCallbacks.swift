@@ -1,6 +1,6 @@
 import CSystemLibraries
 
-/// What libcurl calls while it works, for who has the loop's turn, with the exchange as its user's pointer.
+/// What libcurl calls while it works, for who has the loop's turn, with the ``CurlHandle`` as its user's pointer: that never changes.
 enum CurlCallbacks {
     /// The functions.
     static let all = csl_easy_callbacks(
@@ -8,7 +8,8 @@ enum CurlCallbacks {
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
             guard let user else { return 0 }
             // Once for each line: counting the reference would take as long as taking the line.
-            return Unmanaged<CurlExchange>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.receive(line: line) } ? line.count : 0
+            let exchange = Unmanaged<CurlHandle>.fromOpaque(user)._withUnsafeGuaranteedRef { $0.exchange }
+            return exchange?._withUnsafeGuaranteedRef { $0.receive(line: line) } == true ? line.count : 0
         },
         body: { bytes, size, count, user in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
@@ -26,13 +27,13 @@ enum CurlCallbacks {
         ready: { user, _, _, _, _ in
             guard let exchange = CurlCallbacks.exchange(user) else { return 1 }
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
+        },
+        connect: { user, _, address in
+            guard let exchange = CurlCallbacks.exchange(user), let loop = exchange.transfer.loop, loop.mayConnect(exchange) else {
+                return -1
+            }
+            return csl_socket_open(address, loop.driver)
         })
-
-    /// Called in place of a second connection for an exchange: what it wants is to send the request again.
-    static let refusal: @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeMutableRawPointer?) -> Int32 = { user, _, _ in
-        if let exchange = CurlCallbacks.exchange(user) { exchange.transfer.loop?.refusesResend(of: exchange) }
-        return -1
-    }
 
     /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
     static let connecting = csl_easy_callbacks(
@@ -41,10 +42,11 @@ enum CurlCallbacks {
         ready: { user, _, _, _, _ in
             guard let user else { return 1 }
             return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().accepts() ? 0 : 1
-        })
+        },
+        connect: { _, _, address in csl_socket_open(address, nil) })
 
-    /// The exchange, which the loop keeps alive as long as libcurl has its pointer.
+    /// The exchange that a handle is used for.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {
-        user.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
+        user.flatMap { Unmanaged<CurlHandle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.exchange } }?.takeUnretainedValue()
     }
 }

@@ -7,6 +7,8 @@ final class CurlHandle {
     let easy: OpaquePointer
     /// What watches its sockets; `nil` where somebody waits for them by other means.
     private let driver: OpaquePointer?
+    /// What it is used for now, which the loop keeps alive for as long.
+    @exclusivity(unchecked) private(set) var exchange: Unmanaged<CurlExchange>?
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private static let errorSize = 256
     /// Whether what all exchanges have in common is set.
@@ -15,8 +17,6 @@ final class CurlHandle {
     private var isSpecial = false
     /// Whether it uses the connections of a pool.
     private var isPooled = false
-    /// Whether new connections may be made.
-    private var connects = true
     /// Whether a connection that is being made is waited for, as it may take several exchanges.
     private var waitsForConnection = false
 
@@ -46,12 +46,9 @@ final class CurlHandle {
     func prepare(for exchange: CurlExchange, _ settings: CurlSettings) throws(TransportError) {
         if !isConfigured { try configure(settings) }
         forgetErrorText()
-        if !connects {
-            csl_easy_let_connect(easy, driver)
-            connects = true
-        }
-        csl_easy_set_user(easy, Unmanaged.passUnretained(exchange).toOpaque())
-        csl_easy_set_text(easy, CSL_OPTION_URL, exchange.request.url)
+        self.exchange = Unmanaged.passUnretained(exchange)
+        // Passed as an argument, the text would be copied once more.
+        exchange.request.url.withCString { _ = csl_easy_set_text(easy, CSL_OPTION_URL, $0) }
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
         if !settings.keepsConnections(to: exchange.request.origin) {
@@ -83,8 +80,7 @@ final class CurlHandle {
     /// - Throws: ``TransportError``, as for an exchange.
     func prepare(for connection: CurlConnection, _ connector: CurlConnector) throws(TransportError) {
         try configure(connector.settings)
-        csl_easy_set_callbacks(easy, CurlCallbacks.connecting, nil)
-        csl_easy_set_user(easy, Unmanaged.passUnretained(connection).toOpaque())
+        csl_easy_set_callbacks(easy, CurlCallbacks.connecting, Unmanaged.passUnretained(connection).toOpaque(), nil)
         csl_easy_set_text(easy, CSL_OPTION_URL, connector.url)
         csl_easy_set_long(easy, CSL_OPTION_CONNECT_ONLY, 1)
         csl_easy_set_long(easy, CSL_OPTION_TLS_ALPN, 0)
@@ -93,6 +89,7 @@ final class CurlHandle {
 
     /// Lets go of what belongs to the exchange. What most exchanges have in common stays.
     func release() {
+        exchange = nil
         if isPooled {
             // A reset leaves it as it is.
             csl_easy_set_pointer(easy, CSL_OPTION_SHARE, nil)
@@ -122,14 +119,6 @@ final class CurlHandle {
         csl_easy_set_long(easy, CSL_OPTION_FORBID_REUSE, 1)
     }
 
-    /// From here on the exchange has the connection that it has. Where that turns out to be dead, libcurl makes another one to send the
-    /// request once more; before it asks whether it may, it would have connected, and a proxy on the way would have been asked for a tunnel,
-    /// whose answer would pass for the server's.
-    func stopConnecting(for exchange: CurlExchange) {
-        connects = false
-        csl_easy_stop_connecting(easy, CurlCallbacks.refusal, Unmanaged.passUnretained(exchange).toOpaque())
-    }
-
     /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
     private func isPlain(_ exchange: CurlExchange) -> Bool {
         guard case .none = exchange.request.upload else { return false }
@@ -146,8 +135,7 @@ final class CurlHandle {
     private func configure(_ settings: CurlSettings) throws(TransportError) {
         waitsForConnection = false
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
-        csl_easy_set_callbacks(easy, CurlCallbacks.all, driver)
-        connects = true
+        csl_easy_set_callbacks(easy, CurlCallbacks.all, Unmanaged.passUnretained(self).toOpaque(), driver)
         try settings.apply(to: easy)
         isConfigured = true
     }

@@ -161,9 +161,16 @@ struct CurlHeadReader {
 
     /// Whether `close` is among the options of a `Connection` field (RFC 9112 §9.6).
     private static func asksToClose(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
-        value.split(separator: UInt8(ascii: ",")).contains { option in
-            let words = option.split(whereSeparator: isBlank)
-            return words.count == 1 && words[0].elementsEqual("close".utf8) { $0 | 0x20 == $1 }
+        // By hand: most responses have the field, and arrays of options and words take as long as all that is looked for here.
+        var rest = value
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+            var option = rest[..<end]
+            while let byte = option.first, isBlank(byte) { option.removeFirst() }
+            while let byte = option.last, isBlank(byte) { option.removeLast() }
+            if option.elementsEqual("close".utf8, by: { $0 | 0x20 == $1 }) { return true }
+            guard end < rest.endIndex else { return false }
+            rest = rest[(end + 1)...]
         }
     }
 

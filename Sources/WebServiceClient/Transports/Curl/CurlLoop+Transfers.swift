@@ -62,6 +62,15 @@ extension CurlLoop {
         touch(exchange)
     }
 
+    /// A connection is about to be made. From when it stands, the exchange has the one that it has: where that turns out to be dead, libcurl makes
+    /// another one to send the request once more, and before it asks whether it may, a proxy on the way would have been asked for a tunnel,
+    /// whose answer would pass for the server's.
+    func mayConnect(_ exchange: CurlExchange) -> Bool {
+        guard exchange.transfer.isConnected else { return true }
+        refusesResend(of: exchange)
+        return false
+    }
+
     /// The connection stands, and the request is about to go out. libcurl asks again when it wants to send it a second time.
     func mayGoOut(_ exchange: CurlExchange) -> Bool {
         guard !exchange.transfer.isConnected else {
@@ -70,7 +79,6 @@ extension CurlLoop {
         }
         exchange.transfer.isConnected = true
         guard let handle = exchange.transfer.handle else { return false }
-        handle.stopConnecting(for: exchange)
         let origin = exchange.request.origin
         if origin.scheme == "https" {
             exchange.transfer.tlsVersion = csl_easy_tls_version(handle.easy).map { String(cString: $0) }

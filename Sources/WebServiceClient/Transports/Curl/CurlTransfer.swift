@@ -2,8 +2,8 @@ import CSystemLibraries
 
 /// The loop's part of an exchange, for who has its turn only.
 struct CurlTransfer {
-    /// The loop that has it.
-    unowned var loop: CurlLoop?
+    /// The loop that has it: on whose turn alone this is read, and which lives as long as its thread does. So the reference needn't be counted.
+    unowned(unsafe) var loop: CurlLoop?
     /// Those that go the same way.
     var lane: CurlLanes<CurlExchange>.Lane?
     /// libcurl's handle while the exchange is with libcurl.
