@@ -6,35 +6,25 @@ extension RequestBody {
     var tellingFailures: RequestBody {
         guard case .stream(let open) = source else { return self }
         var body = RequestBody(length: length, isReplayable: isReplayable, contentType: contentType) {
-            let reader = StreamReader(open())
-            return AsyncThrowingStream { try await reader.next() }
+            let pieces = PieceReader(open())
+            return AsyncThrowingStream { try await RequestBody.telling { try await pieces.next() } }
         }
         body.contentTypeIsBinding = contentTypeIsBinding
         return body
     }
 
-    /// Reads a body's stream.
-    ///
-    /// `@unchecked Sendable`: the iterator is used by one task at a time, since each body has one reader, who waits for each piece.
-    private final class StreamReader: @unchecked Sendable {
-        private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
-
-        init(_ stream: AsyncThrowingStream<Data, any Error>) {
-            iterator = stream.makeAsyncIterator()
-        }
-
-        func next() async throws -> Data? {
-            do {
-                return try await iterator.next()
-            } catch let error as RequestBodyError {
-                throw error
-            } catch is CancellationError where Task.isCancelled {
-                // Whoever reads was cancelled, and waits for just that.
-                throw CancellationError()
-            } catch {
-                throw RequestBodyError(
-                    message: "The stream of the request's body ended with an error: \(ServiceError.text(of: error))", underlying: error)
-            }
+    /// Reads the next piece of a body's stream.
+    private static func telling(_ next: () async throws -> Data?) async throws -> Data? {
+        do {
+            return try await next()
+        } catch let error as RequestBodyError {
+            throw error
+        } catch is CancellationError where Task.isCancelled {
+            // Whoever reads was cancelled, and waits for just that.
+            throw CancellationError()
+        } catch {
+            throw RequestBodyError(
+                message: "The stream of the request's body ended with an error: \(ServiceError.text(of: error))", underlying: error)
         }
     }
 }

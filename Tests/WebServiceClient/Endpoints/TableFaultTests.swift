@@ -73,6 +73,33 @@ import WebServiceTesting
         #expect(!Broken.verify(for: [.pinning]).contains { $0.kind == .missingCapability })
     }
 
+    private final class Hasty: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable {
+            ["soon()": .get("/soon").timeouts(ServiceTimeouts(connect: .seconds(1))), "ever()": .get("/ever")]
+        }
+        func soon() async throws { try await call() }
+        func ever() async throws { try await call() }
+    }
+
+    @Test func `A time to connect needs a transport that watches it`() async throws {
+        let (unable, able) = (StubTransport(capabilities: [.metrics]), StubTransport(capabilities: [.connectDeadlines]))
+        for stub in [unable, able] { stub.fallback(.status(200)) }
+        #expect(Hasty.verify(for: [.connectDeadlines]).isEmpty)
+        let fault = try #require(Hasty.verify(for: [.metrics]).first)
+        #expect(fault.kind == .missingCapability && fault.key == "soon()" && fault.problem.contains("timeouts.connect"))
+        #expect(fault.problem.contains("connect deadlines") && fault.fix.contains("firstByte"))
+        try await Hasty(serviceRoot: "https://api.test") { $0.transport = able }.soon()
+        #expect(await serviceError { try await Hasty(serviceRoot: "https://api.test") { $0.transport = unable }.ever() }?.kind == .table)
+        let client = WebServiceClient(serviceRoot: "https://api.test") { $0.transport = unable }
+        let own = await serviceError {
+            try await client.get("/a").describing { $0.timeouts(ServiceTimeouts(connect: .seconds(1))) }.send()
+        }
+        #expect(own?.kind == .table && own?.message.contains("timeouts.connect") == true)
+        client.configure { $0.timeouts.connect = .seconds(1) }
+        #expect(client.verify().map(\.key) == [nil] && client.verify().allSatisfy { $0.problem.contains("of the client or the class") })
+        #expect(unable.requests.isEmpty && able.requests.count == 1)
+    }
+
     @Test func `A good table has no faults`() {
         #expect(Store.verify().isEmpty)
         #expect(Store.stubbed().client.verify().isEmpty)

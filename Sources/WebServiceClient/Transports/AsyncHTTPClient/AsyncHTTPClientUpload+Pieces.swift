@@ -20,7 +20,7 @@ extension AsyncHTTPClientUpload {
         /// After so many bytes the loops are waited for.
         private static let window = 1024 * 1024
 
-        private let chunks: ChunkReader
+        private let chunks: PieceReader
         private let upload: AsyncHTTPClientUpload
         private let length: Int64?
         private var rest: Data = Data()
@@ -28,7 +28,7 @@ extension AsyncHTTPClientUpload {
         private var ahead = 0
 
         init(body: RequestBody, upload: AsyncHTTPClientUpload) {
-            chunks = ChunkReader(body.chunks(of: Self.size))
+            chunks = PieceReader(body.chunks(of: Self.size))
             self.upload = upload
             length = body.length
         }
@@ -61,21 +61,6 @@ extension AsyncHTTPClientUpload {
         private func checkLength(isComplete: Bool) throws {
             guard let length, passed > length || isComplete && passed < length else { return }
             throw upload.failed(AsyncHTTPClientUpload.wrongLength(isComplete ? "\(passed)" : "at least \(passed)", length: length))
-        }
-    }
-
-    /// Reads a body's chunks.
-    ///
-    /// `@unchecked Sendable`: the iterator is used by one task at a time, which the next one awaits.
-    private final class ChunkReader: @unchecked Sendable {
-        private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
-
-        init(_ chunks: AsyncThrowingStream<Data, any Error>) {
-            iterator = chunks.makeAsyncIterator()
-        }
-
-        func next() async throws -> Data? {
-            try await iterator.next()
         }
     }
 }

@@ -97,22 +97,6 @@ extension CurlLoop {
         return false
     }
 
-    /// What is thrown when a deadline of an exchange has passed.
-    func error(_ code: TransportError.Code, of exchange: CurlExchange) -> TransportError {
-        let transfer = exchange.transfer
-        let awaited: ExchangeDeadlines.Awaited =
-            if transfer.handle == nil {
-                // Its time may have been over when it came.
-                transfer.queued == now ? .way(proxy: nil) : .turn
-            } else if transfer.waitsForUpload {
-                .ownBody
-            } else {
-                // By http a proxy answers for the service.
-                .way(proxy: transfer.isConnected && exchange.request.origin.scheme == "https" ? nil : settings.proxyText)
-            }
-        return exchange.deadlines.error(code, host: exchange.request.host, awaited)
-    }
-
     /// Whether another exchange may begin.
     private var hasRoom: Bool { waitingForHead < settings.mostWaitingForHead }
 

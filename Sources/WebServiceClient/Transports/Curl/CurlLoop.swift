@@ -30,7 +30,7 @@ final class CurlLoop: @unchecked Sendable {
     /// What others want to be run on the loop's thread.
     @exclusivity(unchecked) var jobs: [any CurlLoopJob] = []
     /// No deadline passes before this instant.
-    @exclusivity(unchecked) private var nextDeadline: MonotonicInstant?
+    @exclusivity(unchecked) var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
     /// Whether to stay awake for the answer to an exchange that is alone.
@@ -128,12 +128,6 @@ final class CurlLoop: @unchecked Sendable {
         touched.append(exchange)
     }
 
-    /// Watches an exchange from that instant on, if not earlier.
-    func watch(_ due: ExchangeDeadlines.Due?) {
-        guard let due else { return }
-        nextDeadline = nextDeadline.map { min($0, due.instant) } ?? due.instant
-    }
-
     private func tellReaders() {
         guard !touched.isEmpty else { return }
         for exchange in touched {
@@ -163,20 +157,4 @@ final class CurlLoop: @unchecked Sendable {
         jobs.removeAll(keepingCapacity: true)
         return true
     }
-
-    private func checkDeadlines() {
-        nextDeadline = nil
-        for exchange in active { check(exchange) }
-        for exchange in lanes.waiting { check(exchange) }
-    }
-
-    private func check(_ exchange: CurlExchange) {
-        guard let due = exchange.due(now: now) else { return }
-        guard due.instant <= now else { return watch(due) }
-        guard !exchange.transfer.isAnswered else { return answered.append(exchange) }
-        exchange.abandon(error(due.code, of: exchange), keepingBytes: due.code == .timedOutIdle || exchange.isCollected)
-    }
-
-    /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.
-    var sleep: Duration { nextDeadline.map { $0 - .now } ?? .seconds(60) }
 }

@@ -25,9 +25,13 @@ enum HTTP2Cases {
             run: echoed),
     ]
 
-    private static func expectAnswer(_ subject: ConformanceSubject, to request: ServiceRequest, _ what: String) async throws {
+    @discardableResult
+    private static func expectAnswer(
+        _ subject: ConformanceSubject, to request: ServiceRequest, _ what: String
+    ) async throws -> TransportResponse {
         let response = try await subject.expectAnswer(to: request, what)
         try demand(response.httpVersion, is: "HTTP/2", "\(what), version")
+        return response
     }
 
     @Sendable private static func negotiated(_ subject: ConformanceSubject) async throws {
@@ -38,7 +42,7 @@ enum HTTP2Cases {
     @Sendable private static func many(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<100 { group.addTask { try await expectAnswer(subject, to: request, "Request \(number)") } }
+            for number in 0..<100 { group.addTask { _ = try await expectAnswer(subject, to: request, "Request \(number)") } }
             try await group.waitForAll()
         }
     }
@@ -62,7 +66,10 @@ enum HTTP2Cases {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<60 {
                 group.addTask {
-                    guard number % 3 == 0 else { return try await expectAnswer(subject, to: request, "Request \(number)") }
+                    guard number % 3 == 0 else {
+                        try await expectAnswer(subject, to: request, "Request \(number)")
+                        return
+                    }
                     let call = Task { try await subject.exchange(request) }
                     for _ in 0..<number { await Task.yield() }
                     call.cancel()
@@ -85,7 +92,7 @@ enum HTTP2Cases {
 
     @Sendable private static func cancelledUpload(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
-        try await subject.expectAnswer(to: request, "The first request")
+        try await expectAnswer(subject, to: request, "The first request")
         // The rest of the body never comes, so that the server can't answer.
         let (begun, signal) = AsyncStream<Void>.makeStream()
         let isBegun = Locked(false)
@@ -108,10 +115,10 @@ enum HTTP2Cases {
             return await ConformanceEnding.of { _ = try await subject.exchange(upload) }
         }
         for await _ in begun {}
-        try await subject.expectAnswer(to: request, "A request beside the upload")
+        try await expectAnswer(subject, to: request, "A request beside the upload")
         call.cancel()
         try demand(await call.value, is: .cancelled, "The end of the upload")
-        try await subject.expectAnswer(to: request, "The last request")
+        try await expectAnswer(subject, to: request, "The last request")
     }
 
     @Sendable private static func head(_ subject: ConformanceSubject) async throws {
@@ -121,18 +128,17 @@ enum HTTP2Cases {
             // Not every server that answers GET answers HEAD.
             try demand(response.status < 500 && response.httpVersion == "HTTP/2", "HEAD \(attempt): found \(response)")
             try demand(body.count, is: 0, "HEAD \(attempt), the body's bytes")
-            try await subject.expectAnswer(to: try subject.request(url), "GET after HEAD \(attempt)")
+            try await expectAnswer(subject, to: try subject.request(url), "GET after HEAD \(attempt)")
         }
     }
 
     @Sendable private static func shared(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
-        try await subject.expectAnswer(to: request, "The first request")
+        try await expectAnswer(subject, to: request, "The first request")
         let own = try await withThrowingTaskGroup(of: Bool.self, returning: Int.self) { group in
             for number in 0..<50 {
                 group.addTask {
-                    let response = try await subject.expectAnswer(to: request, "Request \(number)")
-                    try demand(response.httpVersion, is: "HTTP/2", "Request \(number), version")
+                    let response = try await expectAnswer(subject, to: request, "Request \(number)")
                     return response.report?.metrics.isConnectionReused == false
                 }
             }
