@@ -202,6 +202,13 @@ CURL_FUNCTIONS(CHECK)
 int (*check_open_socket)(void *, curlsocktype, struct curl_sockaddr *) = (curl_opensocket_callback)0;
 int (*our_close_socket)(void *, curl_socket_t) = close_socket;
 int (*check_ready)(void *, char *, char *, int, int) = (curl_prereq_callback)0;
+csl_easy_callbacks ours;
+SAME(sizeof(int), sizeof(curlsocktype));
+__typeof__(ours.connect) our_connect = (int (*)(void *, int, struct csl_socket_address *))0;
+__typeof__(ours.ready) our_ready = (curl_prereq_callback)0;
+__typeof__(ours.header) our_header = (curl_write_callback)0;
+__typeof__(ours.body) our_body = (curl_write_callback)0;
+__typeof__(ours.upload) our_upload = (curl_read_callback)0;
 size_t (*check_header)(char *, size_t, size_t, void *) = (curl_write_callback)0;
 size_t (*check_upload)(char *, size_t, size_t, void *) = (curl_read_callback)0;
 int (*check_close_socket)(void *, curl_socket_t) = (curl_closesocket_callback)0;

@@ -66,7 +66,7 @@ extension ClientDescription.Endpoint {
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
         root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
         cacheIdentifier = descriptor.cacheIdentifier
-        requires = settings.capabilities.union(settings.trust?.requiredCapabilities ?? []).descriptions
+        requires = settings.requiredCapabilities.descriptions
         attributes = settings.attributes.all.map { String(describing: $0) }
     }
 }

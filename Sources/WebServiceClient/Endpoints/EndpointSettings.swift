@@ -64,6 +64,11 @@ struct EndpointSettings: Sendable {
         return deadlines
     }
 
+    /// What the transport must be able to do for all of this.
+    var requiredCapabilities: TransportCapabilities {
+        capabilities.union(trust?.requiredCapabilities ?? []).union(timeouts?.requiredCapabilities ?? [])
+    }
+
     /// The wire names in a dotted root such as `a.b`.
     static func components(of path: String) -> [String] {
         path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

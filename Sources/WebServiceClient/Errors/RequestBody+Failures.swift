@@ -13,7 +13,7 @@ extension RequestBody {
         return body
     }
 
-    /// Reads the next piece of a body's stream.
+    /// Makes what a body's own stream throws known as the body's.
     private static func telling(_ next: () async throws -> Data?) async throws -> Data? {
         do {
             return try await next()

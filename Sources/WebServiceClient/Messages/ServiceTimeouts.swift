@@ -5,8 +5,8 @@ public struct ServiceTimeouts: Sendable, Hashable {
     public var firstByte: Duration?
 
     /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
-    /// a transport that is ``TransportCapabilities/connectDeadlines``; without it the client makes no call, and the exchange is refused. Like
-    /// ``firstByte``, it counts also while the exchange waits for its turn within the transport.
+    /// a transport that has ``TransportCapabilities/connectDeadlines``: without it a client makes no call, and a transport refuses the request.
+    /// Like ``firstByte``, it counts also while the exchange waits for its turn within the transport.
     public var connect: Duration?
 
     /// The longest silence while a body is received; bytes of the request's body that still go out break it, too. Default 60 seconds.

@@ -7,6 +7,7 @@ struct TransportStage: Sendable {
     @inline(__always)
     func send(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
         try Self.check(request)
+        try request.timeouts.check(transport.capabilities)
         if let trust = request.trust, !trust.isStandard {
             var request = request
             try prepare(trust, of: &request, context)

@@ -73,6 +73,27 @@ import WebServiceTesting
         #expect(!Broken.verify(for: [.pinning]).contains { $0.kind == .missingCapability })
     }
 
+    private final class Patient: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["wait()": .get("/wait").timeouts(ServiceTimeouts(firstByte: .seconds(9)))] }
+        func wait() async throws { try await call() }
+    }
+
+    @Test func `A time to connect that no endpoint has is no fault, and no call goes out with one that isn't watched`() async throws {
+        let stub = StubTransport(capabilities: [])
+        stub.fallback(.status(200))
+        let client = Patient(serviceRoot: "https://api.test") {
+            $0.transport = stub
+            $0.timeouts.connect = .seconds(1)
+        }
+        #expect(client.verify().isEmpty)
+        try await client.wait()
+        #expect(stub.requests.count == 1 && stub.requests[0].request.timeouts.connect == nil)
+        let error = await serviceError { try await client.get("/other").send() }
+        #expect((error?.cause as? TransportError)?.code == .unsupported && error?.message.contains("timeouts.connect") == true)
+        #expect(stub.requests.count == 1)
+        #expect(Hasty.describe().endpoints.map(\.requires) == [["connect deadlines"], []])
+    }
+
     private final class Hasty: WebServiceClient, @unchecked Sendable {
         override class var endpoints: EndpointTable {
             ["soon()": .get("/soon").timeouts(ServiceTimeouts(connect: .seconds(1))), "ever()": .get("/ever")]

@@ -7,7 +7,7 @@ final class CurlHandle {
     let easy: OpaquePointer
     /// What watches its sockets; `nil` where somebody waits for them by other means.
     private let driver: OpaquePointer?
-    /// What it is used for now, which the loop keeps alive for as long.
+    /// What it is used for now, which the loop keeps alive for as long. Unchecked: each callback reads it, and who has the turn is alone.
     @exclusivity(unchecked) private(set) var exchange: Unmanaged<CurlExchange>?
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private static let errorSize = 256

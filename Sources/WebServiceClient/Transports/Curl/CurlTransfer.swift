@@ -2,7 +2,8 @@ import CSystemLibraries
 
 /// The loop's part of an exchange, for who has its turn only.
 struct CurlTransfer {
-    /// The loop that has it: on whose turn alone this is read, and which lives as long as its thread does. So the reference needn't be counted.
+    /// The loop that has it. Unsafe, since counting costs more than the access: it is read on the loop's turn only, and nobody has that after
+    /// the loop's end.
     unowned(unsafe) var loop: CurlLoop?
     /// Those that go the same way.
     var lane: CurlLanes<CurlExchange>.Lane?

@@ -96,6 +96,8 @@ public final class CurlTransport: Transport {
     ///
     /// - Parameter probe: takes the request's place once the connection stands.
     func exchange(for request: ServiceRequest, probe: TrustProbe? = nil) throws -> CurlExchange {
+        // Before 7.80 libcurl doesn't tell when a connection stands: the wait for the answer would be counted.
+        try request.timeouts.check(capabilities)
         let outgoing = try CurlRequest(request, codings: ContentCoding.acceptable)
         let trust = try trust(of: request)
         try trust.checkPins(callTo: outgoing.origin)
