@@ -71,8 +71,13 @@ extension ServiceClient {
     ///
     ///     let request = try await github.dryRun { try await $0.repository(owner: "swiftlang", name: "swift") }
     ///
+    /// - Parameters:
+    ///   - isolation: the caller's, which the closure shares.
+    ///   - body: makes the call.
     /// - Throws: ``DryRunError`` when the closure makes no call, ``ServiceError`` when the call fails before it would be sent.
-    public func dryRun<Result>(_ body: (Self) async throws -> Result) async throws -> ServiceRequest {
+    public func dryRun<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
+    ) async throws -> ServiceRequest {
         let dryRun = DryRun(client: self)
         do {
             _ = try await DryRun.$current.withValue(dryRun) { try await body(self) }

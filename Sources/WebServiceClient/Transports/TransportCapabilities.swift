@@ -52,3 +52,8 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
         Self.names.filter { contains($0.0) }.map(\.1)
     }
 }
+
+extension TransportCapabilities: CustomStringConvertible {
+    /// The capabilities by name.
+    public var description: String { isEmpty ? "none" : descriptions.joined(separator: ", ") }
+}

@@ -45,6 +45,25 @@ import WebServiceTesting
         #expect(stub.requests[0].key == "GET /g/%%0%%" && stub.requests[2].body != nil)
     }
 
+    @Test @MainActor func `A dry run is made on any actor, with what belongs to that`() async throws {
+        let client = WebServiceClient(serviceRoot: "https://api.test")
+        var paths: [String] = []
+        for path in ["/a", "/b"] {
+            let request = try await client.dryRun {
+                paths.append(path)
+                return try await $0.get(path).send()
+            }
+            #expect(request.url.path() == path)
+        }
+        #expect(paths == ["/a", "/b"])
+        actor Buyer {
+            func path(of client: WebServiceClient) async throws -> String {
+                try await client.dryRun { try await $0.get("/c").send() }.url.path()
+            }
+        }
+        #expect(try await Buyer().path(of: client) == "/c")
+    }
+
     @Test func `A dry run sends nothing and authenticates`() async throws {
         let (client, stub) = Store.stubbed { $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "pw") }
         let request = try await client.dryRun { try await $0.item(id: 5) }

@@ -19,7 +19,7 @@ import WebServiceTesting
 
     private func patient(_ shop: Shop) {
         shop.configure {
-            $0.timeouts.connect = .seconds(5)  // for CurlTransport only: over others the client makes no call
+            $0.timeouts.connect = .seconds(5)  // for CurlTransport with libcurl 7.80: over others the client makes no call
             $0.timeouts.firstByte = .seconds(20)
             $0.timeouts.idle = .seconds(10)
             $0.timeouts.total = .seconds(120)

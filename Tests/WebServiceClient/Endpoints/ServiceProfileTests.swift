@@ -192,6 +192,25 @@ import WebServiceTesting
         }
     }
 
+    @Test func `A profile doesn't fit where it takes away the timeouts by which a client went`() async throws {
+        class Shop: WebServiceClient, @unchecked Sendable {
+            override class var endpoints: EndpointTable { ["list()": .get("/").timeouts(ServiceTimeouts(firstByte: .seconds(9)))] }
+            func list() async throws { try await call() }
+        }
+        let stub = StubTransport(capabilities: [])
+        stub.fallback(.status(200))
+        let client = Shop(serviceRoot: "https://a.test") {
+            $0.transport = stub
+            $0.timeouts.connect = .seconds(1)
+        }
+        #expect(client.verify().isEmpty)
+        let faults = client.verify(try profile("/v2", name: "list()"))
+        #expect(faults.map(\.kind) == [.missingCapability] && faults.map(\.key) == [nil])
+        client.profile = try profile("/v2", name: "list()")
+        try await client.list()
+        #expect(stub.requests.map { $0.request.url.path() } == ["/"])
+    }
+
     @Test func `A profile's root may have placeholders`() async throws {
         let json = #"{"BaseURL": "https://%%id%%.a.test", "Resources": [{"Name": "user(id:)", "URITemplate": "/me"}]}"#
         let client = WebServiceClient(profile: try ServiceProfile(data: Data(json.utf8)))

@@ -91,6 +91,8 @@ import WebServiceTesting
         let error = await serviceError { try await client.get("/other").send() }
         #expect((error?.cause as? TransportError)?.code == .unsupported && error?.message.contains("timeouts.connect") == true)
         #expect(stub.requests.count == 1)
+        #expect("\(TransportCapabilities([.connectDeadlines, .http2]))" == "HTTP/2, connect deadlines")
+        #expect("\(TransportCapabilities())" == "none")
         #expect(Hasty.describe().endpoints.map(\.requires) == [["connect deadlines"], []])
     }
 
