@@ -146,6 +146,7 @@ extension CurlLoop {
 
     private func finish(_ exchange: CurlExchange, _ result: Int32) {
         guard let handle = exchange.transfer.handle else { return }
+        exchange.transfer.endsWell = result == CSL_RESULT_OK && !exchange.transfer.isCut && exchange.transfer.heads.status < 300
         var error = exchange.transfer.fault
         // What goes wrong with the rest of a request changes nothing about an answer that is complete; over HTTP/2 its stream may yet be said
         // to have failed.
@@ -169,7 +170,11 @@ extension CurlLoop {
         csl_multi_remove(multi, handle.easy)
         handle.release()
         if let key = exchange.transfer.pool { pools.give(key, now: now) }
-        if handles.count < Self.mostHandles { handles.append(handle) }
+        // libcurl may have noted with a handle that a body must be rewound before it is sent again. A reset leaves the note, and the handle's
+        // next upload, which can't be, would fail for it (curl's issue 18206).
+        var isFit = exchange.transfer.endsWell
+        if case .none = exchange.request.upload { isFit = true }
+        if isFit, handles.count < Self.mostHandles { handles.append(handle) }
         if !exchange.transfer.hasHead { waitsNoMore(exchange) }
         exchange.transfer.handle = nil
         let index = exchange.transfer.index

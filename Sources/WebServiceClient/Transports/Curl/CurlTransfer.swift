@@ -34,6 +34,8 @@ struct CurlTransfer {
     var isAnswered = false
     /// Whether the exchange ends with its answer, though libcurl would go on with the request.
     var isCut = false
+    /// Whether libcurl has ended it with a success, after all of the request.
+    var endsWell = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
     /// When something last arrived, or went out of the request's body.

@@ -117,4 +117,36 @@ struct CurlResendTests {
         let error = await #expect(throws: TransportError.self) { try await watched { try await response.body.collect(upTo: 100) } }
         #expect(error?.code == .truncated && error?.message.contains("leave Expect out") == true)
     }
+
+    /// libcurl notes with its handle that a body must be rewound before it is sent again, and a reset leaves the note (curl's issue 18206).
+    @Test func `an upload that libcurl would have sent again doesn't harm the next one`() async throws {
+        let connections = Locked(0)
+        let server = try RawServer { connection in
+            let isFirst = connections.withLock { connections in
+                connections += 1
+                return connections == 1
+            }
+            // The upload over the first connection dies when a part of its body has come.
+            if isFirst, connection.readRequest() != nil {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                _ = connection.wait(for: "piece")
+            } else if connection.wait(for: "piece\r\n0\r\n\r\n") {
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                _ = connection.waitForClose()
+            }
+        }
+        let transport = try CurlTransport()
+        let body = RequestBody(isReplayable: true) {
+            AsyncThrowingStream { continuation in
+                continuation.yield(Data("piece".utf8))
+                continuation.finish()
+            }
+        }
+        #expect(try await watched { try await transport.send(try server.request()).body.collect(upTo: 10) } == Data("ok".utf8))
+        let upload = try server.request(.post, body: body)
+        let error = await #expect(throws: TransportError.self) { try await watched { try await transport.send(upload) } }
+        #expect(error?.code == .connectionLost && error?.isConnectionStale == true, "\(String(describing: error))")
+        #expect(try await watched { try await transport.send(upload).body.collect(upTo: 10) } == Data("ok".utf8))
+        #expect(connections.withLock { $0 } == 2)
+    }
 }
