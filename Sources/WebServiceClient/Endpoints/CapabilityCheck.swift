@@ -11,7 +11,7 @@ enum CapabilityCheck {
 
     /// The same for one endpoint, or for what holds for all.
     static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
-        let owner = key == nil ? " of the client or the class" : ""
+        let owner = TableFault.owner(key)
         let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
         return [
             fault(

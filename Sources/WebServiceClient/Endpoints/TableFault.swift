@@ -43,6 +43,9 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     /// How to mend it.
     public let fix: String
 
+    /// Whose a setting is, where no key says so.
+    static func owner(_ key: String?) -> String { key == nil ? " of the client or the class" : "" }
+
     /// The same fault under another key.
     func under(_ key: String) -> TableFault {
         TableFault(kind: kind, key: key, problem: problem, fix: fix)

@@ -2,9 +2,8 @@
 enum TrustCheck {
     /// What can't be right in the policy of these settings themselves.
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
-        let owner = key == nil ? " of the client or the class" : ""
-        return (settings.trust?.faults ?? []).map { fault in
-            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(owner) can't be right", fix: fault)
+        (settings.trust?.faults ?? []).map { fault in
+            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) can't be right", fix: fault)
         }
     }
 }

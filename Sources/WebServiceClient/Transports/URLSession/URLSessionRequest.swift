@@ -20,10 +20,6 @@ struct URLSessionRequest {
     ///
     /// - Throws: ``TransportError`` with `badRequest` or `unsupported`.
     init(_ request: ServiceRequest) throws(TransportError) {
-        guard request.timeouts.connect == nil else {
-            throw TransportError(
-                .unsupported, "URLSession has no deadline for connecting: leave timeouts.connect unset, timeouts.firstByte includes it.")
-        }
         let (url, origin) = try Self.checkedURL(request.url)
         host = origin.authority
         if origin.scheme == "https" { try RequestRules.keepsFromServer(request.headers, engine: "URLSession") }

@@ -91,6 +91,7 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         try request.checkTrust(capabilities)
+        try request.timeouts.check(capabilities)
         return try await send(request, over: try session(for: request))
     }
 
