@@ -69,11 +69,14 @@ final class ManualLogClock: LogClock {
         }
     }
 
-    /// Moves on in small steps until something has become true.
+    /// Advances in steps of at most `step`, never beyond the next sleeper's end, until a condition holds.
+    ///
+    /// The clock stands still while no task sleeps on it: on a busy machine the tasks that it woke may not have run yet, and minutes would
+    /// pass for them.
     func run(step: Duration = .milliseconds(250), until condition: () -> Bool) async -> Bool {
         await eventually(slowsDown: false) {
             if condition() { return true }
-            advance(by: step)
+            if let nextWake { advance(by: min(step, nextWake)) }
             return false
         }
     }

@@ -27,7 +27,7 @@ final class RawClient: @unchecked Sendable {
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    init(port: UInt16, patience: Int = 120) throws {
+    init(port: UInt16, patience: Int = 600) throws {
         #if canImport(Glibc)
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
