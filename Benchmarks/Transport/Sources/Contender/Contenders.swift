@@ -24,7 +24,7 @@ enum Contenders {
         },
         "CurlTransport": { _ in Fetching(get: transport(try CurlTransport())) },
         "CurlTransport with a declared call's fields": { _ in
-            Fetching(get: transport(try CurlTransport(), ["User-Agent": "WebServiceClient-Swift/0.1.0-dev", "Accept": "application/json"]))
+            Fetching(get: transport(try CurlTransport(), ["User-Agent": "WebServiceClient-Swift/0.1.0", "Accept": "application/json"]))
         },
         "CurlTransport on its own thread": { _ in
             let curl = try CurlTransport()
