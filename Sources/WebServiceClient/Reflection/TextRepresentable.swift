@@ -15,3 +15,28 @@ extension TextRepresentable where Self: CustomStringConvertible {
     /// The description, where a type declares no text of its own.
     public var text: String { description }
 }
+
+/// The text of an argument's value: the one place that knows how a number, a date or an enum is written in a URL, a form or a header.
+package enum ArgumentText {
+    /// The value as plain text, not encoded; nil for nil, at any depth of optionals.
+    ///
+    /// Strings, substrings, characters, integers, finite floating-point numbers (the shortest digits that read back the same), decimals,
+    /// `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw value,
+    /// ``TextRepresentable`` types by their choice, and `Encodable` ones that encode themselves as one of these.
+    ///
+    /// - Parameter name: What the argument is called in an error.
+    /// - Throws: ``ReflectionError`` for everything else.
+    package static func text(of value: Any, named name: String? = nil) throws -> String? {
+        if let text = value as? String { return text }
+        let path = name.map { FieldPath.key($0, .root) } ?? .root
+        switch TypePlan.plan(for: value) {
+        case .list, .set, .pairs, .mirrored: throw ReflectionError(.noText, at: path, type: type(of: value))
+        default: break
+        }
+        switch try FieldTreeBuilder(depthLimit: 32).tree(of: value, at: path, depth: 0) {
+        case .text(let text): return text
+        case .missing: return nil
+        case .list, .record: throw ReflectionError(.noText, at: path, type: type(of: value))
+        }
+    }
+}

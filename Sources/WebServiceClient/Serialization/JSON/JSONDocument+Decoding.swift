@@ -127,3 +127,233 @@ extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable
         return result
     }
 }
+
+// The simple values of a document.
+extension JSONDocument {
+    @inline(__always) func isNull(_ place: JSONPlace) -> Bool { word(place.index).kind == .null }
+
+    @inline(__always) func bool(at place: JSONPlace) throws -> Bool {
+        switch word(place.index).kind {
+        case .true: return true
+        case .false: return false
+        default: throw mismatch(Bool.self, at: place)
+        }
+    }
+
+    @inline(__always) func string(at place: JSONPlace) throws -> String {
+        let word = word(place.index)
+        switch word.kind {
+        case .ascii: return JSONText.string(bytes(word), word.length, isASCII: true)
+        case .text, .escaped: return string(word)
+        default: throw mismatch(String.self, at: place)
+        }
+    }
+
+    @inline(__always) func integer<Value: FixedWidthInteger>(at place: JSONPlace) throws -> Value {
+        let word = word(place.index)
+        let bytes = self.bytes(word)
+        switch word.kind {
+        case .integer:
+            if let value: Value = JSONNumber.integer(bytes, word.length) { return value }
+        case .number:
+            if let value: Value = JSONNumber.integer(ofDecimal: bytes, word.length) { return value }
+        default:
+            return try dialectInteger(at: place)
+        }
+        throw unrepresentable(Value.self, at: place)
+    }
+
+    @inline(__always) func double(at place: JSONPlace) throws -> Double {
+        let word = word(place.index)
+        switch word.kind {
+        case .integer, .number:
+            if let value = JSONNumber.double(bytes(word), word.length) { return value }
+            throw unrepresentable(Double.self, at: place)
+        default:
+            return try nonConforming(at: place)
+        }
+    }
+
+    @inline(__always) func float(at place: JSONPlace) throws -> Float {
+        let word = word(place.index)
+        switch word.kind {
+        case .integer, .number:
+            if let value = JSONNumber.float(bytes(word), word.length) { return value }
+            throw unrepresentable(Float.self, at: place)
+        default:
+            return try nonConforming(at: place)
+        }
+    }
+
+    /// Infinity or no number, as a text.
+    private func nonConforming<Value: BinaryFloatingPoint & LosslessStringConvertible>(at place: JSONPlace) throws -> Value {
+        if hasDialect { return try dialectFloating(at: place) }
+        let word = word(place.index)
+        guard word.kind == .ascii || word.kind == .text || word.kind == .escaped,
+            case .convertFromString(let positive, let negative, let nan) = reader.nonConformingFloatDecodingStrategy
+        else { throw mismatch(Value.self, at: place) }
+        switch string(word) {
+        case positive: return .infinity
+        case negative: return -.infinity
+        case nan: return .nan
+        default: throw mismatch(Value.self, at: place)
+        }
+    }
+
+    func decimal(at place: JSONPlace) throws -> Decimal {
+        let word = word(place.index)
+        guard word.kind == .integer || word.kind == .number else { throw mismatch(Decimal.self, at: place) }
+        guard let value = JSONNumber.decimal(bytes(word), word.length) else {
+            throw unrepresentable(Decimal.self, at: place)
+        }
+        return value
+    }
+
+    // MARK: Errors
+
+    /// That a value is of another kind than is needed; for null, that there is none.
+    @inline(never) func mismatch(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
+        let kind = word(place.index).kind
+        let path = path(of: place)
+        let needed = Self.name(of: type)
+        guard kind != .null else {
+            return .valueNotFound(
+                type, DecodingError.Context(codingPath: path, debugDescription: "\(needed) is needed, and null was found."))
+        }
+        return .typeMismatch(
+            type, DecodingError.Context(codingPath: path, debugDescription: "\(needed) is needed, and \(kind.name) was found."))
+    }
+
+    private static func name(of type: Any.Type) -> String {
+        if type == [String: Any].self { return "An object" }
+        return type == [Any].self ? "An array" : "\(type)"
+    }
+
+    /// That a number doesn't fit.
+    @inline(never) private func unrepresentable(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
+        let word = word(place.index)
+        let number = JSONText.string(bytes(word), min(word.length, 200), isASCII: true)
+        return .dataCorrupted(
+            DecodingError.Context(
+                codingPath: path(of: place),
+                debugDescription: "\(type) can't hold the number \(SerializationError.excerpt(number, upTo: 50))."))
+    }
+}
+
+extension JSONDocument {
+    /// The index of a member's name in an object.
+    ///
+    /// The search begins after the member that was found last: mostly that is the one asked for.
+    @inline(__always) func find(_ name: String, inObjectAt node: Int) -> Int? {
+        if convertsNames { return convertedNames(ofObjectAt: node).find(name) }
+        return findRaw(name, inObjectAt: node)
+    }
+
+    /// The same for a name as it stands in the text.
+    @inline(__always) func findRaw(_ name: String, inObjectAt node: Int) -> Int? {
+        // Strings of Swift are contiguous; those that come from elsewhere are made so.
+        if let index = name.utf8.withContiguousStorageIfAvailable({ find($0, inObjectAt: node) ?? -1 }) { return index < 0 ? nil : index }
+        return Array(name.utf8).withUnsafeBufferPointer { find($0, inObjectAt: node) }
+    }
+
+    /// The names of an object as keys see them, each once.
+    func names(ofObjectAt node: Int) -> [String] {
+        convertsNames ? convertedNames(ofObjectAt: node).unique : rawNames(ofObjectAt: node)
+    }
+
+    /// The names of an object as they stand in the text.
+    func rawNames(ofObjectAt node: Int) -> [String] {
+        var names: [String] = []
+        names.reserveCapacity(word(node + 1).high)
+        var index = node + JSONWord.objectHead
+        while index < word(node + 1).low {
+            names.append(string(word(index)))
+            index = end(ofValueAt: index + 1)
+        }
+        return names
+    }
+
+    /// The names of an object as a strategy converts them.
+    private func convertedNames(ofObjectAt node: Int) -> JSONConvertedNames {
+        if let known = storage.pointee.convertedNames[node] { return known }
+        let names = JSONConvertedNames(self, node)
+        // A few, for the objects that are being decoded; a text may have any number.
+        if storage.pointee.convertedNames.count >= 16 { storage.pointee.convertedNames.removeAll(keepingCapacity: true) }
+        storage.pointee.convertedNames[node] = names
+        return names
+    }
+
+    @inline(__always) func find(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
+        let tape = storage.pointee.tape
+        let likely = Int(truncatingIfNeeded: tape[node &+ 3])
+        let end = JSONWord(bits: tape[node &+ 1]).low
+        if likely < end, isName(name, at: likely) {
+            tape[node &+ 3] = UInt64(truncatingIfNeeded: JSONWord.end(ofValueAt: likely &+ 1, tape))
+            return likely
+        }
+        return search(name, inObjectAt: node, from: likely, end: end)
+    }
+
+    @inline(__always) private func isName(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        let word = word(index)
+        guard word.length == name.count else { return false }
+        guard let start = name.baseAddress else { return true }
+        return JSONBytes.areEqual(self.name(word), exactly: start, name.count)
+    }
+
+    /// Searches onwards and then from the beginning.
+    @inline(never) private func search(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int, from likely: Int, end: Int) -> Int? {
+        let tape = storage.pointee.tape
+        let first = node &+ JSONWord.objectHead
+        if word(node &+ 1).high > Self.manyMembers {
+            guard let index = table(ofObjectAt: node).find(name) else { return canonical(name, inObjectAt: node) }
+            tape[node &+ 3] = UInt64(truncatingIfNeeded: JSONWord.end(ofValueAt: index &+ 1, tape))
+            return index
+        }
+        for (start, stop) in [(likely, end), (first, min(likely, end))] {
+            var index = start
+            while index < stop {
+                let next = JSONWord.end(ofValueAt: index &+ 1, tape)
+                if isName(name, at: index) {
+                    tape[node &+ 3] = UInt64(truncatingIfNeeded: next)
+                    return index
+                }
+                index = next
+            }
+        }
+        return canonical(name, inObjectAt: node)
+    }
+
+    /// A member of exactly this name: not one whose name is the same text in another canonical form, for which all would be looked through.
+    func findExactly(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
+        table(ofObjectAt: node).find(name)
+    }
+
+    /// Objects with more members get a table of their names.
+    static let manyMembers = 64
+
+    private func table(ofObjectAt node: Int) -> JSONNameTable {
+        if let table = storage.pointee.tables[node] { return table }
+        var table = JSONNameTable(storage, count: word(node + 1).high)
+        var index = node + JSONWord.objectHead
+        while index < word(node + 1).low {
+            _ = table.insert(index)
+            index = end(ofValueAt: index + 1)
+        }
+        storage.pointee.tables[node] = table
+        return table
+    }
+
+    /// The name that is the same text in another canonical form, such as “é” as one scalar or as two: to Swift these are equal.
+    private func canonical(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
+        guard name.contains(where: { $0 >= 0x80 }) else { return nil }
+        let wanted = String(decoding: name, as: UTF8.self)
+        var index = node + JSONWord.objectHead
+        while index < word(node + 1).low {
+            let word = word(index)
+            if word.kind != .ascii, string(word) == wanted { return index }
+            index = end(ofValueAt: index + 1)
+        }
+        return nil
+    }
+}

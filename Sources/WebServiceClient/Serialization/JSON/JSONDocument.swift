@@ -93,3 +93,148 @@ struct JSONDocument {
         }
     }
 }
+
+extension JSONDocument {
+    /// The place to which names, as they stand in the text, and indices lead.
+    ///
+    /// - Throws: ``SerializationError`` that tells how far they led, and what there is instead.
+    func place(at path: [String]) throws -> JSONPlace {
+        var place = JSONPlace.root
+        for (depth, name) in path.enumerated() {
+            guard let next = try child(name, of: place.index, path, depth) else {
+                throw Self.missing(path, depth, found: "there are \(SerializationError.list(ofKeys: rawNames(ofObjectAt: place.index)))")
+            }
+            place = next
+        }
+        return place
+    }
+
+    private func child(_ name: String, of node: Int, _ path: [String], _ depth: Int) throws -> JSONPlace? {
+        switch word(node).kind {
+        case .object:
+            return findRaw(name, inObjectAt: node).map { JSONPlace(node: $0 + 1, container: node) }
+        case .array:
+            let count = word(node + 1).high
+            guard let index = Int(name) else {
+                throw Self.missing(path, depth, found: "there is an array of \(count): use an index, such as 0")
+            }
+            guard index >= 0, index < count else { throw Self.missing(path, depth, found: "there is an array of \(count), counted from 0") }
+            var element = node + JSONWord.arrayHead
+            for _ in 0..<index { element = end(ofValueAt: element) }
+            return JSONPlace(node: element, container: node, number: index)
+        case let kind:
+            let found = kind == .null ? "null" : "a simple value"
+            throw Self.missing(path, depth, found: "there is \(found), neither an object nor an array")
+        }
+    }
+
+    private static func missing(_ path: [String], _ depth: Int, found: String) -> SerializationError {
+        .missingRoot(path, after: depth, found: found)
+    }
+}
+
+// Coding paths are made when somebody asks for one, mostly for an error: the tape knows the way up.
+extension JSONDocument {
+    func path(of place: JSONPlace) -> [any CodingKey] {
+        guard place.container >= 0 else { return storage.pointee.rootPath }
+        return path(ofContainerAt: place.parent) + [key(ofNode: place.index, number: Int(place.number), in: place.parent)]
+    }
+
+    /// Where a container is.
+    func place(ofContainerAt node: Int) -> JSONPlace {
+        let up = word(node + 2)
+        return JSONPlace(node: node, container: up.high, number: up.low)
+    }
+
+    func path(ofContainerAt container: Int) -> [any CodingKey] {
+        var steps: [(node: Int, number: Int, parent: Int)] = []
+        var node = container
+        while node >= 0 {
+            let up = word(node + 2)
+            guard up.high >= 0 else { break }
+            steps.append((node, up.low, up.high))
+            node = up.high
+        }
+        var path = storage.pointee.rootPath
+        for step in steps.reversed() {
+            let name = rawKey(ofNode: step.node, number: step.number, in: step.parent)
+            path.append(convertsNames && name.intValue == nil ? converted(name, under: path) : name)
+        }
+        return path
+    }
+
+    private func key(ofNode node: Int, number: Int, in container: Int) -> JSONKey {
+        let key = rawKey(ofNode: node, number: number, in: container)
+        return convertsNames && key.intValue == nil ? JSONKey(convertedName(key.stringValue, in: container)) : key
+    }
+
+    private func rawKey(ofNode node: Int, number: Int, in container: Int) -> JSONKey {
+        guard word(container).kind == .array else { return JSONKey(string(word(node - 1))) }
+        return JSONKey(index: number + (container == 0 ? storage.pointee.firstIndex : 0))
+    }
+
+    private func converted(_ key: JSONKey, under path: [any CodingKey]) -> JSONKey {
+        if case .custom(let convert) = reader.keyDecodingStrategy { return JSONKey(convert(path + [key]).stringValue) }
+        return JSONKey(convertedName(key.stringValue, in: 0))
+    }
+}
+
+// Where a dialect is asked. A text without one gets past all of it by a look at a Boolean.
+extension JSONDocument {
+    @inline(__always) var hasDialect: Bool { storage.pointee.hasDialect }
+
+    /// Whether values of a type are the dialect's to read.
+    @inline(__always) func dialectReads(_ type: any Any.Type) -> Bool {
+        guard hasDialect else { return false }
+        let id = ObjectIdentifier(type)
+        for known in storage.pointee.dialectTypes where known.type == id { return known.isRead }
+        return askDialect(type)
+    }
+
+    @inline(never) private func askDialect(_ type: any Any.Type) -> Bool {
+        let isRead = reader.dialect?.reads(type) ?? false
+        // A few: a type may be made of any number of others.
+        if storage.pointee.dialectTypes.count < 32 { storage.pointee.dialectTypes.append((ObjectIdentifier(type), isRead)) }
+        return isRead
+    }
+
+    /// A value of a type that the dialect reads.
+    @inline(never) func readByDialect<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
+        guard let dialect = reader.dialect else { throw mismatch(type, at: place) }
+        return try dialect.read(type, from: JSONNode(self, place))
+    }
+
+    /// A text in which the dialect may find a number.
+    private func dialectText(_ type: any Any.Type, at place: JSONPlace) throws -> (dialect: any JSONDialect, text: String) {
+        let word = word(place.index)
+        guard let dialect = reader.dialect, word.kind == .ascii || word.kind == .text || word.kind == .escaped else {
+            throw mismatch(type, at: place)
+        }
+        return (dialect, string(word))
+    }
+
+    @inline(never) func dialectInteger<Value: FixedWidthInteger>(at place: JSONPlace) throws -> Value {
+        let (dialect, text) = try dialectText(Value.self, at: place)
+        guard let value = dialect.integer(of: text, as: Value.self) else { throw noNumber(text, Value.self, at: place) }
+        return value
+    }
+
+    @inline(never) func dialectFloating<Value: BinaryFloatingPoint & LosslessStringConvertible>(at place: JSONPlace) throws -> Value {
+        let (dialect, text) = try dialectText(Value.self, at: place)
+        guard let value = dialect.floating(of: text, as: Value.self) else { throw noNumber(text, Value.self, at: place) }
+        return value
+    }
+
+    private func noNumber(_ text: String, _ type: any Any.Type, at place: JSONPlace) -> DecodingError {
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: path(of: place),
+                debugDescription: "“\(SerializationError.excerpt(text, upTo: 50))” isn't a number that \(type) can hold."))
+    }
+
+    /// Whether a value stands in the place of a member that isn't there.
+    @inline(__always) func isAbsence(_ place: JSONPlace) -> Bool {
+        guard hasDialect, word(place.index).kind == .object else { return false }
+        return reader.dialect?.isAbsence(JSONNode(self, place)) ?? false
+    }
+}

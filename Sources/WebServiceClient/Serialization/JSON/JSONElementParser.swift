@@ -186,3 +186,101 @@ package final class JSONElementParser {
         JSONDocument.corrupted(JSONSyntaxError(size: what, limit: limit, offset: total), at: origin)
     }
 }
+
+/// What lies around the elements of an array inside a payload: the payload without them, as far as it has come.
+struct JSONSurroundings {
+    /// The text with no elements.
+    private(set) var text = Data()
+    /// Where in the payload the first element is.
+    private(set) var begin = 0
+    /// How many bytes the elements take there, once they have ended.
+    private var gap: Int?
+    /// The most bytes that are kept.
+    private let limit: Int
+
+    init(upTo limit: Int) { self.limit = limit }
+
+    /// Adds what comes next; false where that is too much.
+    mutating func append(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard text.count + piece.count <= limit else { return false }
+        text.append(contentsOf: piece)
+        return true
+    }
+
+    /// The elements come next.
+    mutating func beginElements() { begin = text.count }
+
+    /// The elements end at a place in the payload.
+    mutating func endElements(at place: Int) { gap = place - begin }
+
+    /// The text as it would be if the payload ended with the elements that have come.
+    func closed(by closers: [UInt8]) -> Data { text.prefix(begin) + Data([UInt8(ascii: "]")] + closers) }
+
+    /// Checks the whole of it.
+    ///
+    /// - Parameter path: where the array must be; `nil` where there needn't be any.
+    /// - Throws: `DecodingError` where it is no JSON, with the place in the payload, or has no array there, and ``SerializationError`` where
+    ///   it has nothing there.
+    func check(_ reader: JSONReader, arrayAt path: [String]?) throws {
+        let whole = JSONPool.take(reader)
+        defer { JSONPool.giveBack(whole) }
+        text.withUnsafeBytes { whole.storage.pointee.append($0) }
+        if let fault = whole.scan() {
+            // Behind the array, its elements count.
+            let skipped = fault.offset >= begin ? gap ?? 0 : 0
+            throw JSONDocument.corrupted(JSONSyntaxError(fault, in: whole.text, after: skipped, limit: reader.boundedDepth))
+        }
+        guard let path else { return }
+        let place = try whole.place(at: path)
+        if gap == nil { throw whole.mismatch([Any].self, at: place) }
+    }
+}
+
+/// Finds where a value ends, in pieces of a text, without checking it: each byte is looked at once.
+struct JSONValueEnd {
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    private var hasBegun = false
+
+    /// Looks at more bytes, from the value's first one on.
+    ///
+    /// - Returns: how many of them belong to the value, once its end has been found. A number or a word ends before what follows it.
+    mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                    if depth == 0 { return index }
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""):
+                if depth == 0, hasBegun { return index - 1 }
+                isInString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                if depth == 0, hasBegun { return index - 1 }
+                depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                // The container around a number or a word ends.
+                if depth == 0 { return index - 1 }
+                depth -= 1
+                if depth == 0 { return index }
+            case UInt8(ascii: ","), 0x20, 0x0A, 0x0D, 0x09:
+                if depth == 0 { return index - 1 }
+            default:
+                break
+            }
+            hasBegun = true
+        }
+        return nil
+    }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The names of an object on the tape.
 struct JSONNames {
     private let storage: UnsafeMutablePointer<JSONStorage>
@@ -101,5 +103,88 @@ struct JSONNameTable {
 
     private func place(of bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         Int(truncatingIfNeeded: JSONBytes.hash(bytes, count)) & (slots.count &- 1)
+    }
+}
+
+/// Names that had escapes, without them: one behind the other, with padding behind the last one.
+struct JSONNameStore {
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    private var count = 0
+    private var capacity = 0
+
+    init() { bytes = Self.zeros(JSONBytes.padding) }
+
+    private static func zeros(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
+        bytes.initialize(repeating: 0, count: count)
+        return bytes
+    }
+
+    /// Stores a name unescaped.
+    ///
+    /// - Returns: where it lies, and its length.
+    mutating func store(_ escaped: UnsafePointer<UInt8>, _ length: Int) -> (offset: Int, length: Int) {
+        if count + length > capacity {
+            let larger = max(capacity * 2, count + length, 256)
+            let fresh = Self.zeros(larger + JSONBytes.padding)
+            fresh.update(from: bytes, count: count)
+            bytes.deallocate()
+            bytes = fresh
+            capacity = larger
+        }
+        let offset = count
+        let length = JSONEscapes.unescape(escaped, length, into: bytes + offset)
+        count += length
+        return (offset, length)
+    }
+
+    /// Forgets all names, and gives back the memory if it is more than so much.
+    mutating func removeAll(keeping size: Int) {
+        count = 0
+        guard capacity > size else { return }
+        bytes.deallocate()
+        capacity = 0
+        bytes = Self.zeros(JSONBytes.padding)
+    }
+}
+
+/// The names of one object, converted by a strategy. Where two become one, the first is meant.
+struct JSONConvertedNames {
+    private var members: [(name: String, index: Int)] = []
+    /// The names of an object that has many.
+    private var table: [String: Int] = [:]
+
+    init(_ document: JSONDocument, _ node: Int) {
+        members.reserveCapacity(document.word(node + 1).high)
+        var index = node + JSONWord.objectHead
+        while index < document.word(node + 1).low {
+            members.append((document.convertedName(document.string(document.word(index)), in: node), index))
+            index = document.end(ofValueAt: index + 1)
+        }
+        if members.count > 16 { table = Dictionary(members.map { ($0.name, $0.index) }) { first, _ in first } }
+    }
+
+    /// Each name once.
+    var unique: [String] {
+        var seen: Set<String> = []
+        return members.map(\.name).filter { seen.insert($0).inserted }
+    }
+
+    /// The index of a name on the tape.
+    func find(_ name: String) -> Int? {
+        table.isEmpty ? members.first { $0.name == name }?.index : table[name]
+    }
+}
+
+/// Names on the wire as names of properties.
+enum JSONNameConversion {
+    /// The same as Foundation's `convertFromSnakeCase` makes of a name: `page_count` is `pageCount`, underscores at either end stay.
+    static func fromSnakeCase(_ name: String) -> String {
+        let head = name.prefix { $0 == "_" }
+        let rest = name.dropFirst(head.count)
+        guard let last = rest.lastIndex(where: { $0 != "_" }) else { return name }
+        let words = rest[...last].split(separator: "_")
+        guard words.count > 1, let first = words.first else { return name }
+        return head + first.lowercased() + words.dropFirst().map(\.capitalized).joined() + rest[rest.index(after: last)...]
     }
 }

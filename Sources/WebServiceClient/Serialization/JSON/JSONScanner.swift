@@ -205,3 +205,171 @@ struct JSONScanner {
         pass(p, in: text, expecting: .commaOrEnd)
     }
 }
+
+/// A container that the scanner is inside of.
+struct JSONFrame {
+    var head: Int
+    let isObject: Bool
+    /// Whether a name has come that the earlier object didn't have.
+    var hasDiverged = false
+    var count = 0
+    /// For objects: the name in an earlier object which the next name is likely to be, and the end of that object.
+    var predicted = 0
+    var predictedEnd = 0
+    /// The value in an earlier container that is likely to be like the next one here; -1 for none.
+    var counterpart = -1
+
+    @inline(__always) init(head: Int, isObject: Bool) {
+        self.head = head
+        self.isObject = isObject
+    }
+}
+
+// By pointers: a mutating method may copy all of it.
+extension JSONFrame {
+    /// Goes into a container that begins at an index of the tape.
+    @inline(__always) static func open(
+        in outer: UnsafeMutablePointer<JSONFrame>, head: Int, isObject: Bool, _ tape: UnsafeMutablePointer<UInt64>
+    ) -> UnsafeMutablePointer<JSONFrame> {
+        let counterpart = outer.pointee.counterpart
+        let frame = outer + 1
+        frame.initialize(to: JSONFrame(head: head, isObject: isObject))
+        guard counterpart >= 0, JSONWord(bits: tape[counterpart]).kind == (isObject ? .object : .array) else { return frame }
+        let inside = JSONWord(bits: tape[counterpart &+ 1])
+        if isObject {
+            frame.pointee.predicted = counterpart &+ JSONWord.objectHead
+            frame.pointee.predictedEnd = inside.low
+        } else if inside.high > 0 {
+            frame.pointee.counterpart = counterpart &+ JSONWord.arrayHead
+        }
+        return frame
+    }
+
+    /// Goes on to the next name of the earlier object; the value of this one is the counterpart of the value to come.
+    @inline(__always) static func follow(_ frame: UnsafeMutablePointer<JSONFrame>, _ tape: UnsafeMutablePointer<UInt64>) {
+        let value = frame.pointee.predicted &+ 1
+        frame.pointee.counterpart = value
+        frame.pointee.predicted = JSONWord.end(ofValueAt: value, tape)
+    }
+
+    static func diverge(_ frame: UnsafeMutablePointer<JSONFrame>) {
+        frame.pointee.predicted = frame.pointee.predictedEnd
+        frame.pointee.counterpart = -1
+        frame.pointee.hasDiverged = true
+    }
+}
+
+// What the scanner does to the memory in which it reads.
+extension JSONScanner {
+    /// So many words are free before each value, and before each name with its value: no more are written without looking again.
+    static let room = 16
+
+    @inline(never) static func grownTape(
+        _ storage: UnsafeMutablePointer<JSONStorage>, keeping count: Int
+    ) -> (tape: UnsafeMutablePointer<UInt64>, capacity: Int) {
+        storage.pointee.growTape(keeping: count)
+        return (storage.pointee.tape, storage.pointee.tapeCapacity)
+    }
+
+    /// Writes the rest of a container's head.
+    ///
+    /// - Returns: where in the text a name stands that the object has had before.
+    @inline(__always) static func close(
+        _ storage: UnsafeMutablePointer<JSONStorage>, _ frame: UnsafeMutablePointer<JSONFrame>, end: Int,
+        _ tape: UnsafeMutablePointer<UInt64>
+    ) -> Int? {
+        let head = frame.pointee.head
+        if frame.pointee.isObject {
+            tape[head &+ 3] = UInt64(truncatingIfNeeded: head &+ JSONWord.objectHead)
+            if frame.pointee.hasDiverged, frame.pointee.count > 1,
+                let duplicate = JSONNames(storage).duplicate(from: head &+ JSONWord.objectHead, count: frame.pointee.count, end: end)
+            {
+                return duplicate
+            }
+        }
+        tape[head &+ 1] = JSONWord(frame.pointee.count, end).bits
+        return nil
+    }
+
+    /// Goes on in the storage's own copy of the rest of a text, from the beginning of a name or a string.
+    @inline(never) static func moved(
+        _ storage: UnsafeMutablePointer<JSONStorage>, from p: UnsafePointer<UInt8>, in text: JSONStretch
+    ) -> (text: JSONStretch, place: UnsafePointer<UInt8>) {
+        let offset = text.offset(of: p)
+        storage.pointee.copyRest(from: offset)
+        let rest = JSONStretch(storage)
+        return (rest, rest.base + (offset &- rest.origin))
+    }
+}
+
+// The names of members.
+extension JSONScanner {
+    /// The name of a member, and the colon after it.
+    ///
+    /// - Parameter reason: what is wrong where there is a bracket instead.
+    @inline(__always) static func readName(
+        _ storage: UnsafeMutablePointer<JSONStorage>, _ p: inout UnsafePointer<UInt8>, _ text: inout JSONStretch,
+        _ tape: UnsafeMutablePointer<UInt64>, _ t: inout Int, _ frame: UnsafeMutablePointer<JSONFrame>, atBracket reason: JSONFault.Reason
+    ) -> JSONFault? {
+        guard p.pointee == UInt8(ascii: "\"") else { return text.fault(p.pointee == UInt8(ascii: "}") ? reason : .name, p) }
+        if let word = foretold(at: p + 1, in: text, tape, frame) {
+            tape[t] = JSONWord(word.kind, offset: text.offset(of: p) &+ 1, length: word.length).bits
+            p += word.length &+ 2
+            JSONFrame.follow(frame, tape)
+        } else {
+            let name = readOtherName(storage, p, text, tape, t, frame)
+            if let fault = name.fault { return fault }
+            (p, text) = (name.end, name.text)
+        }
+        t &+= 1
+        skipSpace(&p)
+        guard p.pointee == UInt8(ascii: ":") else { return text.fault(.colon, p) }
+        p += 1
+        return nil
+    }
+
+    /// The name which an earlier object has at this place, if it and its closing quotation mark stand here again.
+    @inline(__always) private static func foretold(
+        at start: UnsafePointer<UInt8>, in text: JSONStretch, _ tape: UnsafeMutablePointer<UInt64>, _ frame: UnsafeMutablePointer<JSONFrame>
+    ) -> JSONWord? {
+        guard frame.pointee.predicted < frame.pointee.predictedEnd else { return nil }
+        let word = JSONWord(bits: tape[frame.pointee.predicted])
+        guard let name = text.name(word), word.length < text.limit - start, JSONBytes.areEqual(start, name, word.length &+ 1) else {
+            return nil
+        }
+        return word
+    }
+
+    /// A name that isn't the one foretold. Where it stands later in the earlier object, that one is followed from there.
+    @inline(never) private static func readOtherName(
+        _ storage: UnsafeMutablePointer<JSONStorage>, _ start: UnsafePointer<UInt8>, _ stretch: JSONStretch,
+        _ tape: UnsafeMutablePointer<UInt64>, _ t: Int, _ frame: UnsafeMutablePointer<JSONFrame>
+    ) -> (end: UnsafePointer<UInt8>, text: JSONStretch, fault: JSONFault?) {
+        var (p, text) = (start, stretch)
+        var name = string(p + 1, in: text)
+        if name.reason == nil, name.end >= text.limit {
+            (text, p) = moved(storage, from: p, in: text)
+            name = string(p + 1, in: text)
+        }
+        if let reason = name.reason { return (p, text, text.fault(reason, name.end)) }
+        let length = name.end - p &- 1
+        let end = name.end + 1
+        guard length <= JSONWord.longestLength else {
+            return (p, text, JSONFault(reason: .length, offset: text.offset(of: p) &+ 1))
+        }
+        if name.kind == .escaped {
+            let stored = storage.pointee.names.store(p + 1, length)
+            tape[t] = JSONWord(.unescapedName, offset: stored.offset, length: stored.length).bits
+            JSONFrame.diverge(frame)
+            return (end, text, nil)
+        }
+        tape[t] = JSONWord(name.kind, offset: text.offset(of: p) &+ 1, length: length).bits
+        while frame.pointee.predicted < frame.pointee.predictedEnd {
+            let word = JSONWord(bits: tape[frame.pointee.predicted])
+            JSONFrame.follow(frame, tape)
+            if word.length == length, let other = text.name(word), JSONBytes.areEqual(p + 1, other, length) { return (end, text, nil) }
+        }
+        JSONFrame.diverge(frame)
+        return (end, text, nil)
+    }
+}

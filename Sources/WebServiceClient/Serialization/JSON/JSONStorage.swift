@@ -1,3 +1,4 @@
+import CSystemLibraries
 import Foundation
 
 /// The memory in which a text is read: the text itself or its end, padded with zeros, the tape, and the names that had escapes.
@@ -180,5 +181,82 @@ struct JSONStorage {
         JSONMemory.deallocate(tape)
         tape = fresh
         tapeCapacity = larger
+    }
+}
+
+/// The memory for reading texts, used again and again.
+///
+/// What has once been made for as many calls as there were at the same time stays for good. So decoders and containers can hold
+/// plain pointers, which counts no references, and one that outlives its call finds memory that says so.
+enum JSONPool {
+    // Sendable as raw addresses; each is used by the one who took it.
+    private struct Entry: @unchecked Sendable { let storage: UnsafeMutablePointer<JSONStorage> }
+
+    private static let idle = Locked<[Entry]>([])
+
+    /// Memory for one text, until it is given back.
+    static func take(_ reader: JSONReader) -> JSONDocument {
+        let entry = idle.withLock { $0.popLast() } ?? make()
+        entry.storage.pointee.begin(reader)
+        return JSONDocument(entry.storage)
+    }
+
+    static func giveBack(_ document: JSONDocument) {
+        document.storage.pointee.end()
+        if document.storage.pointee.generation.isOld { return }
+        idle.withLock { $0.append(Entry(storage: document.storage)) }
+    }
+
+    private static func make() -> Entry {
+        let storage = UnsafeMutablePointer<JSONStorage>.allocate(capacity: 1)
+        storage.initialize(to: JSONStorage())
+        return Entry(storage: storage)
+    }
+}
+
+/// Which text is in some pooled memory: a number that changes whenever decoders and containers of an earlier text must read no more.
+///
+/// One that was kept beyond its call looks here, while another call may be using the memory. So the number lies by itself in memory that
+/// is never freed, it is read and written atomically, and it is all that such a one ever looks at.
+struct JSONGeneration {
+    private let number: UnsafeMutablePointer<UInt32>
+
+    init() {
+        number = .allocate(capacity: 1)
+        number.initialize(to: 0)
+    }
+
+    @inline(__always) var current: UInt32 { csl_shared_number(number) }
+
+    /// Whether so many generations have passed that some number might come again: memory with such a one is used no more.
+    var isOld: Bool { current > .max / 2 }
+
+    /// Ends the present generation. Only whoever uses the memory calls this, so nobody else writes at the same time.
+    func advance() { csl_set_shared_number(number, current &+ 1) }
+}
+
+/// Memory for texts and tapes.
+enum JSONMemory {
+    /// From this size on, pages are large ones where the system has such: to touch a large block for the first time costs as much as to
+    /// scan it otherwise.
+    private static let large = 1 << 22
+    private static let pageSize = 1 << 21
+
+    static func allocate<Value: BitwiseCopyable>(_ type: Value.Type, count: Int) -> UnsafeMutablePointer<Value> {
+        let size = max(count, 1) * MemoryLayout<Value>.stride
+        #if os(Linux)
+        if size >= large {
+            let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: pageSize)
+            // Where it isn't followed, nothing is lost.
+            _ = madvise(block, size, MADV_HUGEPAGE)
+            return block.bindMemory(to: type, capacity: count)
+        }
+        #endif
+        return UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16).bindMemory(to: type, capacity: count)
+    }
+
+    static func deallocate<Value: BitwiseCopyable>(_ block: UnsafeMutablePointer<Value>) {
+        // As raw memory, which knows of no alignment.
+        UnsafeMutableRawPointer(block).deallocate()
     }
 }

@@ -89,3 +89,41 @@ extension JSONDocument {
                 debugDescription: "The call that this decoder or container belongs to has ended: decode within the type's initialiser."))
     }
 }
+
+/// Decodes a member that isn't there, as null.
+struct JSONNullDecoder: Decoder, SingleValueDecodingContainer {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw missing([String: Any].self) }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw missing([Any].self) }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { true }
+    func decode(_ type: Bool.Type) throws -> Bool { throw missing(type) }
+    func decode(_ type: String.Type) throws -> String { throw missing(type) }
+    func decode(_ type: Double.Type) throws -> Double { throw missing(type) }
+    func decode(_ type: Float.Type) throws -> Float { throw missing(type) }
+    func decode(_ type: Int.Type) throws -> Int { throw missing(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { throw missing(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { throw missing(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { throw missing(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { throw missing(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { throw missing(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { throw missing(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { throw missing(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { throw missing(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { throw missing(type) }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        // Of the types that are decoded here, only optionals take null.
+        guard let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value else {
+            throw missing(type)
+        }
+        return value
+    }
+
+    private func missing(_ type: Any.Type) -> DecodingError {
+        .valueNotFound(type, DecodingError.Context(codingPath: codingPath, debugDescription: "\(type) is needed, and nothing was found."))
+    }
+}

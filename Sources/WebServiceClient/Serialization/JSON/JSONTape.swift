@@ -42,3 +42,48 @@ struct JSONWord {
         JSONWord(bits: tape[index]).isContainer ? JSONWord(bits: tape[index &+ 1]).low : index &+ 1
     }
 }
+
+/// What a value in a JSON text is, as the scanner has found it. Four bits of a word on the tape.
+enum JSONKind: UInt8, CaseIterable {
+    case null, `false`, `true`
+    /// A number without fraction and exponent.
+    case integer
+    /// Any other number.
+    case number
+    /// A text in ASCII without escapes, one without escapes, and one with escapes, all checked.
+    case ascii, text, escaped
+    /// A name that had escapes: its bytes lie unescaped in the store of names.
+    case unescapedName
+    case array, object
+
+    /// What to call it in an error.
+    var name: String {
+        switch self {
+        case .null: "null"
+        case .false, .true: "a Boolean"
+        case .integer, .number: "a number"
+        case .ascii, .text, .escaped, .unescapedName: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// Where a value is: its index on the tape, the index of the container around it (-1 for none), and its number in that, for arrays.
+struct JSONPlace {
+    let node: Int32
+    let container: Int32
+    let number: Int32
+
+    @inline(__always) init(node: Int, container: Int, number: Int = 0) {
+        self.node = Int32(truncatingIfNeeded: node)
+        self.container = Int32(truncatingIfNeeded: container)
+        self.number = Int32(truncatingIfNeeded: number)
+    }
+
+    /// The root of a document.
+    static let root = JSONPlace(node: 0, container: -1)
+
+    @inline(__always) var index: Int { Int(node) }
+    @inline(__always) var parent: Int { Int(container) }
+}
