@@ -80,17 +80,19 @@ enum IdleCases {
 
     @Sendable private static func lateReset(_ subject: ConformanceSubject) async throws {
         for method in [ServiceRequest.Method.get, .post] {
+            let isRead = Locked(false)
             try await serving({ routes in
                 routes.get("/first") { _ in
                     .script { wire in
                         try wire.write(first)
-                        try wire.pause(for: .milliseconds(5))
+                        try wire.wait(until: { isRead.withLock { $0 } })
                         wire.reset()
                     }
                 }
                 routes.on("*", "/second") { _ in .text("second") }
             }) { server in
                 try await subject.expect(200, "first", for: try server.request(.get, "/first"))
+                isRead.withLock { $0 = true }
                 try await server.waitForOpenConnections(atMost: 0)
                 try await Task.sleep(for: .milliseconds(10))
                 let body = method == .post ? RequestBody(Data("once".utf8)) : nil

@@ -77,14 +77,16 @@ struct CurlStaleConnectionTests {
             switch item.afterwards {
             case .sends(let text):
                 // Much of it may not fit.
+                connection.write(String(text.prefix(2_000)))
                 isDone.withLock { $0 = true }
-                connection.write(text)
+                connection.write(String(text.dropFirst(2_000)))
             case .ends:
                 connection.finishSending()
+                isDone.withLock { $0 = true }
             case .resets:
                 connection.reset()
+                return isDone.withLock { $0 = true }
             }
-            isDone.withLock { $0 = true }
             // Nothing may come over this connection any more.
             if connection.readRequest() != nil { counted.withLock { $0 += 100 } }
         }
