@@ -72,7 +72,7 @@ struct csl_socket_address {
 };
 
 enum {
-    global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1,
+    global_all = 3, version_now = 9, message_done = 1, blob_copies = 1, backend_openssl = 1, received_shutdown = 2,
     age_with_authorities = 6, oldest = 0x074400, share_what = 1, share_connections = 5
 };
 
@@ -116,7 +116,8 @@ typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_o
     function(int, OPENSSL_sk_num, (const csl_openssl_stack *)) \
     function(void *, OPENSSL_sk_value, (const csl_openssl_stack *, int)) \
     function(int, i2d_X509, (const csl_openssl_certificate *, unsigned char **)) \
-    function(const char *, SSL_get_version, (const csl_openssl_connection *))
+    function(const char *, SSL_get_version, (const csl_openssl_connection *)) \
+    function(int, SSL_get_shutdown, (const csl_openssl_connection *))
 
 #define FIELD(result, name, parameters) result (*name) parameters;
 static struct { CURL_FUNCTIONS(FIELD) } curl;
@@ -255,14 +256,14 @@ void *csl_easy_get_pointer(csl_easy *easy, long information) {
     return curl.easy_getinfo(easy, (int)information, &value) == 0 ? value : NULL;
 }
 
-int csl_socket_open(const csl_socket_address *address, csl_driver *driver) {
+int csl_socket_open(const csl_socket_address *address, csl_driver *driver, const void *owner) {
 #if defined(SOCK_CLOEXEC)
     int result = socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
 #else
     int result = socket(address->family, address->type, address->protocol);
     if (result >= 0) fcntl(result, F_SETFD, FD_CLOEXEC);
 #endif
-    if (result >= 0) csl_driver_opened(driver, result);
+    if (result >= 0) csl_driver_opened(driver, result, owner);
     return result;
 }
 
@@ -277,11 +278,13 @@ void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *
     curl.easy_setopt(easy, CSL_OPTION_READ_FUNCTION, callbacks.upload);
     curl.easy_setopt(easy, CSL_OPTION_READY_FUNCTION, callbacks.ready);
     curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_FUNCTION, callbacks.connect);
+    curl.easy_setopt(easy, CSL_OPTION_PROGRESS_FUNCTION, callbacks.progress);
     curl.easy_setopt(easy, CSL_OPTION_HEADER_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_WRITE_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READ_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_READY_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_OPEN_SOCKET_DATA, user);
+    curl.easy_setopt(easy, CSL_OPTION_PROGRESS_DATA, user);
     curl.easy_setopt(easy, CSL_OPTION_PRIVATE, user);
     // A connection outlives the transfer that made it.
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
@@ -321,6 +324,11 @@ uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length) {
 const char *csl_easy_tls_version(csl_easy *easy) {
     const void *connection = tls_connection(easy);
     return connection ? openssl.SSL_get_version(connection) : NULL;
+}
+
+bool csl_easy_has_close_notify(csl_easy *easy) {
+    const void *connection = tls_connection(easy);
+    return !connection || openssl.SSL_get_shutdown(connection) & received_shutdown;
 }
 
 void csl_free(void *bytes) { free(bytes); }

@@ -34,6 +34,7 @@ struct csl_driver {
     int queue, waker;
     struct watched *sockets;
     size_t count;
+    csl_sockets known;
     /// What the last wait has brought: for the thread that waits only.
     struct epoll_event events[64];
     int happened;
@@ -94,6 +95,7 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     // only writes to the other end; both are closed when the transfer has let go of the lookup, which takes the turn.
     if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
+    csl_sockets_set_busy(&driver->known, socket, entry->wanted != 0);
     // What libcurl no longer wants to hear of may be closed by the time somebody looks.
     if (socket == driver->deferred) driver->deferred = none;
     if (driver->defers && entry->wanted == socket_input && driver->deferred == none) {
@@ -138,6 +140,7 @@ void csl_driver_free(csl_driver *driver) {
     close(driver->waker);
     pthread_mutex_destroy(&driver->turn);
     free(driver->sockets);
+    csl_sockets_free(&driver->known);
     free(driver);
 }
 
@@ -259,18 +262,28 @@ void csl_driver_wake(csl_driver *driver) {
     (void)ignored;
 }
 
-void csl_driver_opened(csl_driver *driver, int socket) {
-    struct watched *entry = driver ? find(driver, socket) : NULL;
+void csl_driver_opened(csl_driver *driver, int socket, const void *owner) {
+    if (!driver) return;
+    csl_sockets_open(&driver->known, socket, owner);
+    struct watched *entry = find(driver, socket);
     if (entry) *entry = (struct watched){0, 0, true};
 }
 
 void csl_driver_closes(csl_driver *driver, int socket) {
-    struct watched *entry = driver ? find(driver, socket) : NULL;
+    if (!driver) return;
+    csl_sockets_close(&driver->known, socket);
+    struct watched *entry = find(driver, socket);
     if (!entry) return;
     // Not left to the system: a forked child may still have it open, and then the system would go on telling of it.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};
     if (socket == driver->deferred) driver->deferred = none;
 }
+
+void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial) {
+    csl_sockets_note(&driver->known, owner, port, is_serial);
+}
+
+bool csl_driver_is_stale(const csl_driver *driver, int port) { return csl_sockets_are_stale(&driver->known, port); }
 
 #endif

@@ -16,9 +16,26 @@ void csl_multi_set_functions(csl_multi *multi, csl_socket_function socket, csl_t
 /// Tells libcurl what has happened at a socket.
 void csl_multi_act(csl_multi *multi, int socket, int happened);
 
-/// A socket was made for one of the driver's transfers.
-void csl_driver_opened(csl_driver *driver, int socket);
+/// A socket was made for one of the driver's transfers, whose user is `owner`.
+void csl_driver_opened(csl_driver *driver, int socket, const void *owner);
 /// It is about to be closed.
 void csl_driver_closes(csl_driver *driver, int socket);
+
+/// What a driver knows of its sockets; all zero at first.
+typedef struct csl_sockets {
+    struct csl_known_socket *known;
+    size_t count;
+} csl_sockets;
+
+/// A socket was made for `owner`.
+void csl_sockets_open(csl_sockets *sockets, int socket, const void *owner);
+void csl_sockets_close(csl_sockets *sockets, int socket);
+/// Whether libcurl waits for something at a socket.
+void csl_sockets_set_busy(csl_sockets *sockets, int socket, bool is_busy);
+/// See csl_driver_note.
+void csl_sockets_note(csl_sockets *sockets, const void *owner, int port, bool is_serial);
+/// See csl_driver_is_stale.
+bool csl_sockets_are_stale(const csl_sockets *sockets, int port);
+void csl_sockets_free(csl_sockets *sockets);
 
 #endif

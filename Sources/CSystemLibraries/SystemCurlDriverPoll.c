@@ -10,6 +10,7 @@
 struct csl_driver {
     csl_multi *multi;
     pthread_mutex_t turn;
+    csl_sockets known;
 };
 
 csl_driver *csl_driver_new(csl_multi *multi) {
@@ -22,6 +23,7 @@ csl_driver *csl_driver_new(csl_multi *multi) {
 
 void csl_driver_free(csl_driver *driver) {
     pthread_mutex_destroy(&driver->turn);
+    csl_sockets_free(&driver->known);
     free(driver);
 }
 
@@ -63,14 +65,18 @@ bool csl_driver_is_late(csl_driver *driver) {
 
 void csl_driver_wake(csl_driver *driver) { csl_multi_wakeup(driver->multi); }
 
-void csl_driver_opened(csl_driver *driver, int socket) {
-    (void)driver;
-    (void)socket;
+void csl_driver_opened(csl_driver *driver, int socket, const void *owner) {
+    if (driver) csl_sockets_open(&driver->known, socket, owner);
 }
 
 void csl_driver_closes(csl_driver *driver, int socket) {
-    (void)driver;
-    (void)socket;
+    if (driver) csl_sockets_close(&driver->known, socket);
 }
+
+void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial) {
+    csl_sockets_note(&driver->known, owner, port, is_serial);
+}
+
+bool csl_driver_is_stale(const csl_driver *driver, int port) { return csl_sockets_are_stale(&driver->known, port); }
 
 #endif

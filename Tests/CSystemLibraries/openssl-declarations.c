@@ -11,3 +11,4 @@
 #define csl_openssl_certificate X509
 #define CHECK(result, name, parameters) result (*check_##name) parameters = name;
 OPENSSL_FUNCTIONS(CHECK)
+_Static_assert(received_shutdown == SSL_RECEIVED_SHUTDOWN, "the bit of SSL_get_shutdown");

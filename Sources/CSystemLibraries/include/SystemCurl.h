@@ -89,12 +89,14 @@ typedef struct csl_easy_callbacks {
     int (*ready)(void *user, char *remote, char *local, int remote_port, int local_port);
     /// A connection is about to be made: its socket, by csl_socket_open, or -1 to refuse.
     int (*connect)(void *user, int purpose, csl_socket_address *address);
+    /// libcurl has read, or has nothing more to read: 0 to go on. Called only where CSL_OPTION_NO_PROGRESS is 0.
+    int (*progress)(void *user, int64_t wanted, int64_t received, int64_t to_send, int64_t sent);
 } csl_easy_callbacks;
 
 /// Sets the callbacks of a transfer, what they get, and who is told of a socket before it is closed: `driver` may be NULL.
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver);
-/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as ours. -1 when the system gives none.
-int csl_socket_open(const csl_socket_address *address, csl_driver *driver);
+/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as that of `owner`. -1 when the system gives none.
+int csl_socket_open(const csl_socket_address *address, csl_driver *driver, const void *owner);
 /// What csl_easy_set_callbacks got for this transfer.
 void *csl_easy_user(csl_easy *easy);
 
@@ -107,6 +109,8 @@ int csl_easy_chain_count(csl_easy *easy);
 uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length);
 /// The version of TLS, such as "TLSv1.3"; NULL when unknown.
 const char *csl_easy_tls_version(csl_easy *easy);
+/// Whether the other side has announced the end of the connection by TLS's close_notify; true where that can't be known.
+bool csl_easy_has_close_notify(csl_easy *easy);
 void csl_free(void *bytes);
 
 // Sets of transfers.
@@ -161,6 +165,13 @@ void csl_driver_work(csl_driver *driver, bool has_waited);
 bool csl_driver_is_late(csl_driver *driver);
 /// Ends the wait, or the next one. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
+
+/// The first answer over the connection that was made for `owner` has come, which has that local port: by HTTP/1 (`is_serial`), or by a version
+/// in which the server may send something at any time.
+void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial);
+/// Whether the idle connection of HTTP/1 with that local port has something to read or has ended. Where the port isn't known, 0 or less: whether
+/// any of them has.
+bool csl_driver_is_stale(const csl_driver *driver, int port);
 
 // Who has taken the turn by csl_driver_try, where there were no transfers, may linger for the answer by itself.
 

@@ -5,7 +5,8 @@ import Foundation
 /// The wait is the larger of the policy's back-off and the response's `Retry-After`. There is no repeat when the wait would outlive the
 /// call's deadline, when the body can't be replayed, or when the method isn't idempotent; then the failure itself is delivered.
 ///
-/// Whatever the policy, an idempotent request that met a connection which the server had just closed is sent once more, at once.
+/// Where the policy allows repeats, an idempotent request that met a connection which the server had just closed is sent once more, at once,
+/// which counts for no attempt. So is one of which an HTTP/2 server says that it has taken nothing, whatever the policy.
 ///
 /// Each hop of a redirect passes here anew. The bound on attempts is the call's: what one hop has used the next one hasn't.
 struct Retry: Interceptor {
@@ -37,7 +38,8 @@ struct Retry: Interceptor {
             } catch let failure {
                 // What the body's stream got from a transport may pass, too.
                 guard let error = ((failure as? RequestBodyError)?.underlying ?? failure) as? TransportError else { throw failure }
-                if error.isConnectionStale, !hasMetStaleConnection, isReplayable, request.method.isIdempotent, !Task.isCancelled {
+                let isStale = error.isUnprocessed || error.isConnectionStale && policy.attempts > 1
+                if isStale, !hasMetStaleConnection, isReplayable, request.method.isIdempotent, !Task.isCancelled {
                     // No attempt of its own: the server has most likely never seen the request, and any policy would be worn out by it.
                     hasMetStaleConnection = true
                     context.diagnostics.report(

@@ -27,7 +27,8 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
         self.longestWait = longestWait
     }
 
-    /// No repeat: the default of a client.
+    /// No repeat, also where a kept connection ends before anything of an answer has come: the default of a client. Only a request of which an
+    /// HTTP/2 server says that it has taken nothing is sent once more, see ``TransportError/isUnprocessed``.
     public static let never = RetryPolicy(attempts: 1)
 
     /// Whether this failure of the transport may pass by itself.

@@ -60,9 +60,12 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The engine's own error.
     public let underlying: (any Error)?
     /// Whether the request went over a connection that was kept from an earlier exchange, and which ended before anything of an answer had
-    /// come: the server may have closed it just then. Also where an HTTP/2 server says that it has taken nothing of the request. An idempotent
-    /// one is sent once more by the chain (RFC 9112 §9.3.1, RFC 9113 §8.7).
+    /// come: the server may have closed it just then, or may have read the request. An idempotent one is sent once more by the chain, at once, where
+    /// the ``RetryPolicy`` allows repeats (RFC 9112 §9.3.1). Also true where ``isUnprocessed`` is.
     public var isConnectionStale = false
+    /// Whether the server says that it has taken nothing of the request, as an HTTP/2 server can (RFC 9113 §8.7). An idempotent request is sent once
+    /// more by the chain, whatever the ``RetryPolicy``.
+    public var isUnprocessed = false
 
     /// An error of that kind.
     public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

@@ -43,6 +43,14 @@ public struct ConformanceServers: Sendable {
     /// httpbin's `/anything`.
     public var echo: URL?
 
+    /// It speaks HTTP/1.1 only, keeps its connections, and is careless with them. Some 10 ms after the answer to `/late/NAME`, which is a status of
+    /// 200 or, by its name, 204, it sends over the same connection: `408` that status, `answer` another answer, `body-204` a body, `break` a line
+    /// break, `half` the beginning of an answer, `part` the beginning of a record of TLS, `notify` TLS's close_notify, `close` that and the end,
+    /// `end` the end alone, `reset` a reset; with `-chunks` the answer is in chunks. The body of `/end/NAME` is `whole`, and the connection ends
+    /// with it: `notify` with TLS's close_notify, `end` without, in HTTP/1.0 with `-old`, in chunks with `-chunks`, with a length with `-length`, with
+    /// `Connection: close` with `-closing`, of 1 MB with `-large`. All other paths are answered with `second`.
+    public var careless: URL?
+
     /// It wants a client's certificate, and refuses others than ``identity``, in TLS or by a status from 400 on.
     public var wantingIdentity: URL?
     /// Who is let in there, in PKCS#12.

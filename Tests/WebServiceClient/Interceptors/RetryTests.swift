@@ -79,11 +79,28 @@ import WebServiceTesting
     @Test func `A kept connection that was just closed costs no attempt, once, and no wait`() async throws {
         var stale = TransportError(.connectionLost, "Closed.")
         stale.isConnectionStale = true
-        let run = try await run(.never, [.failure(stale), answer(200)])
+        let run = try await run(policy, [.failure(stale), answer(200)])
         #expect(try run.outcome.get() == 200)
-        #expect(try await self.run(.never, [.failure(stale), .failure(stale), answer(200)]).attempts.count == 2)
-        #expect(try await self.run(.never, method: .post, [.failure(stale), answer(200)]).attempts.count == 1)
-        #expect(try await self.run(.never, [.failure(TransportError(.connectionLost, "Closed.")), answer(200)]).attempts.count == 1)
+        #expect(run.attempts == [1, 1] && run.waits.isEmpty)
+        #expect(try await self.run(policy, method: .post, [.failure(stale), answer(200)]).attempts.count == 1)
+    }
+
+    @Test(arguments: [ServiceRequest.Method.get, .head, .put, .delete, "OPTIONS", .post, .patch])
+    func `Where there is no repeat, a request over a kept connection that ends goes out once`(method: ServiceRequest.Method) async throws {
+        var stale = TransportError(.connectionLost, "Closed.")
+        stale.isConnectionStale = true
+        for policy in [RetryPolicy.never, RetryPolicy(attempts: 1), RetryPolicy(attempts: 0), RetryPolicy(attempts: -3)] {
+            #expect(try await run(policy, method: method, [.failure(stale), answer(200)]).attempts.count == 1)
+        }
+    }
+
+    @Test func `What a server says it hasn't taken is sent once more, whatever the policy`() async throws {
+        var refused = TransportError(.connectionLost, "Refused.")
+        refused.isUnprocessed = true
+        #expect(try await run(.never, [.failure(refused), answer(200)]).outcome.get() == 200)
+        #expect(try await run(.never, [.failure(refused), .failure(refused), answer(200)]).attempts.count == 2)
+        #expect(try await run(.never, method: .post, [.failure(refused), answer(200)]).attempts.count == 1)
+        #expect(try await run(.never, [.failure(TransportError(.connectionLost, "Closed.")), answer(200)]).attempts.count == 1)
     }
 
     @Test func `Each attempt may meet one kept connection that was just closed`() async throws {

@@ -263,6 +263,9 @@ final class RawConnection {
         close()
     }
 
+    /// Ends the sending side in order.
+    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     func close() {
         guard isOpen else { return }
         isOpen = false

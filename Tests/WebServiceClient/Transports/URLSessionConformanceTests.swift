@@ -24,6 +24,7 @@ import WebServiceTesting
         "malformed/bad-length": "Digits at its beginning count.",
         "malformed/huge-length": "Such a length counts for none.",
         "connections/post-once-bare": "On a kept connection that dies, a call without a body is sent again by libcurl.",
+        "connections/late-bytes": "What comes over an idle connection is the next answer.",
         "compression/truncated": "Compressed bytes that end too early count as whole.",
     ]
     private static let fatalGaps = [

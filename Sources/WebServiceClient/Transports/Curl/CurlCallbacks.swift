@@ -14,6 +14,8 @@ enum CurlCallbacks {
         body: { bytes, size, count, user in
             let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
             guard let exchange = CurlCallbacks.exchange(user) else { return 0 }
+            // Where the head's lines come this way, too, each comes here first: see CurlLibrary.keepsFreedHeader.
+            guard exchange.transfer.hasHead else { return exchange.accepts(line: body) ? body.count : 0 }
             return exchange.receive(body) ? body.count : Int(CSL_WRITE_PAUSE)
         },
         upload: { bytes, size, count, user in
@@ -24,15 +26,21 @@ enum CurlCallbacks {
             case .end: 0
             }
         },
-        ready: { user, _, _, _, _ in
+        ready: { user, _, _, _, localPort in
             guard let exchange = CurlCallbacks.exchange(user) else { return 1 }
+            exchange.transfer.localPort = localPort
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
         },
         connect: { user, _, address in
             guard let exchange = CurlCallbacks.exchange(user), let loop = exchange.transfer.loop, loop.mayConnect(exchange) else {
                 return -1
             }
-            return csl_socket_open(address, loop.driver)
+            return csl_socket_open(address, loop.driver, user)
+        },
+        progress: { user, _, _, _, _ in
+            guard let exchange = CurlCallbacks.exchange(user), let handle = exchange.transfer.handle else { return 0 }
+            exchange.transfer.hasCloseNotify = csl_easy_has_close_notify(handle.easy)
+            return 0
         })
 
     /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
@@ -43,7 +51,7 @@ enum CurlCallbacks {
             guard let user else { return 1 }
             return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().accepts() ? 0 : 1
         },
-        connect: { _, _, address in csl_socket_open(address, nil) })
+        connect: { _, _, address in csl_socket_open(address, nil, nil) }, progress: { _, _, _, _, _ in 0 })
 
     /// The exchange that a handle is used for.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {

@@ -3,6 +3,22 @@ import Foundation
 
 // What the loop brings, by who has its turn.
 extension CurlExchange {
+    /// A header line, or a piece of one, before libcurl keeps it.
+    ///
+    /// - Returns: whether libcurl is to go on.
+    func accepts(line: UnsafeRawBufferPointer) -> Bool {
+        // What is longer than 16 kB comes in pieces.
+        defer { transfer.isWithinLine = line.last != UInt8(ascii: "\n") }
+        guard !transfer.isWithinLine, !transfer.heads.accepts(line) else { return true }
+        refuseFirstLine()
+        return false
+    }
+
+    private func refuseFirstLine() {
+        let isServer = transfer.isConnected || transfer.loop?.tellsBeforeSending == false
+        transfer.fault = CurlFault.badFirstLine(from: isServer ? request.host : "the proxy on the way to \(request.host)")
+    }
+
     /// A header line.
     ///
     /// - Returns: whether libcurl is to go on.
@@ -15,6 +31,9 @@ extension CurlExchange {
         case .tooLarge:
             transfer.fault = TransportError(
                 .unreadableResponse, "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes.")
+            return false
+        case .badFirstLine:
+            refuseFirstLine()
             return false
         case .badLength(let length):
             transfer.fault = TransportError(

@@ -58,11 +58,33 @@ enum CurlFault {
         return error
     }
 
+    /// The first header line begins with a blank.
+    static func badFirstLine(from host: String) -> TransportError {
+        TransportError(
+            .unreadableResponse,
+            "What \(host) answered is no HTTP that can be read: the first line of its header fields begins with a blank (RFC 9112 §5.2).")
+    }
+
+    /// A secure connection ended without notice, where that is the end of the body, too.
+    static func unannouncedEnd(of host: String) -> TransportError {
+        TransportError(
+            .truncated,
+            "The response from \(host) may be cut off: its head has no length, and the connection ended without TLS's close_notify "
+                + "(RFC 9112 §8). Where the server is known to do that, set CurlTransport.Configuration.acceptsUnannouncedEnds.")
+    }
+
+    /// Whether libcurl says that a connection ended without TLS's close_notify: later versions do, and all with GnuTLS.
+    static func isUnannouncedEnd(_ code: Int32, _ text: String) -> Bool {
+        code == CSL_RESULT_RECEIVE_ERROR
+            && ["unexpected eof while reading", "non-properly terminated"].contains(where: text.lowercased().contains)
+    }
+
     /// An HTTP/2 server took nothing of a request (RFC 9113 §8.7).
     static func refused(by host: String) -> TransportError {
         var error = TransportError(
             .connectionLost, "\(host) refused the request before it had taken anything of it: it may be sent again.")
         error.isConnectionStale = true
+        error.isUnprocessed = true
         return error
     }
 
@@ -73,6 +95,7 @@ enum CurlFault {
             "\(host) takes the request by HTTP/1.1 only, and has taken nothing of it: sent again, it goes that way. The transport's "
                 + "httpVersion .http1 does so from the start.")
         error.isConnectionStale = true
+        error.isUnprocessed = true
         return error
     }
 
@@ -159,6 +182,9 @@ enum CurlFault {
             return (.connectionLost, "\(host) closed the connection before it had answered (\(text)).")
         case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL, CSL_RESULT_OUT_OF_MEMORY:
             return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).")
+        case CSL_RESULT_BAD_ARGUMENT:
+            // A head's first field line that begins with a blank: older libraries take it, and it is refused here.
+            return (.unreadableResponse, badFirstLine(from: host).message)
         case CSL_RESULT_BAD_CONTENT_ENCODING:
             return (
                 .unreadableResponse,

@@ -34,6 +34,9 @@ final class CurlHandle {
         errorBuffer.deallocate()
     }
 
+    /// What the callbacks get.
+    var user: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
     /// What libcurl says about the failure; empty when nothing.
     var errorText: String { String(cString: errorBuffer) }
 
@@ -55,6 +58,10 @@ final class CurlHandle {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
             forbidReuse()
         }
+        if exchange.transfer.needsNewConnection {
+            isSpecial = true
+            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
+        }
         let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
         guard needsHTTP1 || !isPlain(exchange) else { return }
         isSpecial = true
@@ -64,10 +71,6 @@ final class CurlHandle {
         }
         if let proxyLines = exchange.request.fields.proxyLines { csl_easy_set_pointer(easy, CSL_OPTION_PROXY_HEADER, proxyLines.first) }
         setMethod(exchange.request)
-        // A library that doesn't tell before it sends may send again what went out over a used connection: so it gets a new one.
-        if !settings.library.tellsBeforeSending, !exchange.request.method.isIdempotent {
-            csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
-        }
         try exchange.trust.apply(to: easy)
         if exchange.probe != nil {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
@@ -119,6 +122,12 @@ final class CurlHandle {
         csl_easy_set_long(easy, CSL_OPTION_FORBID_REUSE, 1)
     }
 
+    /// Calls the callback `progress` from now on: the last time when all has been read, and the connection is still there.
+    func reportProgress() {
+        isSpecial = true
+        csl_easy_set_long(easy, CSL_OPTION_NO_PROGRESS, 0)
+    }
+
     /// Whether nothing has to be set for an exchange but its URL and its fields: resetting a handle costs more than all of that.
     private func isPlain(_ exchange: CurlExchange) -> Bool {
         guard case .none = exchange.request.upload else { return false }
@@ -135,7 +144,7 @@ final class CurlHandle {
     private func configure(_ settings: CurlSettings) throws(TransportError) {
         waitsForConnection = false
         csl_easy_set_pointer(easy, CSL_OPTION_ERROR_BUFFER, errorBuffer)
-        csl_easy_set_callbacks(easy, CurlCallbacks.all, Unmanaged.passUnretained(self).toOpaque(), driver)
+        csl_easy_set_callbacks(easy, CurlCallbacks.all, user, driver)
         try settings.apply(to: easy)
         isConfigured = true
     }

@@ -19,6 +19,8 @@ struct CurlHead: Sendable {
         var length: Int64?
         /// Whether there is a `Transfer-Encoding`.
         var isTransferCoded = false
+        /// Whether `chunked` is among its codings, which tells where the body ends.
+        var isChunked = false
         /// Whether there is a `Content-Encoding`.
         var isContentCoded = false
         /// Whether the connection is closed behind the answer.

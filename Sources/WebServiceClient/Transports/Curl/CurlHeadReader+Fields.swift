@@ -1,7 +1,7 @@
 // What header lines say, as far as the transport itself has to know.
 extension CurlHeadReader {
-    /// Whether `close` is among the options of a `Connection` field (RFC 9112 §9.6).
-    static func asksToClose(_ value: Slice<UnsafeRawBufferPointer>) -> Bool {
+    /// Whether a word, in lower case, is a member of a list, such as `close` among the options of a `Connection` field (RFC 9112 §9.6).
+    static func lists(_ word: StaticString, _ value: Slice<UnsafeRawBufferPointer>) -> Bool {
         // By hand: most responses have the field, and arrays of options and words take as long as all that is looked for here.
         var rest = value
         while true {
@@ -9,7 +9,8 @@ extension CurlHeadReader {
             var option = rest[..<end]
             while let byte = option.first, isBlank(byte) { option.removeFirst() }
             while let byte = option.last, isBlank(byte) { option.removeLast() }
-            if option.elementsEqual("close".utf8, by: { $0 | 0x20 == $1 }) { return true }
+            let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+            if option.elementsEqual(letters, by: { $0 | 0x20 == $1 }) { return true }
             guard end < rest.endIndex else { return false }
             rest = rest[(end + 1)...]
         }

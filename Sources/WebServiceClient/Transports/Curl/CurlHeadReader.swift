@@ -8,6 +8,8 @@ struct CurlHeadReader {
         case head(CurlHead)
         /// There is more than is taken.
         case tooLarge
+        /// The first line of the fields begins with a blank, as if it went on with a field before it (RFC 9112 §2.2, §5.2).
+        case badFirstLine
         /// The length is none, or there are several that differ: nobody knows where the body ends (RFC 9112 §6.3).
         case badLength(String)
     }
@@ -23,6 +25,8 @@ struct CurlHeadReader {
     private var lines = [UInt8](repeating: 0, count: usual)
     /// How many bytes of it have come.
     private var count = 0
+    /// How many lines of the current head, or of the trailers, have come.
+    private var lineCount = 0
     private var informational: [[UInt8]] = []
     private var total = 0
     private var isFinal = false
@@ -35,6 +39,8 @@ struct CurlHeadReader {
     var isBodyless: Bool { isComplete(after: 0) }
     /// Whether the body ends after so many bytes as it tells, and not where its transfer coding says (RFC 9112 §6.3).
     private(set) var isCounted = false
+    /// Whether the body ends where the connection does (RFC 9112 §6.3), unless the request says that there is none.
+    private(set) var endsWithConnection = false
     /// Whether it came by HTTP/2.
     private(set) var isHTTP2 = false
     /// Whether the server closes the connection behind its answer.
@@ -57,8 +63,16 @@ struct CurlHeadReader {
     /// - Parameter isConnected: whether the connection to the server stands; before, only a proxy can answer.
     @inline(__always)
     mutating func receive(_ line: UnsafeRawBufferPointer, isConnected: Bool) -> Event {
+        guard accepts(line) else { return .badFirstLine }
         guard line.count > 2, collects(line) else { return receiveOther(line, isConnected: isConnected) }
         return check(line)
+    }
+
+    /// Whether a line may come here: the first of the fields must not begin with a blank.
+    @inline(__always)
+    func accepts(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let first = line.first, first == 32 || first == 9 else { return true }
+        return lineCount > (isFinal ? 0 : 1)
     }
 
     /// Takes a line that there is room for.
@@ -71,6 +85,7 @@ struct CurlHeadReader {
         }
         count += size
         total += size
+        lineCount += 1
         return true
     }
 
@@ -100,6 +115,7 @@ struct CurlHeadReader {
         lines = []
         bytes.removeLast(bytes.count - count)
         count = 0
+        lineCount = 0
         let framing = framing
         self.framing = CurlHead.Framing()
         bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
@@ -119,6 +135,7 @@ struct CurlHeadReader {
         status = head.status
         // Behind "HTTP/".
         isHTTP2 = bytes.count > 5 && bytes[5] == UInt8(ascii: "2")
+        endsWithConnection = !isHTTP2 && !isCounted && !framing.isChunked && status != 204 && status != 304
         return .head(head)
     }
 
@@ -137,9 +154,12 @@ struct CurlHeadReader {
         case UInt8(ascii: "c"):
             if Self.begins(line, with: "content-length:") { return checkLength(line["content-length:".utf8.count...]) }
             if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
-            if Self.begins(line, with: "connection:"), Self.asksToClose(line["connection:".utf8.count...]) { framing.isClosing = true }
+            if Self.begins(line, with: "connection:"), Self.lists("close", line["connection:".utf8.count...]) { framing.isClosing = true }
         case UInt8(ascii: "t"):
-            if Self.begins(line, with: "transfer-encoding:") { framing.isTransferCoded = true }
+            if Self.begins(line, with: "transfer-encoding:") {
+                framing.isTransferCoded = true
+                framing.isChunked = Self.lists("chunked", line["transfer-encoding:".utf8.count...])
+            }
         default: break
         }
         return .none

@@ -75,6 +75,10 @@ public struct CurlLibrary: Sendable, Hashable {
 
     /// Whether the library tells when a connection stands and a request is about to go out. Without it, it may send a request twice.
     var tellsBeforeSending: Bool { versionNumber >= 0x07_50_00 }
+    /// Whether a handle that is used again keeps a pointer to a header field of its last exchange, which is freed by then: a response whose first
+    /// field line begins with a blank makes libcurl write there (curl's issue 11101, fixed in 8.1). Each line of a head must be looked at before
+    /// libcurl keeps it, which libcurl's `CURLOPT_HEADER` makes possible.
+    var keepsFreedHeader: Bool { (0x07_53_00..<0x08_01_00).contains(versionNumber) }
     /// Whether a connection of HTTP/2 without TLS can be used again. 7.88 begins HTTP/2 on it once more, and the server closes it.
     var keepsPlainHTTP2: Bool { !(0x07_58_00..<0x08_00_00).contains(versionNumber) }
     /// Whether a connection is used again only by transfers with the same options of TLS.

@@ -57,9 +57,22 @@ extension CurlLoop {
     func headArrived(_ exchange: CurlExchange) {
         guard !exchange.transfer.hasHead else { return }
         exchange.transfer.hasHead = true
+        note(exchange)
         waitsNoMore(exchange)
         watch(exchange.deadlines.dueWhileReceiving(lastArrival: now))
         touch(exchange)
+    }
+
+    /// The first answer over a connection tells what may come over it later.
+    private func note(_ exchange: CurlExchange) {
+        guard let handle = exchange.transfer.handle else { return }
+        let heads = exchange.transfer.heads
+        if csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) > 0 {
+            csl_driver_note(driver, handle.user, exchange.transfer.localPort, !heads.isHTTP2)
+        }
+        guard heads.endsWithConnection, exchange.request.origin.scheme == "https", exchange.request.method != .head else { return }
+        exchange.transfer.awaitsCloseNotify = true
+        handle.reportProgress()
     }
 
     /// A connection is about to be made. From when it stands, the exchange has the one that it has: where that turns out to be dead, libcurl makes
@@ -77,8 +90,14 @@ extension CurlLoop {
             refusesResend(of: exchange)
             return false
         }
-        exchange.transfer.isConnected = true
         guard let handle = exchange.transfer.handle else { return false }
+        // What an idle connection of HTTP/1 has to say is no answer to this request, and most often its end (RFC 9112 §9.2, §9.5).
+        if csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0, csl_driver_is_stale(driver, exchange.transfer.localPort) {
+            exchange.transfer.isStale = true
+            handle.forbidReuse()
+            return false
+        }
+        exchange.transfer.isConnected = true
         let origin = exchange.request.origin
         if origin.scheme == "https" {
             exchange.transfer.tlsVersion = csl_easy_tls_version(handle.easy).map { String(cString: $0) }
@@ -129,6 +148,11 @@ extension CurlLoop {
         active.append(exchange)
         waitingForHead += 1
         if let lane = exchange.transfer.lane { lanes.began(lane) }
+        begin(exchange, handle)
+    }
+
+    /// Gives an exchange to libcurl.
+    private func begin(_ exchange: CurlExchange, _ handle: CurlHandle) {
         do {
             try handle.prepare(for: exchange, settings)
             try keepApart(exchange, handle)
@@ -144,8 +168,25 @@ extension CurlLoop {
         }
     }
 
-    private func finish(_ exchange: CurlExchange, _ result: Int32) {
+    /// The connection that libcurl had chosen was stale: the exchange gets a new one.
+    private func beginAgain(_ exchange: CurlExchange) {
+        guard let stale = exchange.transfer.handle else { return }
+        guard exchange.isWanted, let handle = CurlHandle(driver) else {
+            exchange.abandon(TransportError(.other, "There is no memory for another exchange."))
+            return remove(exchange)
+        }
+        leave(stale, of: exchange)
+        exchange.transfer.pool = nil
+        exchange.transfer.isStale = false
+        exchange.transfer.needsNewConnection = true
+        exchange.transfer.handle = handle
+        begin(exchange, handle)
+    }
+
+    private func finish(_ exchange: CurlExchange, _ code: Int32) {
         guard let handle = exchange.transfer.handle else { return }
+        if exchange.transfer.isStale { return beginAgain(exchange) }
+        let result = settled(code, of: exchange, handle)
         exchange.transfer.endsWell = result == CSL_RESULT_OK && !exchange.transfer.isCut && exchange.transfer.heads.status < 300
         var error = exchange.transfer.fault
         // What goes wrong with the rest of a request changes nothing about an answer that is complete; over HTTP/2 its stream may yet be said
@@ -165,11 +206,30 @@ extension CurlLoop {
         remove(exchange)
     }
 
-    private func remove(_ exchange: CurlExchange) {
-        guard let handle = exchange.transfer.handle else { return }
+    /// The result of an exchange whose body ends with its connection: whether it is whole depends on TLS.
+    private func settled(_ result: Int32, of exchange: CurlExchange, _ handle: CurlHandle) -> Int32 {
+        guard exchange.transfer.awaitsCloseNotify, exchange.transfer.fault == nil else { return result }
+        if settings.configuration.acceptsUnannouncedEnds {
+            return CurlFault.isUnannouncedEnd(result, handle.errorText) ? Int32(CSL_RESULT_OK) : result
+        }
+        if result == CSL_RESULT_OK, !exchange.transfer.hasCloseNotify {
+            exchange.transfer.fault = CurlFault.unannouncedEnd(of: exchange.request.host)
+        } else if CurlFault.isUnannouncedEnd(result, handle.errorText) {
+            exchange.transfer.fault = CurlFault.unannouncedEnd(of: exchange.request.host)
+        }
+        return result
+    }
+
+    /// Takes a handle from libcurl.
+    private func leave(_ handle: CurlHandle, of exchange: CurlExchange) {
         csl_multi_remove(multi, handle.easy)
         handle.release()
         if let key = exchange.transfer.pool { pools.give(key, now: now) }
+    }
+
+    private func remove(_ exchange: CurlExchange) {
+        guard let handle = exchange.transfer.handle else { return }
+        leave(handle, of: exchange)
         // libcurl may have noted with a handle that a body must be rewound before it is sent again. A reset leaves the note, and the handle's
         // next upload, which can't be, would fail for it (curl's issue 18206).
         var isFit = exchange.transfer.endsWell

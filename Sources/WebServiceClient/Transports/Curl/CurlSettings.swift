@@ -69,6 +69,8 @@ struct CurlSettings: Sendable {
         // The path goes out as it stands in the URL: dot segments are the caller's.
         csl_easy_set_long(easy, CSL_OPTION_PATH_AS_IS, 1)
         csl_easy_set_long(easy, CSL_OPTION_HTTP_0_9, 0)
+        // The head's lines come to the body's callback as well, and there first.
+        if library.keepsFreedHeader { csl_easy_set_long(easy, CSL_OPTION_HEADER, 1) }
         csl_easy_set_long(easy, CSL_OPTION_BUFFER_SIZE, Self.bufferSize)
         csl_easy_set_long(easy, CSL_OPTION_TCP_KEEPALIVE, 1)
         // A transfer that ends while its host's name is being resolved doesn't wait for the resolver (7.87).
@@ -132,9 +134,11 @@ struct CurlSettings: Sendable {
         }
     }
 
-    /// Whether a connection to an origin may be used by another exchange.
+    /// Whether a connection to an origin may be used by another exchange. A library that doesn't tell before it sends leaves no chance to look at
+    /// a used connection, and may send a request twice over it.
     func keepsConnections(to origin: Origin) -> Bool {
-        configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
+        guard library.tellsBeforeSending else { return false }
+        return configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
     }
 
     /// Sets what belongs to the set of transfers.

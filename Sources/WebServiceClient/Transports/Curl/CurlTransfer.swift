@@ -17,6 +17,17 @@ struct CurlTransfer {
     var heads = CurlHeadReader()
     /// Whether the connection stands.
     var isConnected = false
+    /// The local port of the connection; 0 or less where it isn't known.
+    var localPort: Int32 = 0
+    /// Whether the connection that libcurl had chosen was stale: nothing has gone out, and the exchange begins again.
+    var isStale = false
+    /// Whether the exchange needs a new connection, since a used one was stale.
+    var needsNewConnection = false
+    /// Whether the body ends where the connection does, which TLS must then announce, and whether it has.
+    var awaitsCloseNotify = false
+    var hasCloseNotify = false
+    /// Whether the last piece of a header line was not its end.
+    var isWithinLine = false
     /// Whether the head of the final response has come.
     var hasHead = false
     /// Whether the metrics were asked for when the head had come.

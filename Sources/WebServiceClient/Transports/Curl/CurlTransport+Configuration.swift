@@ -51,6 +51,10 @@ extension CurlTransport {
         public var proxyAuthorities = CertificateAuthorities.system
         /// The path of a Unix-domain socket that all connections go to, whatever the host and the proxies. Default none.
         public var unixSocket: String?
+        /// Whether a body that ends where a TLS connection ends is complete although the server hasn't announced the end by TLS's close_notify. By
+        /// default such a body is ``TransportError/Code/truncated``: anybody on the way could have cut it off (RFC 9112 §8). Set it for servers that
+        /// are known to do so. Bodies with a length or in chunks don't need the notice.
+        public var acceptsUnannouncedEnds = false
         /// Whom to trust where a request doesn't say. An identity in it is shown to every origin that asks for one; that of a client's own
         /// policy goes to the origin of its service root only.
         public var trust = TrustPolicy()

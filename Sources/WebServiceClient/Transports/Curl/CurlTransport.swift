@@ -8,9 +8,10 @@ import Foundation
 ///     for try await piece in response.body { … }
 ///
 /// It sends what the request says, once: redirects and challenges come back as responses, there are no cookies and no cache, and the
-/// deadlines are kept here, to the millisecond. Nothing is sent a second time, also where libcurl by itself would: on a kept connection
-/// that the server has just closed, the exchange fails with ``TransportError/Code/connectionLost``. (A libcurl before 7.80 may still repeat
-/// GET and other idempotent requests there.)
+/// deadlines are kept here, to the millisecond. Nothing is sent a second time, also where libcurl by itself would. A kept connection of HTTP/1
+/// is looked at before it carries another request: where it has something to read, or has ended, the request goes out over a new one. On a
+/// connection that the server closes at that very moment, the exchange fails with ``TransportError/Code/connectionLost``. (With a libcurl
+/// before 7.80 no connection is kept.)
 ///
 /// * Of its own it adds `Host`, `Content-Length` or `Transfer-Encoding`, and `Accept-Encoding` with the codings it undoes; a request that
 ///   names its own gets that one. A request with `Range`, or with `Accept-Encoding: identity`, gets the body as it comes.

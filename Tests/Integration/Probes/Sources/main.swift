@@ -7,6 +7,7 @@ import WebServiceTesting
 // probe stream URL [BOUND]           200 MB down through a slow reader, up from a file and from a stream; BOUND bytes may be held at most
 // probe names [COUNT]                calls hosts whose names nobody resolves, 1000 or so many of which are cancelled: see `stress names`
 // probe pages [PAGES]                a million entities over a thousand pages, or so many; prints how much the process grew, and the speed
+// probe idle URL ROOT COUNT SECONDS  COUNT POSTs to URL/…, each up to so many seconds after the one before, in 25 lanes: see `stress idle`
 // probe shipping [COUNT]             ten thousand single records, a tenth as many flushes, as many stored before the connection breaks
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -19,8 +20,13 @@ case "stream" where arguments.count >= 2:
 case "names": try await NamesProbe(count: max(arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000, 10)).run()
 case "pages": try await PagesProbe(pages: max(arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000, 4)).run()
 case "shipping": try await ShippingProbe(count: max(arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000, 10)).run()
+case "idle" where arguments.count == 5:
+    guard let url = URL(string: arguments[1]), let count = Int(arguments[3]), let seconds = Double(arguments[4]) else {
+        throw URLError(.badURL)
+    }
+    try await IdleProbe(url: url, root: arguments[2], count: max(count, 1), longest: seconds).run()
 default:
     print("usage: probe exit URL ROOT_CERTIFICATE | probe serve | probe stream URL [BOUND] | probe names [COUNT]")
-    print("     | probe pages [PAGES] | probe shipping [COUNT]")
+    print("     | probe pages [PAGES] | probe shipping [COUNT] | probe idle URL ROOT COUNT SECONDS")
     exit(2)
 }
