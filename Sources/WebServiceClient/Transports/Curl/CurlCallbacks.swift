@@ -29,10 +29,7 @@ enum CurlCallbacks {
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
         },
         connect: { user, _, address in
-            guard let exchange = CurlCallbacks.exchange(user), let loop = exchange.transfer.loop, loop.mayConnect(exchange) else {
-                return -1
-            }
-            return csl_socket_open(address, loop.driver)
+            CurlCallbacks.exchange(user)?.openSocket(to: address) ?? -1
         })
 
     /// Those of a connection that carries no exchange, with the ``CurlConnection`` as their user's pointer.
@@ -43,7 +40,10 @@ enum CurlCallbacks {
             guard let user else { return 1 }
             return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().accepts() ? 0 : 1
         },
-        connect: { _, _, address in csl_socket_open(address, nil) })
+        connect: { user, _, address in
+            guard let user else { return -1 }
+            return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().openSocket(to: address)
+        })
 
     /// The exchange that a handle is used for.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {
