@@ -7,12 +7,14 @@
 #include "SystemDescriptors.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 // libcurl's own types as far as they are read here, spelled by us.
@@ -82,6 +84,7 @@ enum {
 typedef int csl_code_type, csl_multi_code_type, csl_share_code_type, csl_version_type;
 typedef int csl_option_type, csl_multi_option_type, csl_share_option_type, csl_information_type;
 typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_openssl_certificate;
+typedef void csl_openssl_context, csl_openssl_verification, csl_openssl_names;
 
 #define CURL_FUNCTIONS(function) \
     function(csl_code_type, global_init, (long)) \
@@ -117,7 +120,18 @@ typedef void csl_openssl_connection, csl_openssl_chain, csl_openssl_stack, csl_o
     function(void *, OPENSSL_sk_value, (const csl_openssl_stack *, int)) \
     function(int, i2d_X509, (const csl_openssl_certificate *, unsigned char **)) \
     function(const char *, SSL_get_version, (const csl_openssl_connection *)) \
-    function(int, SSL_get_shutdown, (const csl_openssl_connection *))
+    function(int, SSL_get_shutdown, (const csl_openssl_connection *)) \
+    function(csl_openssl_context *, SSL_get_SSL_CTX, (const csl_openssl_connection *)) \
+    function(int, SSL_CTX_get_verify_mode, (const csl_openssl_context *)) \
+    function(void, SSL_CTX_set_verify, (csl_openssl_context *, int, int (*)(int, csl_openssl_verification *))) \
+    function(void, SSL_CTX_set_keylog_callback, (csl_openssl_context *, void (*)(const csl_openssl_connection *, const char *))) \
+    function(int, SSL_CTX_set_ex_data, (csl_openssl_context *, int, void *)) \
+    function(void *, SSL_CTX_get_ex_data, (const csl_openssl_context *, int)) \
+    function(int, X509_STORE_CTX_get_error_depth, (const csl_openssl_verification *)) \
+    function(csl_openssl_certificate *, X509_STORE_CTX_get_current_cert, (const csl_openssl_verification *)) \
+    function(void, X509_STORE_CTX_set_error, (csl_openssl_verification *, int)) \
+    function(void *, X509_get_ext_d2i, (const csl_openssl_certificate *, int, int *, int *)) \
+    function(void, GENERAL_NAMES_free, (csl_openssl_names *))
 
 #define FIELD(result, name, parameters) result (*name) parameters;
 static struct { CURL_FUNCTIONS(FIELD) } curl;
@@ -141,6 +155,32 @@ static void find_openssl(void *library) {
     if (!all) memset(&openssl, 0, sizeof openssl);
 }
 
+// While it is initialised, libcurl reads SSLKEYLOGFILE, and makes a file of that name, into which it writes the keys of all connections. Here keys
+// are written only where a transport is told to; see csl_easy_log_keys.
+//
+// The variable isn't taken out of the environment meanwhile: that moves its other entries, which other threads may be reading. Instead its entry
+// points to an empty value for that time, and then to the old one again: other threads find one or the other.
+#if defined(__APPLE__)
+static int initialise(void) { return curl.global_init(global_all); }
+#else
+extern char **environ;
+
+static int initialise(void) {
+    static char empty[] = "SSLKEYLOGFILE=";
+    char *kept = NULL;
+    for (char **entry = environ; entry && *entry && !kept; entry++) {
+        if (strncmp(*entry, empty, sizeof empty - 1) != 0) continue;
+        kept = *entry;
+        __atomic_store_n(entry, empty, __ATOMIC_RELAXED);
+    }
+    int result = curl.global_init(global_all);
+    for (char **entry = environ; kept && entry && *entry; entry++) {
+        if (*entry == empty) __atomic_store_n(entry, kept, __ATOMIC_RELAXED);
+    }
+    return result;
+}
+#endif
+
 static void open_library(void) {
 #if defined(__APPLE__)
     static const char *const names[] = {"libcurl.4.dylib", "/usr/lib/libcurl.4.dylib"};
@@ -162,7 +202,7 @@ static void open_library(void) {
         failure = "libcurl is older than 7.68, whose functions are needed: install a newer one";
         return;
     }
-    if (curl.global_init(global_all) != 0) {
+    if (initialise() != 0) {
         failure = "libcurl can't be initialised";
         return;
     }
@@ -263,13 +303,57 @@ int csl_socket_open(const csl_socket_address *address, csl_driver *driver, const
     int result = socket(address->family, address->type, address->protocol);
     if (result >= 0) fcntl(result, F_SETFD, FD_CLOEXEC);
 #endif
-    if (result >= 0) csl_driver_opened(driver, result, owner);
+    if (result < 0) return -errno;
+    csl_driver_opened(driver, result, owner);
     return result;
 }
 
 static int close_socket(void *user, int socket) {
     csl_driver_closes(user, socket);
     return close(socket);
+}
+
+/// Whether a certificate says in its subject alternative names whose it is. Where it has neither names nor addresses there, libcurl takes its
+/// common name, which has meant nothing since RFC 9525.
+static bool names_hosts(const csl_openssl_certificate *certificate) {
+    enum { subject_alternative_name = 85, name = 2, address = 7 };
+    csl_openssl_names *names = openssl.X509_get_ext_d2i(certificate, subject_alternative_name, NULL, NULL);
+    if (!names) return false;
+    bool found = false;
+    for (int index = 0; index < openssl.OPENSSL_sk_num(names) && !found; index++) {
+        // Each is a structure that begins with its kind.
+        const int *kind = openssl.OPENSSL_sk_value(names, index);
+        found = kind && (*kind == name || *kind == address);
+    }
+    openssl.GENERAL_NAMES_free(names);
+    return found;
+}
+
+static int verify(int is_good, csl_openssl_verification *verification) {
+    if (!is_good || openssl.X509_STORE_CTX_get_error_depth(verification) > 0) return is_good;
+    const csl_openssl_certificate *certificate = openssl.X509_STORE_CTX_get_current_cert(verification);
+    if (certificate && names_hosts(certificate)) return is_good;
+    openssl.X509_STORE_CTX_set_error(verification, CSL_VERIFIED_WITHOUT_NAMES);
+    return 0;
+}
+
+static void log_key(const csl_openssl_connection *connection, const char *line) {
+    const int *file = openssl.SSL_CTX_get_ex_data(openssl.SSL_get_SSL_CTX(connection), 0);
+    if (!file) return;
+    struct iovec parts[] = {{(void *)line, strlen(line)}, {"\n", 1}};
+    ssize_t ignored = writev(*file, parts, 2);
+    (void)ignored;
+}
+
+/// A secure connection is about to be made, to a server or to a proxy.
+static int prepare_tls(csl_easy *easy, void *context, void *file) {
+    const struct tls_session *session = csl_easy_get_pointer(easy, CSL_INFO_TLS_POINTER);
+    if (!session || session->backend != backend_openssl) return CSL_RESULT_OK;
+    openssl.SSL_CTX_set_verify(context, openssl.SSL_CTX_get_verify_mode(context), verify);
+    // Another one in the process may have initialised libcurl before, with SSLKEYLOGFILE.
+    openssl.SSL_CTX_set_ex_data(context, 0, file);
+    openssl.SSL_CTX_set_keylog_callback(context, file ? log_key : NULL);
+    return CSL_RESULT_OK;
 }
 
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver) {
@@ -289,6 +373,11 @@ void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *
     // A connection outlives the transfer that made it.
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_FUNCTION, close_socket);
     curl.easy_setopt(easy, CSL_OPTION_CLOSE_SOCKET_DATA, driver);
+    if (openssl.SSL_CTX_set_verify) curl.easy_setopt(easy, CSL_OPTION_TLS_CONTEXT_FUNCTION, prepare_tls);
+}
+
+int csl_easy_log_keys(csl_easy *easy, const int *file) {
+    return openssl.SSL_CTX_set_verify ? curl.easy_setopt(easy, CSL_OPTION_TLS_CONTEXT_DATA, file) : CSL_RESULT_NOT_BUILT_IN;
 }
 
 void *csl_easy_user(csl_easy *easy) { return csl_easy_get_pointer(easy, CSL_INFO_PRIVATE); }

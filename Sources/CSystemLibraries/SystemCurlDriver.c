@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "SharedNumber.h"
+#include "SystemCurlGuard.h"
 #include "SystemDescriptors.h"
 
 #if defined(__linux__)
@@ -30,6 +31,7 @@ struct watched {
 
 struct csl_driver {
     csl_multi *multi;
+    csl_guard *guard;
     pthread_mutex_t turn;
     int queue, waker;
     struct watched *sockets;
@@ -129,6 +131,7 @@ csl_driver *csl_driver_new(csl_multi *multi) {
     }
     pthread_mutex_init(&driver->turn, NULL);
     driver->multi = multi;
+    driver->guard = csl_guard_new();
     driver->timer = driver->wait_end = never;
     driver->deferred = driver->arrived = none;
     csl_multi_set_functions(multi, socket_changed, timer_changed, driver);
@@ -136,6 +139,7 @@ csl_driver *csl_driver_new(csl_multi *multi) {
 }
 
 void csl_driver_free(csl_driver *driver) {
+    csl_guard_free(driver->guard);
     close(driver->queue);
     close(driver->waker);
     pthread_mutex_destroy(&driver->turn);
@@ -155,6 +159,8 @@ static int ask(csl_driver *driver, int milliseconds) {
 }
 
 csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
+    // Some are left of the last wait.
+    if (driver->happened > 0) return CSL_LINGERING_ENDED;
     int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
     if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
     driver->wait_end = end;
@@ -214,8 +220,17 @@ void csl_driver_settle(csl_driver *driver) {
     if (entry && entry->wanted != 0) watch(driver, socket, entry, entry->wanted);
 }
 
+/// Tells libcurl what has happened at a socket, under the guard's eyes.
+static void act(csl_driver *driver, int socket, int happened) {
+    csl_guard_enter(driver->guard, socket);
+    csl_multi_act(driver->multi, socket, happened);
+    csl_guard_leave(driver->guard);
+}
+
 void csl_driver_work(csl_driver *driver, bool has_waited) {
     enum { rounds = 4 };
+    // Behind so much time no other socket gets its turn in a round: commands and deadlines come first, and then those that are left.
+    const int64_t longest = 20000000, begun = nanoseconds();
     int happened = 0;
     if (has_waited) {
         happened = driver->happened;
@@ -224,9 +239,11 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
     } else if (driver->arrived != none) {
         int socket = driver->arrived;
         driver->arrived = none;
-        csl_multi_act(driver->multi, socket, socket_input);
+        act(driver, socket, socket_input);
     }
-    for (int index = 0; index < happened; index++) {
+    int index = 0, left = 0;
+    for (; index < happened; index++) {
+        if (index > 0 && nanoseconds() - begun > longest) break;
         int socket = driver->events[index].data.fd;
         unsigned events = driver->events[index].events;
         if (socket == driver->waker) {
@@ -243,14 +260,20 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
         if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) now |= socket_output;
         // An idle connection that the server has closed, or a transfer that waits for its reader: it would be told again and again.
         if (entry->wanted != entry->registered) watch(driver, socket, entry, entry->wanted);
-        if (entry->wanted & now) csl_multi_act(driver->multi, socket, entry->wanted & now);
+        if (entry->wanted & now) act(driver, socket, entry->wanted & now);
     }
-    if (has_waited) driver->happened = 0;
+    for (; index < happened; index++, left++) driver->events[left] = driver->events[index];
+    if (has_waited) driver->happened = left;
     for (int round = 0; round < rounds && driver->timer != never && (driver->timer == 0 || driver->timer <= nanoseconds()); round++) {
         // libcurl sets it anew.
         driver->timer = never;
-        csl_multi_act(driver->multi, no_socket, 0);
+        act(driver, no_socket, 0);
+        if (nanoseconds() - begun > longest) break;
     }
+}
+
+bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port) {
+    return csl_guard_has_cut(driver->guard, local_port, remote_port);
 }
 
 bool csl_driver_is_late(csl_driver *driver) { return driver->timer < driver->wait_end; }
@@ -266,7 +289,9 @@ void csl_driver_opened(csl_driver *driver, int socket, const void *owner) {
     if (!driver) return;
     csl_sockets_open(&driver->known, socket, owner);
     struct watched *entry = find(driver, socket);
-    if (entry) *entry = (struct watched){0, 0, true};
+    if (!entry) return;
+    *entry = (struct watched){0, 0, true};
+    csl_guard_opened(driver->guard, socket);
 }
 
 void csl_driver_closes(csl_driver *driver, int socket) {
@@ -274,6 +299,7 @@ void csl_driver_closes(csl_driver *driver, int socket) {
     csl_sockets_close(&driver->known, socket);
     struct watched *entry = find(driver, socket);
     if (!entry) return;
+    csl_guard_closes(driver->guard, socket);
     // Not left to the system: a forked child may still have it open, and then the system would go on telling of it.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};

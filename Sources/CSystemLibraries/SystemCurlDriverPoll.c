@@ -63,6 +63,13 @@ bool csl_driver_is_late(csl_driver *driver) {
     return false;
 }
 
+bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port) {
+    (void)driver;
+    (void)local_port;
+    (void)remote_port;
+    return false;
+}
+
 void csl_driver_wake(csl_driver *driver) { csl_multi_wakeup(driver->multi); }
 
 void csl_driver_opened(csl_driver *driver, int socket, const void *owner) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int told(int result, const struct stat *found, csl_file_status *status) {
     if (result != 0) return result;
@@ -11,6 +12,7 @@ static int told(int result, const struct stat *found, csl_file_status *status) {
     status->is_regular = S_ISREG(found->st_mode);
     status->is_folder = S_ISDIR(found->st_mode);
     status->is_link = S_ISLNK(found->st_mode);
+    status->is_private = found->st_uid == geteuid() && (found->st_mode & (S_IRWXG | S_IRWXO)) == 0;
     return 0;
 }
 

@@ -95,7 +95,11 @@ typedef struct csl_easy_callbacks {
 
 /// Sets the callbacks of a transfer, what they get, and who is told of a socket before it is closed: `driver` may be NULL.
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver);
-/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as that of `owner`. -1 when the system gives none.
+/// Writes the keys of the connections that a transfer makes to an open file, in the format of NSS (SSLKEYLOGFILE); NULL for none. The number must
+/// stay where it is as long as there are such connections. CSL_RESULT_NOT_BUILT_IN without OpenSSL.
+int csl_easy_log_keys(csl_easy *easy, const int *file);
+/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as that of `owner`. The system's error, negated, when
+/// it gives none.
 int csl_socket_open(const csl_socket_address *address, csl_driver *driver, const void *owner);
 /// What csl_easy_set_callbacks got for this transfer.
 void *csl_easy_user(csl_easy *easy);
@@ -163,6 +167,9 @@ csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awak
 void csl_driver_work(csl_driver *driver, bool has_waited);
 /// Whether libcurl wants to be called before the wait that is under way ends by itself.
 bool csl_driver_is_late(csl_driver *driver);
+/// Whether a connection of the driver's with these ports was disconnected, not long ago, since a call of libcurl didn't return from reading it.
+/// A local port of 0 asks for a connection whose ports aren't known, such as one to a Unix-domain socket.
+bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port);
 /// Ends the wait, or the next one. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
 

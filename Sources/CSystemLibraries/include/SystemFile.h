@@ -11,6 +11,8 @@ typedef struct csl_file_status {
     bool is_regular;
     bool is_folder;
     bool is_link;
+    /// Whether it belongs to the process's user, and nobody else may read or write it by its mode.
+    bool is_private;
 } csl_file_status;
 
 /// fstat(): 0, or -1 with errno set.

@@ -126,7 +126,7 @@ extension MultipartForm {
     private static func contains(_ pattern: [UInt8], inFile url: URL) throws -> Bool {
         _ = try RequestBody.length(of: url)
         do {
-            let file = try FileHandle(forReadingFrom: url)
+            let file = try RequestBody.open(url)
             defer { try? file.close() }
             // The end of each piece goes with the next: the pattern may stand across.
             var piece = Data()
@@ -138,6 +138,8 @@ extension MultipartForm {
             return false
         } catch is CancellationError {
             throw CancellationError()
+        } catch let error as RequestBodyError {
+            throw error
         } catch {
             throw RequestBodyError(message: "The file \(url.lastPathComponent) can't be read as a body: is it there and readable?")
         }

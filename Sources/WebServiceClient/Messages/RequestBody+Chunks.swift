@@ -66,11 +66,7 @@ private struct SegmentReader: @unchecked Sendable {
 
     private mutating func read(_ url: URL, length: Int64) throws -> Data? {
         if handle == nil {
-            do {
-                handle = try FileHandle(forReadingFrom: url)
-            } catch {
-                throw RequestBodyError(message: "The file \(url.lastPathComponent) can't be read as a body any more.")
-            }
+            handle = try RequestBody.open(url)
             remaining = length
         }
         guard remaining > 0, let open = handle else {

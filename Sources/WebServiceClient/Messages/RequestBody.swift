@@ -106,6 +106,7 @@ public struct RequestBody: Sendable {
             let target = file.resolvingSymlinksInPath()
             attributes = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))
         } catch {
+            if let shortage = DescriptorShortage.sentenceNow() { throw Self.unopened(file, shortage) }
             throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
         }
         let kind = attributes[.type] as? FileAttributeType
@@ -118,7 +119,25 @@ public struct RequestBody: Sendable {
         }
         return size.int64Value
     }
+
+    /// Opens a file that was there when a body was made of it.
+    ///
+    /// - Throws: ``RequestBodyError`` with the system's reason.
+    static func open(_ file: URL) throws(RequestBodyError) -> FileHandle {
+        let descriptor = openForReading(file.path(percentEncoded: false))
+        guard descriptor < 0 else { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+        let code = errno
+        if let shortage = DescriptorShortage.sentence(for: code) { throw unopened(file, shortage) }
+        let reason = String(cString: strerror(code)).lowercased()
+        throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body any more (\(reason)).")
+    }
+
+    private static func unopened(_ file: URL, _ shortage: String) -> RequestBodyError {
+        RequestBodyError(message: "The file \(file.lastPathComponent) can't be opened for a body now. \(shortage)")
+    }
 }
+
+private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
 
 extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
     /// Kind and length, never the content: it may hold secrets.

@@ -25,4 +25,33 @@ enum IPAddress {
         guard inet_ntop(AF_INET6, &address, &buffer, socklen_t(buffer.count)) != nil else { return nil }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    /// A host in the form in which it is compared: a name in lower case without the dot behind it, an address of version 4 in any spelling
+    /// (`127.1`, `0x7f000001`, `2130706433`) as four decimal numbers, one of version 6 as in RFC 5952, without brackets, its zone kept.
+    static func canonical(_ host: String) -> String {
+        var host = host.lowercased()
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        if host.contains(":") {
+            let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let address = version6(String(parts[0])) else { return host }
+            return parts.count > 1 ? "\(address)%\(parts[1])" : address
+        }
+        if host.hasSuffix("."), host.utf8.count > 1 { host.removeLast() }
+        guard let first = host.utf8.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return host }
+        var address = in_addr()
+        guard inet_aton(host, &address) != 0 else { return host }
+        let number = UInt32(bigEndian: address.s_addr)
+        return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
+    }
+
+    /// Whether a host is this machine, in any spelling: `localhost` and the names below it (RFC 6761 §6.3), 127.0.0.0/8 (RFC 1122 §3.2.1.3), and
+    /// ::1 (RFC 4291 §2.5.3), also as an address of version 4 within one of version 6.
+    static func isLoopback(_ host: String) -> Bool {
+        let host = canonical(host)
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        let address = host.prefix { $0 != "%" }
+        if address == "::1" { return true }
+        let version4 = address.hasPrefix("::ffff:") ? address.dropFirst(7) : address
+        return version4.hasPrefix("127.") && isVersion4(String(version4))
+    }
 }

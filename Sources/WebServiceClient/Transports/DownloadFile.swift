@@ -36,6 +36,9 @@ struct DownloadFile {
         temporary = folder.appending(path: ".download-\(UUID().uuidString)", directoryHint: .notDirectory).path(percentEncoded: false)
         let descriptor = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
+            if let shortage = DescriptorShortage.sentence(for: errno) {
+                throw DownloadError(message: "No file can be made for the download of \(name) now. \(shortage)")
+            }
             throw DownloadError(
                 message:
                     "No file can be made beside \(name) in \(folder.lastPathComponent) (\(Self.reason)): is the folder there and writable?")

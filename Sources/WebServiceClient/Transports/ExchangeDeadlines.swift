@@ -49,6 +49,8 @@ struct ExchangeDeadlines: Sendable {
     enum Awaited {
         /// Its turn, behind others.
         case turn
+        /// A connection, of which there may be so many to a host.
+        case connection(most: Int)
         /// More of the request's own body.
         case ownBody
         /// The service, or a connection to it; where there is a proxy perhaps that.
@@ -62,8 +64,14 @@ struct ExchangeDeadlines: Sendable {
         case .turn:
             TransportError(
                 code,
-                "The call to \(host) waited for its turn behind others until its time was over: raise maximumConcurrentExchangesPerOrigin, "
-                    + "maximumConcurrentExchanges, or the time. \(sentence)")
+                "The call to \(host) was not sent: it waited for a free slot of the transport, behind other calls that wait for their answers, "
+                    + "until \(limit(code)). Make fewer calls at once, or raise maximumConcurrentExchangesPerOrigin or "
+                    + "maximumConcurrentExchanges.")
+        case .connection(let most):
+            TransportError(
+                code,
+                "The call to \(host) was not sent: as many connections as maximumConnectionsPerHost allows, \(most), were in use until "
+                    + "\(limit(code)). Make fewer calls at once, or raise it.")
         case .way(let proxy?): TransportError(code, "\(sentence) The transport's proxy: \(proxy).")
         case .way, .ownBody: TransportError(code, sentence)
         }
@@ -86,6 +94,17 @@ struct ExchangeDeadlines: Sendable {
             "The call to \(host) did not end by the deadline that its request was given."
         default:
             "The call to \(host) did not end within its whole time of \(Self.text(timeouts.total)), set by timeouts.total."
+        }
+    }
+
+    /// Which time was over, and what sets it.
+    private func limit(_ code: TransportError.Code) -> String {
+        switch code {
+        case .timedOutConnecting: "its time to connect was over (timeouts.connect, \(Self.text(timeouts.connect)))"
+        case .timedOutWaiting: "its time for an answer to begin was over (timeouts.firstByte, \(Self.text(timeouts.firstByte)))"
+        default:
+            timeouts.total == nil
+                ? "the deadline of its request had passed" : "its whole time was over (timeouts.total, \(Self.text(timeouts.total)))"
         }
     }
 

@@ -11,7 +11,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
 
         /// The host's name has no address.
         public static let hostNotFound = Self(rawValue: "hostNotFound")
-        /// Nobody listens there, or there is no way there.
+        /// Nobody listens there, there is no way there, or this machine has nothing left to connect with.
         public static let cannotConnect = Self(rawValue: "cannotConnect")
         /// The connection ended before the head of the response was complete.
         public static let connectionLost = Self(rawValue: "connectionLost")
@@ -49,6 +49,8 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         public static let unsupported = Self(rawValue: "unsupported")
         /// The reader was too slow, and what waited for it exceeded the transport's bound.
         public static let readerTooSlow = Self(rawValue: "readerTooSlow")
+        /// As many calls as may wait already wait for their turn to the same origin: the call wasn't sent.
+        public static let tooManyWaiting = Self(rawValue: "tooManyWaiting")
         /// Anything else.
         public static let other = Self(rawValue: "other")
     }

@@ -77,6 +77,9 @@ extension Certificate {
         } catch let error as CertificateError {
             throw error
         } catch {
+            if let shortage = DescriptorShortage.sentenceNow() {
+                throw CertificateError(message: "\(file.lastPathComponent) can't be opened now. \(shortage)")
+            }
             throw CertificateError(message: "\(file.lastPathComponent) can't be read: is it there, readable, and no folder?")
         }
     }

@@ -32,10 +32,7 @@ enum CurlCallbacks {
             return exchange.transfer.loop?.mayGoOut(exchange) == true ? 0 : 1
         },
         connect: { user, _, address in
-            guard let exchange = CurlCallbacks.exchange(user), let loop = exchange.transfer.loop, loop.mayConnect(exchange) else {
-                return -1
-            }
-            return csl_socket_open(address, loop.driver, user)
+            CurlCallbacks.exchange(user)?.openSocket(to: address, owner: user) ?? -1
         },
         progress: { user, _, _, _, _ in
             guard let exchange = CurlCallbacks.exchange(user), let handle = exchange.transfer.handle else { return 0 }
@@ -51,7 +48,11 @@ enum CurlCallbacks {
             guard let user else { return 1 }
             return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().accepts() ? 0 : 1
         },
-        connect: { _, _, address in csl_socket_open(address, nil, nil) }, progress: { _, _, _, _, _ in 0 })
+        connect: { user, _, address in
+            guard let user else { return -1 }
+            return Unmanaged<CurlConnection>.fromOpaque(user).takeUnretainedValue().openSocket(to: address)
+        },
+        progress: { _, _, _, _, _ in 0 })
 
     /// The exchange that a handle is used for.
     static func exchange(_ user: UnsafeMutableRawPointer?) -> CurlExchange? {

@@ -27,6 +27,8 @@ package final class CurlConnection: @unchecked Sendable {
     private let state = Locked(State())
     /// Why the connection was refused when it stood.
     private var fault: TransportError?
+    /// Why the system gave no socket; 0 where it did.
+    private var socketError: Int32 = 0
     /// The version of TLS, such as `TLSv1.3`, where the library tells; `nil` before the connection is open.
     package private(set) var tlsVersion: String?
 
@@ -137,6 +139,15 @@ package final class CurlConnection: @unchecked Sendable {
         }
     }
 
+    /// A socket for the connection, which is about to be made.
+    ///
+    /// - Returns: -1 where the system gives none.
+    func openSocket(to address: OpaquePointer?) -> Int32 {
+        let socket = csl_socket_open(address, nil)
+        socketError = socket < 0 ? -socket : 0
+        return max(socket, -1)
+    }
+
     private func perform() -> Int32? {
         var running: Int32 = 0
         csl_multi_perform(multi, &running)
@@ -152,7 +163,8 @@ package final class CurlConnection: @unchecked Sendable {
 
     private func error(_ code: Int32) -> TransportError {
         let error = CurlFault.error(
-            code, text: handle?.errorText ?? "", host: connector.origin.authority, showsIdentity: connector.trust.hasIdentity, easy)
+            code, text: handle?.errorText ?? "", at: connector.origin, showsIdentity: connector.trust.hasIdentity, socketError: socketError,
+            easy)
         // Those speak of an answer, and of HTTP.
         guard error.code == .connectionLost || error.code == .unreadableResponse else { return error }
         let reason = (error.underlying as? CurlError)?.text ?? "libcurl's error \(code)"

@@ -30,7 +30,9 @@ extension CurlExchange {
             return true
         case .tooLarge:
             transfer.fault = TransportError(
-                .unreadableResponse, "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes.")
+                .unreadableResponse,
+                "The head of the response from \(request.host) is larger than \(CurlHeadReader.limit) bytes, or comes behind more than "
+                    + "\(CurlHeadReader.mostInformational) informational responses.")
             return false
         case .badFirstLine:
             refuseFirstLine()
@@ -39,7 +41,15 @@ extension CurlExchange {
             transfer.fault = TransportError(
                 .unreadableResponse, "The response from \(request.host) declares a length that is none, or two that differ: \(length).")
             return false
+        case .contradiction(let what):
+            transfer.fault = TransportError(
+                .unreadableResponse,
+                "The response from \(request.host) has \(what): where its body ends can't be known for sure (RFC 9112 §6.3). It must be mended "
+                    + "there.")
+            return false
         case .head(let head):
+            // It has no body, and what its server sends as one is nobody's answer.
+            if head.status == 204, head.framing.isTransferCoded { transfer.handle?.forbidReuse() }
             deliver(head)
             return true
         }
@@ -63,6 +73,16 @@ extension CurlExchange {
         if isTaken, request.hasBody { cameIn(bytes.count) }
         transfer.loop?.touch(self)
         return isTaken
+    }
+
+    /// A socket for a connection that is about to be made.
+    ///
+    /// - Returns: -1 where the system gives none, or the request isn't to go out once more.
+    func openSocket(to address: OpaquePointer?) -> Int32 {
+        guard let loop = transfer.loop, loop.mayConnect(self) else { return -1 }
+        let socket = csl_socket_open(address, loop.driver)
+        transfer.socketError = socket < 0 ? -socket : 0
+        return max(socket, -1)
     }
 
     /// How long an exchange over HTTP/2 goes on behind a complete answer, for a body of which the server takes nothing, and for trailers.

@@ -1,3 +1,5 @@
+import CSystemLibraries
+
 // What is wrong with a certificate: the server's, a proxy's, or the client's own.
 extension CurlFault {
     /// X.509's verification results, as OpenSSL numbers them.
@@ -12,6 +14,12 @@ extension CurlFault {
                 .unknownIssuer,
                 "Nobody who is trusted here vouches for the certificate of \(host) (\(text)): if it is an authority of your own, "
                     + "name it in the trust policy's authorities."
+            )
+        case CSL_VERIFIED_WITHOUT_NAMES:
+            return (
+                .certificateForOtherHost,
+                "The certificate of \(host) has no subject alternative names, and a common name by itself counts for nothing (RFC 9525): it must "
+                    + "be issued with the host's name or address among them."
             )
         case 62:
             return (.certificateForOtherHost, otherHost(host, text))

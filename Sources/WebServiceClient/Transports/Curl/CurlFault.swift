@@ -14,12 +14,16 @@ enum CurlFault {
         let isConnecting = [CSL_RESULT_CANNOT_CONNECT, CSL_RESULT_HOST_NOT_RESOLVED, CSL_RESULT_PROXY_NOT_RESOLVED].contains(Int(code))
         // The request has gone out, and libcurl would have sent it once more.
         if isConnecting, exchange.transfer.isConnected { return stale(exchange.request.host) }
-        if let socket = exchange.transfer.loop?.settings.configuration.unixSocket, Int(code) == CSL_RESULT_CANNOT_CONNECT {
+        let settings = exchange.transfer.loop?.settings
+        let isShort = DescriptorShortage.sentence(for: exchange.transfer.socketError ?? 0) != nil
+        if let socket = settings?.configuration.unixSocket, Int(code) == CSL_RESULT_CANNOT_CONNECT, !isShort {
             return nobody(atSocket: socket, for: exchange.request.host, CurlError(code: Int(code), text: handle.errorText))
         }
         var error = error(
-            code, text: handle.errorText, host: exchange.request.host, hasHead: exchange.transfer.hasHead,
-            showsIdentity: exchange.trust.hasIdentity, handle.easy)
+            code, text: handle.errorText, at: exchange.request.origin, isConnected: exchange.transfer.isConnected,
+            hasHead: exchange.transfer.hasHead, showsIdentity: exchange.trust.hasIdentity,
+            proxy: settings?.proxyText(to: exchange.request.origin), socketError: exchange.transfer.socketError ?? 0,
+            handle.easy)
         error.isConnectionStale =
             error.code == .connectionLost && exchange.transfer.isConnected && exchange.transfer.heads.isEmpty
             && csl_easy_get_long(handle.easy, CSL_INFO_NEW_CONNECTIONS) == 0
@@ -28,20 +32,39 @@ enum CurlFault {
 
     /// The error that a result other than the good one stands for.
     ///
-    /// - Parameter text: what libcurl says of it; empty when nothing.
+    /// - Parameters:
+    ///   - text: what libcurl says of it; empty when nothing.
+    ///   - proxy: the proxy that connections may go through; `nil` where there is none.
+    ///   - socketError: why the system gave no socket; 0 where it did.
     static func error(
-        _ code: Int32, text: String, host: String, hasHead: Bool = false, showsIdentity: Bool, _ easy: OpaquePointer
+        _ code: Int32, text: String, at origin: Origin, isConnected: Bool = false, hasHead: Bool = false, showsIdentity: Bool,
+        proxy: String? = nil, socketError: Int32 = 0, _ easy: OpaquePointer
     ) -> TransportError {
+        let host = origin.authority
         let text = withoutUserInfo(text.isEmpty ? csl_easy_error_text(code).map { String(cString: $0) } ?? "" : text)
+        let verified = csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT)
+        if !isConnected, let sentence = shortage(Int(code), verified: verified, socketError) {
+            let place = "No connection to \(host) can be made now."
+            return TransportError(.cannotConnect, "\(place) \(sentence)", underlying: CurlError(code: Int(code), text: text))
+        }
         // Set from the start of a proxy's handshake until its certificate has been found good.
-        let proxy = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
-        let isProxy = proxy > 0 && [CSL_RESULT_PEER_NOT_VERIFIED, CSL_RESULT_TLS_CONNECT].contains(Int(code))
-        let (kind, sentence) =
-            isProxy
-            ? insecureProxy(to: host, text: text.lowercased(), isCertificate: Int(code) == CSL_RESULT_PEER_NOT_VERIFIED, verified: proxy)
-            : meaning(
-                Int(code), text: text.lowercased(), host: host, hasHead: hasHead, showsIdentity: showsIdentity,
-                verified: csl_easy_get_long(easy, CSL_INFO_TLS_VERIFY_RESULT))
+        let proxyResult = csl_easy_get_long(easy, CSL_INFO_PROXY_TLS_VERIFY_RESULT)
+        let isProxy = proxyResult > 0 && [CSL_RESULT_PEER_NOT_VERIFIED, CSL_RESULT_TLS_CONNECT].contains(Int(code))
+        let small = text.lowercased()
+        let kind: TransportError.Code
+        let sentence: String
+        if isProxy {
+            (kind, sentence) = insecureProxy(
+                to: host, text: small, isCertificate: Int(code) == CSL_RESULT_PEER_NOT_VERIFIED, verified: proxyResult)
+        } else if Int(code) == CSL_RESULT_CANNOT_CONNECT, !small.contains("proxy scheme") {
+            kind = .cannotConnect
+            sentence = unreachable(
+                origin, small, mayUseProxy: proxy != nil, systemError: Int32(clamping: csl_easy_get_long(easy, CSL_INFO_SYSTEM_ERROR)))
+        } else {
+            (kind, sentence) = meaning(
+                Int(code), text: small, host: host, isConnected: isConnected, hasHead: hasHead, showsIdentity: showsIdentity,
+                verified: verified)
+        }
         return TransportError(kind, sentence, underlying: CurlError(code: Int(code), text: text))
     }
 
@@ -130,14 +153,51 @@ enum CurlFault {
         return start < end ? text.replacingCharacters(in: start..<end, with: SecretMask.mask) : text
     }
 
+    /// As many calls to an origin wait for their turn as may.
+    static func queueIsFull(of host: String, _ most: Int?) -> TransportError {
+        TransportError(
+            .tooManyWaiting,
+            "The call to \(host) was not sent: \(most ?? 0) others already wait for their turn there, as many as "
+                + "maximumWaitingExchangesPerOrigin lets wait. Make fewer calls at once, or raise it.")
+    }
+
+    /// A connection was disconnected from here, since libcurl didn't return from reading it.
+    static func endless(_ host: String, isOfProxy: Bool) -> TransportError {
+        TransportError(
+            .unreadableResponse,
+            "What \(isOfProxy ? "the proxy on the way to " : "")\(host) sent kept the transport busy without an end and brought nothing, such as a flood of empty frames: the connection was "
+                + "closed.")
+    }
+
+    /// What failed for want of a descriptor or a thread of this process, before there was a connection.
+    private static func shortage(_ code: Int, verified: Int, _ socketError: Int32) -> String? {
+        if let sentence = DescriptorShortage.sentence(for: socketError) { return sentence }
+        // A name can't be looked up without a socket, nor an issuer be found without the file of authorities, and libcurl tells neither.
+        switch code {
+        case CSL_RESULT_HOST_NOT_RESOLVED, CSL_RESULT_PROXY_NOT_RESOLVED, CSL_RESULT_CANNOT_CONNECT, CSL_RESULT_OUT_OF_MEMORY,
+            CSL_RESULT_AUTHORITIES_FILE:
+            return DescriptorShortage.sentenceNow()
+        case CSL_RESULT_PEER_NOT_VERIFIED where [2, 20, 21].contains(verified):
+            return DescriptorShortage.sentenceNow()
+        default:
+            return nil
+        }
+    }
+
     private static func meaning(
-        _ code: Int, text: String, host: String, hasHead: Bool, showsIdentity: Bool, verified: Int
+        _ code: Int, text: String, host: String, isConnected: Bool, hasHead: Bool, showsIdentity: Bool, verified: Int
     ) -> (TransportError.Code, String) {
         // Where a library shows no heads of proxies: see CurlSettings.
         if !hasHead, text.contains("from proxy after connect") {
             return (.proxyRefused, "The proxy on the way to \(host) refuses to connect to it (\(text)).")
         }
+        if isConnected, text.contains("out of memory in chunked") { return (.unreadableResponse, lineTooLong("trailers", host)) }
         switch code {
+        case CSL_RESULT_HOST_NOT_RESOLVED where text.contains("thread"), CSL_RESULT_PROXY_NOT_RESOLVED where text.contains("thread"):
+            return (
+                .cannotConnect,
+                "The name of \(host) can't be looked up now (\(text)): the system gives no thread for it, too many are running."
+            )
         case CSL_RESULT_HOST_NOT_RESOLVED:
             return (.hostNotFound, "The host \(host) has no address: check its name, and that names can be resolved here.")
         case CSL_RESULT_PROXY_NOT_RESOLVED:
@@ -151,8 +211,6 @@ enum CurlFault {
                 .cannotConnect,
                 "The proxy on the way to \(host) can't be used (\(text)): check https_proxy and its like in the environment."
             )
-        case CSL_RESULT_CANNOT_CONNECT:
-            return (.cannotConnect, nobody(at: host, text))
         case CSL_RESULT_PROXY:
             return (.cannotConnect, "The proxy on the way to \(host) refuses (\(text)).")
         case CSL_RESULT_TIMED_OUT:
@@ -180,7 +238,16 @@ enum CurlFault {
             if isUnreadable(text) { return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).") }
             if hasHead { return (.truncated, brokenOff(host, text).message) }
             return (.connectionLost, "\(host) closed the connection before it had answered (\(text)).")
-        case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL, CSL_RESULT_OUT_OF_MEMORY:
+        case CSL_RESULT_UNSUPPORTED_PROTOCOL where text.contains("not supported or disabled"):
+            return (.unsupported, "This libcurl can't be used for the call to \(host) (\(text)): install one that was built with TLS.")
+        case CSL_RESULT_OUT_OF_MEMORY where !isConnected, CSL_RESULT_TOO_LARGE where !isConnected:
+            // What comes from a proxy has the same bound as an answer.
+            return (
+                .other, "libcurl had no memory for the call to \(host), or a proxy on the way answered with a line of more than 100 kB."
+            )
+        case CSL_RESULT_OUT_OF_MEMORY, CSL_RESULT_TOO_LARGE:
+            return (.unreadableResponse, lineTooLong(hasHead ? "trailers" : "head", host))
+        case CSL_RESULT_WEIRD_SERVER_REPLY, CSL_RESULT_UNSUPPORTED_PROTOCOL:
             return (.unreadableResponse, "What \(host) answered is no HTTP that can be read (\(text)).")
         case CSL_RESULT_BAD_ARGUMENT:
             // A head's first field line that begins with a blank: older libraries take it, and it is refused here.
@@ -201,17 +268,48 @@ enum CurlFault {
         }
     }
 
-    /// libcurl says whom it tried ("failed to connect to 10.0.0.1 port 3128 after …"): where there is a proxy, that; later versions name the
-    /// server, and the proxy behind it ("failed to connect to service.example port 80 via proxy.example after …").
-    private static func nobody(at host: String, _ text: String) -> String {
-        let words = text.split(separator: " ")
-        if words.count > 8, words[7] == "via" { return nobody(atProxy: String(words[8]), to: host) }
-        let port = words.count > 6 && words[5] == "port" ? words[6].prefix { $0.isNumber } : ""
-        let server = host.lowercased().filter { $0 != "[" && $0 != "]" }
-        guard !port.isEmpty, text.hasPrefix("failed to connect to "), server != words[4], server != "\(words[4]):\(port)" else {
-            return "Nobody answers at \(host): check host and port, and that the service is up."
+    /// libcurl says that it has no memory where a line is longer than it takes.
+    private static func lineTooLong(_ part: String, _ host: String) -> String {
+        "A line in the \(part) of the response from \(host) is longer than libcurl takes, which is 100 kB in a head and 4 kB in trailers: the "
+            + "service must send less."
+    }
+
+    /// No connection could be made.
+    private static func unreachable(_ origin: Origin, _ text: String, mayUseProxy: Bool, systemError: Int32) -> String {
+        let host = origin.authority
+        let proxy = mayUseProxy ? proxy(in: text, otherThan: origin) : nil
+        let place = proxy.map { "\($0), the proxy on the way to \(host)" } ?? host
+        let reason = String(cString: strerror(systemError)).lowercased()
+        switch systemError {
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN:
+            return "There is no way to \(place) (\(reason)): check the network of this machine, and the address."
+        case EADDRNOTAVAIL:
+            return "The system gives no address of this machine for a connection to \(place) (\(reason)): its ports may be used up by many "
+                + "short connections, or the address can't be reached from here."
+        case EACCES, EPERM:
+            return "The system doesn't let this process connect to \(place) (\(reason)): check its firewall, and the rights of the process."
+        case EINVAL, EAFNOSUPPORT, EPROTONOSUPPORT, ENODEV, ENXIO:
+            return "The system takes no connection to \(place) (\(reason)): check the address, and its zone if it has one."
+        case ENOBUFS, ENOMEM:
+            return "The system has no memory for a connection to \(place) (\(reason))."
+        default:
+            return proxy.map { nobody(atProxy: $0, to: host) }
+                ?? "Nobody answers at \(host): check host and port, and that the service is up."
         }
-        return nobody(atProxy: "\(words[4]) port \(port)", to: host)
+    }
+
+    /// The proxy that libcurl has tried, if it wasn't the server itself. It says whom it tried ("failed to connect to 10.0.0.1 port 3128 after
+    /// …"): where there is a proxy, that; later versions name the server, and the proxy behind it ("failed to connect to service.example port 80
+    /// via proxy.example after …").
+    private static func proxy(in text: String, otherThan origin: Origin) -> String? {
+        let words = text.split(separator: " ")
+        if words.count > 8, words[7] == "via" { return String(words[8]) }
+        guard text.hasPrefix("failed to connect to "), words.count > 6, words[5] == "port" else { return nil }
+        let port = words[6].prefix { $0.isNumber }
+        // Both without their zones, of which libcurl may keep none.
+        let tried = IPAddress.canonical(String(words[4])).prefix { $0 != "%" }
+        let server = IPAddress.canonical(origin.host).prefix { $0 != "%" }
+        return tried == server && port == String(origin.port) ? nil : "\(words[4]) port \(port)"
     }
 
     private static func nobody(atSocket path: String, for host: String, _ error: CurlError) -> TransportError {

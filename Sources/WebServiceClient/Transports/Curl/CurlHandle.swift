@@ -63,8 +63,10 @@ final class CurlHandle {
             csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1)
         }
         let needsHTTP1 = exchange.transfer.loop?.needingHTTP1.contains(exchange.request.origin) == true
-        guard needsHTTP1 || !isPlain(exchange) else { return }
+        let passesProxies = settings.passesProxies(to: exchange.request.origin)
+        guard needsHTTP1 || passesProxies || !isPlain(exchange) else { return }
         isSpecial = true
+        if passesProxies { settings.passProxies(easy) }
         if needsHTTP1 {
             csl_easy_set_long(easy, CSL_OPTION_HTTP_VERSION, CSL_HTTP_VERSION_1_1)
             if !settings.library.keepsVersionsApart { csl_easy_set_long(easy, CSL_OPTION_FRESH_CONNECTION, 1) }

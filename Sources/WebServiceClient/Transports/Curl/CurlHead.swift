@@ -19,8 +19,9 @@ struct CurlHead: Sendable {
         var length: Int64?
         /// Whether there is a `Transfer-Encoding`.
         var isTransferCoded = false
-        /// Whether `chunked` is among its codings, which tells where the body ends.
+        /// Whether the last transfer coding is `chunked`, and whether it comes before another one.
         var isChunked = false
+        var isChunkedWithin = false
         /// Whether there is a `Content-Encoding`.
         var isContentCoded = false
         /// Whether the connection is closed behind the answer.

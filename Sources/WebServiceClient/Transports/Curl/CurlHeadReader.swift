@@ -12,10 +12,14 @@ struct CurlHeadReader {
         case badFirstLine
         /// The length is none, or there are several that differ: nobody knows where the body ends (RFC 9112 §6.3).
         case badLength(String)
+        /// What the head says of the body's end contradicts itself, and how.
+        case contradiction(String)
     }
 
     /// The most bytes of all heads and trailers of an exchange.
     static let limit = 1024 * 1024
+    /// The most informational responses before the final one.
+    static let mostInformational = 256
     /// The bytes that there is room for from the start: most heads fit.
     private static let usual = 512
 
@@ -121,22 +125,38 @@ struct CurlHeadReader {
         bodyLength = framing.length.map { Int(clamping: $0) } ?? 0
         isCounted = framing.length != nil && !framing.isTransferCoded
         isClosing = framing.isClosing
-        let head = CurlHead(bytes: bytes, informational: isConnected ? informational : [], framing: framing, isOfTunnel: !isConnected)
+        // Without the others for now: one that holds them lets them be copied when the next one comes.
+        var head = CurlHead(bytes: bytes, informational: [], framing: framing, isOfTunnel: !isConnected)
         guard isConnected else {
             // What fails in a tunnel that stands is the server's, and never the proxy's "200 Connection established".
             tunnel = (200..<300).contains(head.status) ? nil : head
             return .none
         }
         guard head.status >= 200 || head.status == 101 || head.status == 0 else {
+            // libcurl would look for chunks in the final response.
+            if framing.isTransferCoded { return .contradiction("a Transfer-Encoding in an informational response, which has no body") }
+            guard informational.count < Self.mostInformational else { return .tooLarge }
             informational.append(bytes)
             return .none
         }
+        if !informational.isEmpty { head = CurlHead(bytes: bytes, informational: informational, framing: framing) }
+        if let contradiction = Self.contradiction(in: head) { return .contradiction(contradiction) }
         isFinal = true
         status = head.status
         // Behind "HTTP/".
         isHTTP2 = bytes.count > 5 && bytes[5] == UInt8(ascii: "2")
         endsWithConnection = !isHTTP2 && !isCounted && !framing.isChunked && status != 204 && status != 304
         return .head(head)
+    }
+
+    /// Where two parties may take different bytes for the end of the body, one of them may take what follows for another answer (RFC 9112 §6.1,
+    /// §6.3 and §11.2).
+    private static func contradiction(in head: CurlHead) -> String? {
+        guard head.framing.isTransferCoded else { return nil }
+        if head.framing.length != nil { return "both Content-Length and Transfer-Encoding" }
+        if head.bytes.starts(with: "HTTP/1.0".utf8) { return "a Transfer-Encoding in HTTP/1.0, which has none" }
+        if head.framing.isChunkedWithin { return "a Transfer-Encoding in which chunked isn't the last coding, or is there twice" }
+        return nil
     }
 
     /// Whether a line is the one that ends a head.
@@ -156,13 +176,22 @@ struct CurlHeadReader {
             if Self.begins(line, with: "content-encoding:") { framing.isContentCoded = true }
             if Self.begins(line, with: "connection:"), Self.lists("close", line["connection:".utf8.count...]) { framing.isClosing = true }
         case UInt8(ascii: "t"):
-            if Self.begins(line, with: "transfer-encoding:") {
-                framing.isTransferCoded = true
-                framing.isChunked = Self.lists("chunked", line["transfer-encoding:".utf8.count...])
-            }
+            if Self.begins(line, with: "transfer-encoding:") { noteCodings(line["transfer-encoding:".utf8.count...]) }
         default: break
         }
         return .none
+    }
+
+    /// Notes where `chunked` stands among the transfer codings, of all lines together.
+    private mutating func noteCodings(_ value: Slice<UnsafeRawBufferPointer>) {
+        framing.isTransferCoded = true
+        for part in value.split(separator: UInt8(ascii: ",")) {
+            let coding = part.drop(while: Self.isBlank)
+            guard !coding.isEmpty else { continue }
+            if framing.isChunked { framing.isChunkedWithin = true }
+            let name = coding.prefix { !Self.isBlank($0) && $0 != UInt8(ascii: ";") }
+            framing.isChunked = name.elementsEqual("chunked".utf8, by: { $0 | 0x20 == $1 })
+        }
     }
 
     /// Looks at a `Content-Length`, here where the connection can still be given up: libcurl takes "4x" for 4.

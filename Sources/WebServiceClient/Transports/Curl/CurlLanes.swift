@@ -1,5 +1,8 @@
-/// Exchanges that wait for their turn: first in, first out of one origin, and the origins by turns. A bound for each leaves room for the
-/// others, also where one of them doesn't answer.
+/// Exchanges that wait for their turn: first in, first out of one origin, and the origins by turns.
+///
+/// Each origin has a bound of its own, and all have one together. When half of that is taken, the rest is shared: an origin gets another slot
+/// only while it has less than an eighth of what is free. So a few origins that don't answer can't take all slots, and one more origin still
+/// gets some: 128 remain to share by default, and 10 silent origins leave 44 of them.
 struct CurlLanes<Exchange> {
     /// The exchanges of one origin: those that wait for their turn, and how many wait for their heads.
     ///
@@ -19,6 +22,14 @@ struct CurlLanes<Exchange> {
 
     /// The most exchanges of an origin that wait for their heads.
     private let mostOfOne: Int
+    /// The most of all origins.
+    private let most: Int
+    /// How many may begin before the others have to share what is left.
+    private let unshared: Int
+    /// How many have begun and wait for their heads, of all origins.
+    private var running = 0
+    /// Whether none of the listed ones may begin before another one's head has come.
+    private var isBlocked = false
     private var lanes: [Origin: Lane] = [:]
     /// The one that was last asked for, as it most likely will be again.
     private var last: (origin: Origin, lane: Lane)?
@@ -29,15 +40,17 @@ struct CurlLanes<Exchange> {
     /// How many exchanges wait.
     private(set) var count = 0
 
-    init(mostOfOne: Int) {
+    init(mostOfOne: Int, most: Int = .max) {
         self.mostOfOne = mostOfOne
+        self.most = most
+        unshared = max(most - most / 2, mostOfOne)
     }
 
     /// Whether none waits.
     var isEmpty: Bool { count == 0 }
 
-    /// Whether one may begin that nothing but a bound for all keeps from it.
-    var hasNext: Bool { !listed.isEmpty }
+    /// Whether one may begin now.
+    var hasNext: Bool { !listed.isEmpty && !isBlocked && running < most }
 
     /// Those that wait.
     var waiting: some Sequence<Exchange> { lanes.values.lazy.flatMap(\.queue.waiting) }
@@ -55,13 +68,24 @@ struct CurlLanes<Exchange> {
 
     /// Takes the one whose turn it is; `nil` when none may begin.
     mutating func popFirst() -> Exchange? {
-        while let lane = listed.popFirst() {
+        guard hasNext else { return nil }
+        // Each lane at most once: those that have their share already go behind the others.
+        for _ in 0..<listed.count {
+            guard let lane = listed.popFirst() else { break }
+            guard lane.waitingForHead < mostOfOne, !lane.queue.isEmpty else {
+                lane.isListed = false
+                continue
+            }
+            guard mayBegin(lane), let exchange = lane.queue.popFirst() else {
+                listed.append(lane)
+                continue
+            }
             lane.isListed = false
-            guard lane.waitingForHead < mostOfOne, let exchange = lane.queue.popFirst() else { continue }
             count -= 1
             list(lane)
             return exchange
         }
+        isBlocked = true
         return nil
     }
 
@@ -70,6 +94,17 @@ struct CurlLanes<Exchange> {
     mutating func left(_ lane: Lane, isWanted: (Exchange) -> Bool) {
         lane.unwanted += 1
         guard lane.unwanted > 32, lane.unwanted > lane.queue.count / 2 else { return }
+        tidy(lane, isWanted)
+    }
+
+    /// Whether as many as that wait for their turn to an origin.
+    mutating func areWaiting(_ most: Int, to origin: Origin, isWanted: (Exchange) -> Bool) -> Bool {
+        guard let lane = lanes[origin], lane.queue.count >= most else { return false }
+        if lane.unwanted > 0 { tidy(lane, isWanted) }
+        return lane.queue.count >= most
+    }
+
+    private mutating func tidy(_ lane: Lane, _ isWanted: (Exchange) -> Bool) {
         let before = lane.queue.count
         lane.queue.keep(isWanted)
         count -= before - lane.queue.count
@@ -77,17 +112,28 @@ struct CurlLanes<Exchange> {
     }
 
     /// One has begun.
-    func began(_ lane: Lane) { lane.waitingForHead += 1 }
+    mutating func began(_ lane: Lane) {
+        lane.waitingForHead += 1
+        running += 1
+    }
 
     /// One that had begun waits no more.
     mutating func arrived(_ lane: Lane) {
         lane.waitingForHead -= 1
+        running -= 1
+        isBlocked = false
         list(lane)
+    }
+
+    /// Whether the bound for all lets another one of that origin begin.
+    private func mayBegin(_ lane: Lane) -> Bool {
+        running < unshared || lane.waitingForHead < (most - running + 7) / 8
     }
 
     private mutating func list(_ lane: Lane) {
         guard !lane.isListed, !lane.queue.isEmpty, lane.waitingForHead < mostOfOne else { return }
         lane.isListed = true
+        isBlocked = false
         listed.append(lane)
     }
 

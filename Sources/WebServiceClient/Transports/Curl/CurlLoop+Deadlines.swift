@@ -27,13 +27,25 @@ extension CurlLoop {
             if transfer.handle == nil {
                 // Its time may have been over when it came.
                 transfer.queued == now ? .way(proxy: nil) : .turn
+            } else if let most = settings.configuration.maximumConnectionsPerHost, most > 0, !transfer.isConnected,
+                transfer.socketError == nil,
+                usesAllConnections(exchange.request.origin, most)
+            {
+                .connection(most: most)
             } else if transfer.waitsForUpload {
                 .ownBody
             } else {
                 // By http a proxy answers for the service.
-                .way(proxy: transfer.isConnected && exchange.request.origin.scheme == "https" ? nil : settings.proxyText)
+                .way(
+                    proxy: transfer.isConnected && exchange.request.origin.scheme == "https"
+                        ? nil : settings.proxyText(to: exchange.request.origin))
             }
         return exchange.deadlines.error(code, host: exchange.request.host, awaited)
+    }
+
+    /// Whether the exchanges of an origin use as many connections as a host may have.
+    private func usesAllConnections(_ origin: Origin, _ most: Int) -> Bool {
+        tellsBeforeSending && active.count { $0.transfer.isConnected && $0.request.origin == origin } >= most
     }
 
     /// How long nothing has to be done: libcurl's own timers and commands end a sleep earlier.

@@ -5,7 +5,7 @@ extension CurlLoop {
     ///
     /// - Throws: ``TransportError`` when there is no memory.
     func keepApart(_ exchange: CurlExchange, _ handle: CurlHandle) throws(TransportError) {
-        guard let key = exchange.request.fields.proxyKey, settings.proxyText != nil else { return }
+        guard let key = exchange.request.fields.proxyKey, settings.mayUseProxies else { return }
         guard let pool = pools.take(key, now: now) else {
             throw TransportError(.other, "There is no memory for connections through the proxy.")
         }

@@ -12,6 +12,9 @@ extension CurlLoop {
     func handle(_ command: CurlEngine.Command) {
         switch command {
         case .start(let exchange):
+            guard hasPlace(for: exchange) else {
+                return exchange.abandon(CurlFault.queueIsFull(of: exchange.request.host, settings.mostWaitingForTurnOfOne))
+            }
             exchange.transfer.lane = lanes.append(exchange, to: exchange.request.origin)
             exchange.transfer.queued = now
             watch(exchange.deadlines.dueWhileConnecting)
@@ -50,7 +53,17 @@ extension CurlLoop {
             }
             answered.removeAll(keepingCapacity: true)
         }
-        return !lanes.hasNext || !hasRoom
+        return !lanes.hasNext
+    }
+
+    /// Whether there is a place for an exchange among those that wait for their turn.
+    private func hasPlace(for exchange: CurlExchange) -> Bool {
+        guard let most = settings.mostWaitingForTurnOfOne else { return true }
+        let origin = exchange.request.origin
+        guard lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted }) else { return true }
+        // Others that have come in this round may begin at once.
+        startWaiting()
+        return !lanes.areWaiting(most, to: origin, isWanted: { $0.isWanted })
     }
 
     /// The head of an exchange's response is there: another one may wait for its head.
@@ -116,9 +129,6 @@ extension CurlLoop {
         return false
     }
 
-    /// Whether another exchange may begin.
-    private var hasRoom: Bool { waitingForHead < settings.mostWaitingForHead }
-
     /// One fewer waits for its head.
     private func waitsNoMore(_ exchange: CurlExchange) {
         waitingForHead -= 1
@@ -126,7 +136,7 @@ extension CurlLoop {
     }
 
     private func startWaiting() {
-        while hasRoom, let exchange = lanes.popFirst() {
+        while let exchange = lanes.popFirst() {
             guard exchange.isWanted else { continue }
             // Its time may have passed before its turn: then nothing of it goes out, also where a connection is there.
             if let due = exchange.due(now: now), due.instant <= now {
@@ -183,12 +193,22 @@ extension CurlLoop {
         begin(exchange, handle)
     }
 
+    /// Whether an exchange has ended since its connection kept libcurl from returning.
+    private func wasCut(_ handle: CurlHandle) -> Bool {
+        let ports = [CSL_INFO_LOCAL_PORT, CSL_INFO_REMOTE_PORT].map { Int32(clamping: csl_easy_get_long(handle.easy, $0)) }
+        return csl_driver_has_cut(driver, ports[0], ports[1])
+    }
+
     private func finish(_ exchange: CurlExchange, _ code: Int32) {
         guard let handle = exchange.transfer.handle else { return }
         if exchange.transfer.isStale { return beginAgain(exchange) }
         let result = settled(code, of: exchange, handle)
         exchange.transfer.endsWell = result == CSL_RESULT_OK && !exchange.transfer.isCut && exchange.transfer.heads.status < 300
         var error = exchange.transfer.fault
+        if result != 0, !exchange.transfer.isAnswered, wasCut(handle) {
+            let isOfProxy = !exchange.transfer.isConnected && settings.proxyText(to: exchange.request.origin) != nil
+            error = CurlFault.endless(exchange.request.host, isOfProxy: isOfProxy)
+        }
         // What goes wrong with the rest of a request changes nothing about an answer that is complete; over HTTP/2 its stream may yet be said
         // to have failed.
         let isAnswered = exchange.transfer.isAnswered && (!exchange.transfer.heads.isHTTP2 || handle.errorText.isEmpty)

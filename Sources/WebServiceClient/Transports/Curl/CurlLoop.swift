@@ -50,7 +50,7 @@ final class CurlLoop: @unchecked Sendable {
         self.multi = multi
         self.driver = driver
         self.settings = settings
-        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadOfOne)
+        lanes = CurlLanes(mostOfOne: settings.mostWaitingForHeadOfOne, most: settings.mostWaitingForHead)
     }
 
     /// Runs until the engine is closed and the last exchange has ended.

@@ -13,6 +13,8 @@ struct CurlSettings: Sendable {
     private let proxyExceptions: String
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
+    /// Where the keys of secure connections are written; `nil` for nowhere.
+    private let keyLog: CurlKeyLog?
 
     /// How long to stay awake for an answer that is expected in a moment, in nanoseconds.
     let lingering: Int64
@@ -38,6 +40,7 @@ struct CurlSettings: Sendable {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
         }
         proxyAuthorities = try CurlTrust.authorities(configuration.proxyAuthorities, library)
+        keyLog = try configuration.keyLogFile.map { path throws(TransportError) in try CurlKeyLog(path, library) }
         let environment = ProcessInfo.processInfo.environment
         hasEnvironmentProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
             environment[$0]?.isEmpty == false
@@ -58,6 +61,8 @@ struct CurlSettings: Sendable {
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
     /// How many of them may go to one origin.
     var mostWaitingForHeadOfOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
+    /// How many may wait for their turn to one origin; `nil` for no bound.
+    var mostWaitingForTurnOfOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
 
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
     ///
@@ -91,7 +96,14 @@ struct CurlSettings: Sendable {
         if let path = configuration.unixSocket {
             try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
         }
+        if let keyLog { try library.check(csl_easy_log_keys(easy, keyLog.descriptor), "a log of keys") }
         try applyProxy(to: easy)
+    }
+
+    /// Lets one exchange go without the environment's proxies.
+    func passProxies(_ easy: OpaquePointer) {
+        csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
+        csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
     }
 
     private func applyProxy(to easy: OpaquePointer) throws(TransportError) {
@@ -105,22 +117,50 @@ struct CurlSettings: Sendable {
         switch configuration.proxy {
         case .fromEnvironment where hasEnvironmentProxies: break
         case .fromEnvironment, .none:
-            csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
-            // Else libcurl asks the environment for exceptions with each exchange.
-            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
+            // Without the second option libcurl asks the environment for exceptions with each exchange.
+            passProxies(easy)
         case .url(let url, _):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions)
         }
     }
 
-    /// The proxy that connections may go through, for messages; `nil` where there is none.
-    var proxyText: String? {
+    /// Whether the environment's proxies are passed by on the way to an origin: this machine is never reached through another one.
+    func passesProxies(to origin: Origin) -> Bool {
+        guard hasEnvironmentProxies, case .fromEnvironment = configuration.proxy else { return false }
+        return IPAddress.isLoopback(origin.host)
+    }
+
+    /// Whether connections may go through a proxy.
+    var mayUseProxies: Bool {
         switch configuration.proxy {
-        case .fromEnvironment: hasEnvironmentProxies ? "from the environment (http_proxy, https_proxy, all_proxy)" : nil
-        case .none: nil
-        case .url: "\(configuration.proxy)"
+        case .fromEnvironment: hasEnvironmentProxies
+        case .none: false
+        case .url: true
         }
+    }
+
+    /// The proxy that connections to an origin may go through, for messages; `nil` where there is none.
+    func proxyText(to origin: Origin) -> String? {
+        guard configuration.unixSocket == nil else { return nil }
+        switch configuration.proxy {
+        case .fromEnvironment:
+            guard hasEnvironmentProxies, !passesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
+            return "from the environment (\(name))"
+        case .none: return nil
+        case .url(_, let exceptions):
+            return ProxyExceptions.include(origin.host, in: exceptions) ? nil : "\(configuration.proxy)"
+        }
+    }
+
+    /// The environment's variable that names the proxy to an origin; `nil` where there is none. libcurl finds the proxy by itself, and this is for
+    /// messages only.
+    private static func variable(for origin: Origin) -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+        guard !ProxyExceptions.include(origin.host, in: [exceptions]) else { return nil }
+        let names = (origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        return names.first { environment[$0]?.isEmpty == false }
     }
 
     /// Whether a connection to an origin may take several exchanges at once, and is worth being waited for while it is made.

@@ -49,6 +49,8 @@ struct CurlTransfer {
     var endsWell = false
     /// Why the exchange is being ended from here, where libcurl's own code would say less.
     var fault: (any Error)?
+    /// Why the system gave no socket; 0 where it did, `nil` where none was asked for.
+    var socketError: Int32?
     /// When something last arrived, or went out of the request's body.
     var lastProgress: MonotonicInstant?
     /// When the loop got it.

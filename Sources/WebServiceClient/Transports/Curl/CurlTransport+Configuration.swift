@@ -14,7 +14,8 @@ extension CurlTransport {
 
     /// The proxies on the way.
     public enum Proxy: Sendable, Hashable {
-        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. It is asked for each exchange where it names a
+        /// What the environment says: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`. Connections to this machine go through none of them:
+        /// to `localhost` and the names below it, 127.0.0.0/8 and ::1, in any spelling. The environment is asked for each exchange where it names a
         /// proxy when the transport is made. Where it names none by then, no exchange asks, and one that is set later goes unseen: make
         /// another transport.
         case fromEnvironment
@@ -33,9 +34,20 @@ extension CurlTransport {
         /// The most exchanges that wait for their heads at one time, at least 1; the others wait for their turn: in order to one origin, and
         /// the origins by turns. Exchanges whose bodies are being read don't count. Each takes a descriptor, and one more where its body is
         /// a file: mind the process's limit. Default 256.
+        ///
+        /// When half of them are under way, the rest is shared: an origin gets another one only while it has less than an eighth of those that are
+        /// left. Origins that don't answer leave some for others that way.
         public var maximumConcurrentExchanges = 256
-        /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. Default 128.
-        public var maximumConcurrentExchangesPerOrigin = 128
+        /// The most of them that go to one origin, at least 1, so that one that doesn't answer leaves room for the others. An origin by itself
+        /// gets as many, whatever is left then for others. Default: half of ``maximumConcurrentExchanges``, at most 128.
+        public var maximumConcurrentExchangesPerOrigin: Int {
+            get { concurrentExchangesPerOrigin ?? min(128, max(1, maximumConcurrentExchanges - maximumConcurrentExchanges / 2)) }
+            set { concurrentExchangesPerOrigin = newValue }
+        }
+        private var concurrentExchangesPerOrigin: Int?
+        /// The most exchanges that wait for their turn to one origin, at least 1; `nil` for no bound. Another one fails at once with
+        /// ``TransportError/Code/tooManyWaiting``. Default `nil`: each takes a few kilobytes until its time is over.
+        public var maximumWaitingExchangesPerOrigin: Int?
         /// The most connections to one host at a time; `nil` for no bound but that of the exchanges. Default `nil`. Each set of
         /// credentials that is shown to a proxy has connections of its own: this bound and ``maximumIdleConnections`` count for each by itself.
         public var maximumConnectionsPerHost: Int?
@@ -55,6 +67,10 @@ extension CurlTransport {
         /// default such a body is ``TransportError/Code/truncated``: anybody on the way could have cut it off (RFC 9112 §8). Set it for servers that
         /// are known to do so. Bodies with a length or in chunks don't need the notice.
         public var acceptsUnannouncedEnds = false
+        /// The path of a file to which the keys of all secure connections are written, for programs such as Wireshark: whoever reads it can read what
+        /// goes over them. It is made readable by its owner only, and refused where others may read it; needs OpenSSL. Default none: the variable
+        /// `SSLKEYLOGFILE` of the environment counts for nothing, unless a program sets this to it.
+        public var keyLogFile: String?
         /// Whom to trust where a request doesn't say. An identity in it is shown to every origin that asks for one; that of a client's own
         /// policy goes to the origin of its service root only.
         public var trust = TrustPolicy()

@@ -1,3 +1,18 @@
+/// Which hosts are excepted from a proxy, for messages: libcurl decides by itself.
+enum ProxyExceptions {
+    /// Whether a host is among exceptions, which are lists such as `no_proxy` holds. Networks aren't looked into.
+    static func include(_ host: String, in exceptions: [String]) -> Bool {
+        let host = IPAddress.canonical(host)
+        return exceptions.contains { list in
+            list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
+                if entry == "*" { return true }
+                let name = IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." }))
+                return host == name || !name.isEmpty && host.hasSuffix(".\(name)") && !IPAddress.isVersion4(name)
+            }
+        }
+    }
+}
+
 extension CurlTransport.Proxy {
     /// The hosts that aren't reached through a proxy, as libcurl takes them (CURLOPT_NOPROXY). What it would pass over without a word is
     /// written as it wants it, or refused: a call would go to the proxy that shouldn't.

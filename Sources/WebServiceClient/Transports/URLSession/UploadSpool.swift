@@ -32,6 +32,9 @@ final class UploadSpool: Sendable {
         let path = file.path(percentEncoded: false)
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
+            if let shortage = DescriptorShortage.sentence(for: errno) {
+                throw RequestBodyError(message: "The body can't be written to a file before it is sent. \(shortage)")
+            }
             throw RequestBodyError(
                 message:
                     "The body can't be written to \(folder.lastPathComponent) before it is sent (\(String(cString: strerror(errno)))): "

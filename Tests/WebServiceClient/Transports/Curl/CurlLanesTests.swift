@@ -40,6 +40,52 @@ import Testing
         #expect(second == 2 && lanes.isEmpty)
     }
 
+    /// Starts all that may begin, and says how many have begun of each origin.
+    private func fill(_ lanes: inout CurlLanes<Int>, _ known: [CurlLanes<Int>.Lane]) -> [Int] {
+        var begun = [Int](repeating: 0, count: known.count)
+        while let origin = lanes.popFirst() {
+            lanes.began(known[origin])
+            begun[origin] += 1
+        }
+        return begun
+    }
+
+    @Test func `each origin that comes later gets some of what is left`() {
+        var lanes = CurlLanes<Int>(mostOfOne: 128, most: 256)
+        var (known, running) = ([CurlLanes<Int>.Lane](), [Int]())
+        for origin in 0..<20 {
+            for _ in 0..<300 {
+                let lane = lanes.append(origin, to: origins[origin])
+                if known.count == origin { known.append(lane) }
+            }
+            let begun = fill(&lanes, known)
+            running = zip(running + [0], begun).map(+)
+            #expect(running[origin] > 0 && !lanes.hasNext, "\(running)")
+            #expect(begun.dropLast().allSatisfy { $0 == 0 }, "nobody gets more when another one comes")
+        }
+        #expect(running[0] == 128 && running[1] == 15 && running.reduce(0, +) < 256)
+        #expect(running == running.sorted(by: >))
+    }
+
+    @Test func `what has become free goes to those who have less`() {
+        var lanes = CurlLanes<Int>(mostOfOne: 4, most: 8)
+        var known: [CurlLanes<Int>.Lane] = []
+        for origin in 0..<6 {
+            for _ in 0..<10 {
+                let lane = lanes.append(origin, to: origins[origin])
+                if known.count == origin { known.append(lane) }
+            }
+            if origin == 0 { #expect(fill(&lanes, known) == [4]) }
+        }
+        #expect(fill(&lanes, known) == [0, 1, 1, 1, 1, 0] && !lanes.hasNext)
+        lanes.arrived(known[0])
+        #expect(fill(&lanes, known) == [0, 0, 0, 0, 0, 1] && !lanes.hasNext)
+        // One that has its share already gets another one when less is under way.
+        for _ in 0..<3 { lanes.arrived(known[0]) }
+        let begun = fill(&lanes, known)
+        #expect(begun.reduce(0, +) >= 1 && !lanes.hasNext, "\(begun)")
+    }
+
     @Test func `those that nobody wants don't stay where an origin never answers`() {
         var lanes = CurlLanes<Int>(mostOfOne: 1)
         let lane = lanes.append(0, to: origins[1])

@@ -1,0 +1,49 @@
+import CSystemLibraries
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The file that the keys of secure connections are written to, in the format of NSS.
+///
+/// `@unchecked Sendable`: the memory is written when the value is made, and only read after that, by libcurl's callbacks.
+final class CurlKeyLog: @unchecked Sendable {
+    /// The file's descriptor, at a place that stays.
+    let descriptor: UnsafePointer<Int32>
+    private let memory: UnsafeMutablePointer<Int32>
+
+    /// Opens the file, or makes it, for its owner only.
+    ///
+    /// - Throws: ``TransportError``: `unsupported` without OpenSSL; `badRequest` where the file can't be written or others may read it.
+    init(_ path: String, _ library: CurlLibrary) throws(TransportError) {
+        guard library.readsCertificateChains else {
+            throw TransportError(
+                .unsupported, "A log of keys needs libcurl with OpenSSL, and this is \(library.version) with \(library.tls ?? "no TLS").")
+        }
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard file >= 0 else {
+            let reason = String(cString: strerror(errno)).lowercased()
+            throw TransportError(.badRequest, "keyLogFile \(path) can't be written (\(reason)): is its folder there and writable?")
+        }
+        var status = csl_file_status()
+        guard csl_status_of_file(file, &status) == 0, status.is_regular, status.is_private else {
+            close(file)
+            throw TransportError(
+                .badRequest,
+                "keyLogFile \(path) must be a file of this user that nobody else may read or write: remove it, or change its mode to 600.")
+        }
+        memory = .allocate(capacity: 1)
+        memory.initialize(to: file)
+        descriptor = UnsafePointer(memory)
+    }
+
+    deinit {
+        close(memory.pointee)
+        memory.deallocate()
+    }
+}
