@@ -1,3 +1,5 @@
+import WebServiceClient
+
 extension RemoteLogger {
     /// Logs at a level.
     ///
@@ -73,7 +75,7 @@ extension RemoteLogger {
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
         // What describes an error may log, as what makes the message may.
-        let error = error.map { String(describing: $0) }
+        let error = error.map { ValueText.text(of: $0) }
         guard let mark = pipeline.begin() else { return }
         defer { mark.remove() }
         let redaction = pipeline.redaction

@@ -17,5 +17,6 @@
 // And the C library's own structures, of which Swift gets no members.
 #include "SystemClock.h"
 #include "SystemFile.h"
+#include "SystemText.h"
 
 #endif

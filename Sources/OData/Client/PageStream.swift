@@ -94,7 +94,7 @@ final class PageStream<Entity: Decodable & Sendable> {
         var beginning = Data()
         while beginning.count < 4, let next = try await chunks.next() { beginning.append(next) }
         let contentType = source.response.headers[.contentType]
-        if try !TextEncoding.isUTF8(beginning: beginning, contentType: contentType) {
+        if !TextEncoding.isUTF8(beginning: beginning, contentType: contentType) {
             while let next = try await chunks.next() {
                 guard beginning.count + next.count <= source.errors.bodyLimit else {
                     throw ResponseBodyTooLarge(limit: source.errors.bodyLimit)

@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 /// One decoding of a sample: it hands every property a value by which it can be recognised, and keeps what was handed out.
 ///
@@ -139,7 +140,7 @@ final class ProbePass {
         case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
             DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
             context.debugDescription
-        default: "\(error)"
+        default: ValueText.text(of: error)
         }
     }
 

@@ -140,7 +140,8 @@ extension ODataClient {
         } catch let error as ServiceError {
             throw error
         } catch {
-            throw self.error(ODataOperation(resource), .binding, .encoding, "The body can't be made: \(error)", cause: error)
+            throw self.error(
+                ODataOperation(resource), .binding, .encoding, "The body can't be made: \(ServiceError.text(of: error))", cause: error)
         }
     }
 }

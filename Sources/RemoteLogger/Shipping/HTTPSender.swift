@@ -37,7 +37,7 @@ final class HTTPSender: PayloadSender {
             }
             return .verdict(verdict, status: answer.status, retryAfter: wait(demandedBy: answer))
         } catch {
-            return .failure(String(describing: error))
+            return .failure(ValueText.text(of: error))
         }
     }
 
@@ -104,7 +104,7 @@ final class HTTPSender: PayloadSender {
         // A date is the receiver's, by its own clock.
         let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
         let limit = settings.longestRetryAfter
-        if let wait = answer.headers[.retryAfter].flatMap(RetryAfter.init)?.delay(from: now, limit: limit) { return wait }
+        if let wait = RetryAfter.delay(in: answer.headers, from: now, limit: limit) { return wait }
         guard answer.status == 429, case .seconds(let seconds) = answer.headers["X-RateLimit-Reset"].flatMap(RetryAfter.init) else {
             return nil
         }

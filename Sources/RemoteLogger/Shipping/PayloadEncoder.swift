@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 /// Makes payloads of records.
 struct PayloadEncoder: Sendable {
@@ -15,7 +16,7 @@ struct PayloadEncoder: Sendable {
         do {
             body = try core.format.encode(records)
         } catch {
-            return .failed(.unencodable, "The format can't write it: \(error)")
+            return .failed(.unencodable, "The format can't write it: \(ValueText.text(of: error))")
         }
         guard body.count <= core.format.maximumBodyBytes else {
             return .failed(.oversize, "Its \(body.count) bytes are more than the format's \(core.format.maximumBodyBytes).")

@@ -17,6 +17,8 @@ public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConver
         public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
         /// The server failed to prove that it knows the password (RFC 7616 §3.5, `rspauth`).
         public static let serverNotProven = Self(rawValue: "serverNotProven")
+        /// The server offers Digest with weaker hashes only than the provider takes (RFC 7616 §5.10).
+        public static let weakAlgorithm = Self(rawValue: "weakAlgorithm")
         /// The response's body is larger than what may be held in memory to check it.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
     }

@@ -98,7 +98,7 @@ public struct AuthenticationInterceptor: Interceptor {
 
     /// Lets the provider learn from the refusal and answer it.
     private func mayRepeat(after response: TransportResponse, _ party: inout Party, _ context: CallContext) async throws -> Bool {
-        let challenges = AuthenticationChallenge.challenges(in: response.headers[values: party.attempt.target.challengeField])
+        let challenges = AuthenticationChallenge.challenges(inBytes: response.headers.bytes(of: party.attempt.target.challengeField))
         let wantsToRepeat: Bool
         do {
             wantsToRepeat = try await party.provider.respond(

@@ -41,5 +41,5 @@ public struct BodyEncodingError: Error, Sendable, CustomStringConvertible {
     public let cause: any Error
 
     /// Argument and cause.
-    public var description: String { "The body can't be made from \(argument): \(cause)" }
+    public var description: String { "The body can't be made from \(argument): \(ServiceError.text(of: cause))" }
 }

@@ -177,7 +177,7 @@ final class ClientState: Sendable {
         headers.filter { !$0.isValid }.map { field in
             TableFault(
                 kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                fix: "only token characters in names; no CR, LF or NUL in values")
+                fix: "only token characters in names; no control characters in values")
         }
     }
 

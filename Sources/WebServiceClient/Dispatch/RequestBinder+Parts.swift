@@ -28,7 +28,7 @@ extension RequestBinder {
         do {
             return try FieldReflection(arrays: arrays ?? endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
         } catch {
-            throw self.error(position, place, String(describing: error))
+            throw self.error(position, place, ServiceError.text(of: error))
         }
     }
 

@@ -22,8 +22,13 @@ extension RequestBinder {
 
     func append(_ pairs: String, to query: inout String) {
         guard !pairs.isEmpty else { return }
-        if !query.isEmpty { query += "&" }
-        query += pairs
+        let ampersand = UInt8(ascii: "&")
+        if query.isEmpty || query.utf8.last != ampersand && pairs.utf8.first != ampersand {
+            if !query.isEmpty { query += "&" }
+            query += pairs
+        } else {
+            query = URLText.joinedQueries(query, pairs) ?? query
+        }
     }
 
     func path() throws -> String {

@@ -72,7 +72,7 @@ struct RequestBinder {
         do {
             return try ArgumentText.text(of: argument)
         } catch {
-            throw self.error(position, place, String(describing: error))
+            throw self.error(position, place, ServiceError.text(of: error))
         }
     }
 

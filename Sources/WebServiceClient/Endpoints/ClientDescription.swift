@@ -67,6 +67,6 @@ extension ClientDescription.Endpoint {
         root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
         cacheIdentifier = descriptor.cacheIdentifier
         requires = settings.requiredCapabilities.descriptions
-        attributes = settings.attributes.all.map { String(describing: $0) }
+        attributes = settings.attributes.all.map { ValueText.text(of: $0) }
     }
 }

@@ -21,8 +21,8 @@ extension EndpointCompiler {
                 if !name.isValid {
                     add(.badHeader, "\"\(name.rawName)\" is no header name", "only letters, digits and !#$%&'*+-.^_`|~ may stand in it")
                 }
-                if HTTPFields.Field.breaksLine(value) {
-                    add(.badHeader, "the value of the header \(name) holds CR, LF or NUL", "take them out")
+                if HTTPFields.Field.hasControls(value) {
+                    add(.badHeader, "the value of the header \(name) holds a control character, such as CR, LF or NUL", "take it out")
                 }
                 if let first = value.utf8.first, let last = value.utf8.last, [first, last].contains(where: { $0 == 32 || $0 == 9 }) {
                     add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers take away", "trim it")

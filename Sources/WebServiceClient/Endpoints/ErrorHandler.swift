@@ -111,7 +111,7 @@ public struct DecodedErrorBody<Body: Sendable>: Error, CustomStringConvertible {
 
     /// The status and, where the body describes itself, its text.
     public var description: String {
-        "status \(status): \((body as? any CustomStringConvertible).map { String(describing: $0) } ?? "\(Body.self)")"
+        "status \(status): \((body as? any CustomStringConvertible).map { ValueText.text(of: $0) } ?? "\(Body.self)")"
     }
 }
 

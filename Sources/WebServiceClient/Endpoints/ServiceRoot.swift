@@ -4,7 +4,7 @@ import Foundation
 struct ServiceRoot: Sendable {
     /// Scheme, authority and path.
     let base: String
-    /// The query without the question mark; empty without one.
+    /// The query without the question mark, and without `&` at its ends; empty without one.
     let query: String
     let origin: Origin
 
@@ -14,7 +14,9 @@ struct ServiceRoot: Sendable {
         self.origin = origin
         let question = text.firstIndex(of: "?") ?? text.endIndex
         base = String(text[..<question])
-        query = question < text.endIndex ? String(text[text.index(after: question)...]) : ""
+        // A root often ends in "?" or "&", ready for what comes behind.
+        let ends = text[question...].dropFirst().drop { $0 == "&" }
+        query = String(ends.reversed().drop { $0 == "&" }.reversed())
     }
 
     /// Whether a root has places for arguments.

@@ -14,7 +14,7 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case unusedArgument
         /// A body with a method that has none, or two bodies.
         case unfitBody
-        /// A header name that is no token, or a value with CR, LF or NUL.
+        /// A header name that is no token, or a value with control characters, such as CR, LF or NUL.
         case badHeader
         /// A method that is no token.
         case badMethod

@@ -1,36 +1,39 @@
-/// Tells a `DecodingError` as a sentence: where in the payload, and what was wrong there.
+/// Tells a `DecodingError` or an `EncodingError` as a sentence: where in the payload, and what was wrong there.
 enum DecodingErrorText {
     static func text(of error: any Error) -> String {
-        guard let error = error as? DecodingError else { return String(describing: error) }
+        if case EncodingError.invalidValue(let value, let context)? = error as? EncodingError {
+            return placed("the \(type(of: value)) can't be encoded: \(context.debugDescription)", path: context.codingPath)
+        }
+        guard let error = error as? DecodingError else { return ValueText.text(of: error) }
         switch error {
         case .keyNotFound(let key, let context):
-            return "the key \"\(key.stringValue)\" is missing\(place(context))"
+            return "the key \"\(key.stringValue)\" is missing\(place(context.codingPath))"
         case .valueNotFound(let type, let context):
-            return "\(type) is needed and null was found\(place(context))"
+            return "\(type) is needed and null was found\(place(context.codingPath))"
         case .typeMismatch(let type, let context):
             let text = context.debugDescription
             // The library's own decoders say what is needed, others often don't.
             guard text.contains(" is needed") else {
-                return "\(type) is needed and something else was found\(place(context))" + (text.isEmpty ? "" : ": \(text)")
+                return "\(type) is needed and something else was found\(place(context.codingPath))" + (text.isEmpty ? "" : ": \(text)")
             }
-            return placed(text, context)
+            return placed(text, path: context.codingPath)
         case .dataCorrupted(let context):
-            return placed(context.debugDescription, context)
+            return placed(context.debugDescription, path: context.codingPath)
         @unknown default:
-            return String(describing: error)
+            return ValueText.text(of: error)
         }
     }
 
     /// A sentence with the place at its end: the full stop is behind that, if anywhere.
-    private static func placed(_ text: String, _ context: DecodingError.Context) -> String {
-        let place = place(context)
+    private static func placed(_ text: String, path: [any CodingKey]) -> String {
+        let place = place(path)
         return (text.hasSuffix(".") && !place.isEmpty ? String(text.dropLast()) : text) + place
     }
 
-    private static func place(_ context: DecodingError.Context) -> String {
-        guard !context.codingPath.isEmpty else { return "" }
+    private static func place(_ keys: [any CodingKey]) -> String {
+        guard !keys.isEmpty else { return "" }
         var path = ""
-        for key in context.codingPath {
+        for key in keys {
             if let index = key.intValue {
                 path += "[\(index)]"
             } else {

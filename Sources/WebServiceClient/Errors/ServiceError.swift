@@ -131,7 +131,7 @@ extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 
     /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
-    static func text(of cause: any Error) -> String {
+    package static func text(of cause: any Error) -> String {
         DecodingErrorText.text(of: cause)
     }
 }

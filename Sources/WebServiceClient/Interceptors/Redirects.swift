@@ -20,7 +20,7 @@ struct Redirects: Interceptor {
             let response = try await next(request, context)
             guard Self.isRedirect(response.status) else { return response }
             let policy = context.attributes[RedirectPolicy.self] ?? policy
-            guard policy.rule != .stop, let location = response.headers[values: .location].first else { return response }
+            guard policy.rule != .stop, let location = response.headers.reference(.location) else { return response }
             response.body.cancel()
             seen.insert(Self.mark(of: request))
             request = try Self.request(after: request, status: response.status, location: location, from: response.url)

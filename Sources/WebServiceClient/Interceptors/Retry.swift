@@ -67,8 +67,7 @@ struct Retry: Interceptor {
 
     private func wait(after response: TransportResponse, attempt: Int, policy: RetryPolicy, end: MonotonicInstant?) -> Duration? {
         var delay = backoff(policy, attempt)
-        if let asked = response.headers[.retryAfter].flatMap(RetryAfter.init) {
-            let wait = asked.delay(limit: .seconds(24 * 3600))
+        if let wait = RetryAfter.delay(in: response.headers, limit: .seconds(24 * 3600)) {
             guard wait <= policy.longestWait else { return nil }
             delay = max(delay, wait)
         }

@@ -60,7 +60,9 @@ package enum HTTPDate {
             (1...CivilCalendar.days(inMonth: month + 1, of: year)).contains(day)
         else { return nil }
         let midnight = CivilCalendar.day(year: Int64(year), month: Int64(month + 1), day: Int64(day)) * 86_400
-        return Date(timeIntervalSince1970: Double(midnight + Int64(hour * 3600 + minute * 60 + second)))
+        let total = midnight + Int64(hour * 3600 + minute * 60 + second)
+        // A leap second at the end of the year 9999 would be in a year of five digits.
+        return total <= 253_402_300_799 ? Date(timeIntervalSince1970: Double(total)) : nil
     }
 
     /// The year that two digits mean: not more than 50 years after now (RFC 9110 §5.6.7).

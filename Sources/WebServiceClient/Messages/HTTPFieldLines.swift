@@ -59,13 +59,25 @@ extension HTTPFields {
             }
         }
 
-        /// UTF-8 where it is valid, else Latin-1, in which every byte is a character.
-        static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        /// UTF-8 where it is valid, else Latin-1, in which every byte is a character. A CR and a NUL, which would end a line where the text is
+        /// sent on, become blanks (RFC 9110 §5.5).
+        static func text(_ bytes: UnsafeRawBufferPointer) -> String { decoded(bytes).text }
+
+        /// The same, and whether it is Latin-1.
+        static func decoded(_ bytes: UnsafeRawBufferPointer) -> (text: String, isLatin1: Bool) {
             var all: UInt8 = 0
-            for byte in bytes { all |= byte }
+            var ends: UInt8 = 0
+            for byte in bytes {
+                all |= byte
+                ends |= byte == 13 || byte == 10 || byte == 0 ? 1 : 0
+            }
+            if ends != 0 {
+                return bytes.map { $0 == 13 || $0 == 10 || $0 == 0 ? 32 : $0 }.withUnsafeBytes { decoded(trimmed($0)) }
+            }
             // ASCII, as nearly all is, needs no second look.
-            if all < 0x80 { return String(decoding: bytes, as: UTF8.self) }
-            return String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) }))
+            if all < 0x80 { return (String(decoding: bytes, as: UTF8.self), false) }
+            if let text = String(validating: bytes, as: UTF8.self) { return (text, false) }
+            return (String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) })), true)
         }
 
         /// Hands over each line, without its line feed.
@@ -85,14 +97,17 @@ extension HTTPFields {
             if isBlank(first) {
                 // A folded line goes on with the value before it (RFC 9112 §5.2).
                 guard let last = fields.indices.last else { return }
-                let rest = text(trimmed(line))
-                if !rest.isEmpty { fields[last].value += fields[last].value.isEmpty ? rest : " " + rest }
+                let rest = trimmed(line)
+                guard !rest.isEmpty else { return }
+                let bytes = fields[last].bytes
+                let whole = bytes + (bytes.isEmpty ? [] : [32]) + rest
+                fields[last] = whole.withUnsafeBytes { Field(name: fields[last].name, bytes: $0) }
                 return
             }
             guard let colon = position(of: 58, in: line, from: 0), colon > 0 else { return }
             let name = UnsafeRawBufferPointer(rebasing: line[..<colon])
             let value = UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])
-            fields.append(Field(name: .common(name) ?? Name(text(name)), value: text(trimmed(value))))
+            fields.append(Field(name: .common(name) ?? Name(text(name)), bytes: trimmed(value)))
         }
 
         /// Whether a line begins with that name, which is in lower case. No name holds the colon that ends it.

@@ -4,27 +4,62 @@
 ///     fields["X-Team"] = "core"               // replaces every field of that name
 ///     fields.append("Via", "1.1 proxy")       // adds one more
 ///
-/// A value holds Unicode scalars; transports write them as UTF-8 and read foreign bytes as UTF-8 or else as Latin-1.
+/// A value holds Unicode scalars; transports write them as UTF-8 and read foreign bytes as UTF-8 or else as Latin-1. A bare CR and a NUL that
+/// a server sent inside a value are blanks here (RFC 9110 §5.5).
 public struct HTTPFields: Sendable, Hashable {
     /// One field: its name and its value.
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public var name: Name
         /// The field's value, without blanks around it.
-        public var value: String
+        public var value: String {
+            didSet { isLatin1 = false }
+        }
 
-        /// Whether the field is well formed (RFC 9110 §5): its name is a token, and its value stays in its line.
-        package var isValid: Bool { name.isValid && !Self.breaksLine(value) }
+        /// Whether the bytes of the value are no UTF-8, and each stands in ``value`` as a scalar of its own.
+        private(set) var isLatin1 = false
 
-        /// Whether the value holds CR, LF or NUL, with which it would break out of its line (RFC 9110 §5.5).
-        package static func breaksLine(_ value: String) -> Bool {
-            value.hasBytes(below: 14) && !value.hasOnlyBytes { $0 != 13 && $0 != 10 && $0 != 0 }
+        /// Whether the field is well formed (RFC 9110 §5): its name is a token, and its value holds no control characters.
+        package var isValid: Bool { name.isValid && !Self.hasControls(value) }
+
+        /// Whether the value holds control characters other than tabs, which no value may hold (RFC 9110 §5.5). With CR, LF or NUL it would
+        /// break out of its line.
+        package static func hasControls(_ value: String) -> Bool {
+            !value.hasOnlyBytes { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
+        }
+
+        /// What is wrong with a value that ``hasControls(_:)``, for the end of a sentence. The value itself may be a secret.
+        package static func fault(of value: String) -> String {
+            "\(URLEncoding.headerFault(in: value)?.description ?? "holds control characters"), and no control character but a tab may stand "
+                + "in a header (RFC 9110 §5.5): take it out or encode the value"
         }
 
         /// A field of a name and a value.
         public init(name: Name, value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// A field whose value is these bytes, read as ``Lines/text(_:)`` does.
+        init(name: Name, bytes: UnsafeRawBufferPointer) {
+            self.name = name
+            (value, isLatin1) = Lines.decoded(bytes)
+        }
+
+        /// The bytes of the value, as they came or as they go out.
+        var bytes: [UInt8] {
+            isLatin1 ? value.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(value.utf8)
+        }
+
+        /// Whether name and value are the same.
+        public static func == (left: Self, right: Self) -> Bool {
+            left.name == right.name && left.value == right.value
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
     }
 
@@ -80,6 +115,31 @@ public struct HTTPFields: Sendable, Hashable {
         var values: [String] = []
         storage.forEachValue(of: name) { values.append($0) }
         return values
+    }
+
+    /// The bytes of the value of every field of a name, in order: as they came where they are no UTF-8.
+    func bytes(of name: Name) -> [[UInt8]] {
+        storage.fields.lazy.filter { $0.name == name }.map(\.bytes)
+    }
+
+    /// Replaces the fields of a name by one whose value goes out as these bytes.
+    mutating func set(_ name: Name, bytes: [UInt8]) {
+        let field = bytes.withUnsafeBytes { Field(name: name, bytes: $0) }
+        self[name] = field.value
+        storage.withFields { fields in
+            if let index = fields.firstIndex(where: { $0.name == name }) { fields[index] = field }
+        }
+    }
+
+    /// The first value of a name as a reference to a URL (RFC 3986 §4.1): bytes that are no UTF-8 are percent-encoded as they came, which is
+    /// what browsers do with a `Location`. Text in UTF-8 stays as it is.
+    package func reference(_ name: Name) -> String? {
+        guard let field = storage.fields.first(where: { $0.name == name }) else { return nil }
+        guard field.isLatin1 else { return field.value }
+        let ascii = URLEncoding.Alphabet(String(String.UnicodeScalarView((0..<128).compactMap { Unicode.Scalar(UInt32($0)) })))
+        var text: [UInt8] = []
+        for byte in field.bytes { URLEncoding.append(byte, to: &text, allowing: ascii) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Adds a field behind those there are, also where one of its name is there already.

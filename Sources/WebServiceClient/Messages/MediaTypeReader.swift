@@ -29,8 +29,14 @@ struct MediaTypeReader {
             let name = token()
             skipBlanks()
             guard !name.isEmpty, byte == UInt8(ascii: "=") else {
-                // Neither a name nor a pair: go on behind the next semicolon, or at the next word.
-                if name.isEmpty { skip { $0 != UInt8(ascii: ";") } }
+                if let next = byte, !name.isEmpty, next == UInt8(ascii: ";") || URLEncoding.Alphabet.token.contains(next) { continue }
+                // Neither a name nor a pair: its value, if it has one, is passed over, so that nothing is found inside of quotation marks.
+                skip { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
+                if byte == UInt8(ascii: "=") {
+                    position += 1
+                    skipBlanks()
+                    _ = value()
+                }
                 continue
             }
             position += 1
@@ -43,7 +49,10 @@ struct MediaTypeReader {
         switch byte {
         case UInt8(ascii: "\""):
             position += 1
-            return doubleQuoted()
+            let value = doubleQuoted()
+            // What stands right behind the quotation marks belongs to nothing.
+            skip { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+            return value
         case UInt8(ascii: "'"):
             let rest = bytes[(position + 1)...]
             let end = rest.firstIndex { $0 == UInt8(ascii: "'") || $0 == UInt8(ascii: ";") }

@@ -6,7 +6,7 @@ public struct ServiceRequest: Sendable {
     public var method: Method
     /// The absolute URL, percent-encoded as it will be sent.
     public var url: URL
-    /// The header fields. CR, LF or NUL in a value, or a name that is no token, is an error when the request is sent.
+    /// The header fields. A control character other than a tab in a value, or a name that is no token, is an error when the request is sent.
     public var headers: HTTPFields
     /// The body, if there is one.
     public var body: RequestBody?

@@ -57,11 +57,15 @@ public enum URLText {
         return whole.text
     }
 
-    /// Two queries without their `?` as one, joined by `&`; an empty one gives the other.
+    /// Two queries without their `?` as one, joined by one `&`, whatever the first ends and the second begins with; an empty one gives the
+    /// other.
     public static func joinedQueries(_ first: String?, _ second: String?) -> String? {
         guard let first, !first.isEmpty else { return second ?? first }
         guard let second, !second.isEmpty else { return first }
-        return first.utf8.last == UInt8(ascii: "&") ? first + second : first + "&" + second
+        let ampersand = UInt8(ascii: "&")
+        let head = Substring(first.utf8.dropLast(first.utf8.reversed().prefix { $0 == ampersand }.count))
+        let tail = Substring(second.utf8.drop { $0 == ampersand })
+        return head.isEmpty || tail.isEmpty ? String(head + tail) : "\(head)&\(tail)"
     }
 
     /// The reference as seen from the base: an absolute URL where the base is one (RFC 3986 section 5.2, strict).

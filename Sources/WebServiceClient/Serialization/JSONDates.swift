@@ -41,8 +41,9 @@ public struct JSONDates: Sendable {
         JSONDates(
             encoding: .custom { date, encoder in
                 guard let text = write(date) else {
+                    // Not the date itself: describing one can end the process.
                     throw EncodingError.invalidValue(
-                        date,
+                        date.timeIntervalSince1970,
                         EncodingError.Context(
                             codingPath: encoder.codingPath, debugDescription: "The date can't be written in \(expected)."))
                 }

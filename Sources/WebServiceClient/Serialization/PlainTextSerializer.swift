@@ -34,11 +34,20 @@ public struct PlainTextSerializer: SerializationDelegate {
         return try TextValue.read(type, from: Self.text(of: data, contentType: contentType))
     }
 
-    /// The text of a body: in the charset of its header, else in that of its byte order mark, else in UTF-8; and where it is none, but
+    /// Whether a body is JSON, where a charset in the header means nothing (RFC 8259 §11).
+    private static func isJSON(_ contentType: String) -> Bool {
+        guard let type = MediaType(contentType) else { return false }
+        return type.subtype == "json" || type.suffix == "json"
+    }
+
+    /// The text of a body: JSON by its own rules (RFC 8259 §8.1); else in the charset of its header, else in that of its byte order mark, else in UTF-8; and where it is none, but
     /// the header says `text/…`, in ISO-8859-1, which is what the older HTTP said (RFC 2616 §3.7.1).
     ///
     /// - Throws: ``SerializationError`` when the charset is unknown, or the bytes are none of it.
     public static func text(of data: Data, contentType: String?) throws -> String {
+        if let contentType, Self.isJSON(contentType) {
+            if let text = String(data: try TextEncoding.utf8(from: data, contentType: contentType), encoding: .utf8) { return text }
+        }
         if let encoding = try TextEncoding.named(in: contentType) { return try encoding.decode(data) }
         if let mark = TextEncoding.byteOrderMark(of: data) { return try mark.encoding.decode(data) }
         do {

@@ -3,49 +3,64 @@ public import Foundation
 extension TextEncoding {
     /// The text that the bytes are. A byte order mark at their beginning is left out.
     ///
-    /// - Throws: ``SerializationError`` when the bytes are no text of this charset.
+    /// - Throws: ``SerializationError`` with the place of the first byte that is none of this charset.
     public func decode(_ data: Data) throws -> String {
-        var data = data
+        var bytes = Array(data)
         var order: ByteOrder?
+        var markLength = 0
         if let mark = mark(in: data) {
-            data = data.dropFirst(mark.length)
-            order = mark.order
+            (order, markLength) = mark
+            bytes.removeFirst(markLength)
         }
-        let text: String?
-        switch form {
-        case .utf8: text = String(data: data, encoding: .utf8)
-        case .utf16(let own): text = Self.decode16(data, order ?? own ?? .big)
-        case .utf32(let own): text = Self.decode32(data, order ?? own ?? .big)
-        case .ascii: text = data.allSatisfy { $0 < 0x80 } ? String(decoding: data, as: UTF8.self) : nil
-        case .latin1: text = Self.decodeLatin1(data)
-        case .system(let number): text = String(data: data, encoding: String.Encoding(rawValue: number))
-        }
-        guard let text else {
+        do throws(SystemCharset.Fault) {
+            switch form {
+            case .utf8: return try Self.decode8(bytes, below: 0x11_0000)
+            case .ascii: return try Self.decode8(bytes, below: 0x80)
+            case .utf16(let own): return try Self.decode16(bytes, order ?? own ?? .big)
+            case .utf32(let own): return try Self.decode32(bytes, order ?? own ?? .big)
+            case .latin1: return try Self.decode(bytes) { Unicode.Scalar($0) }
+            case .table(let digits):
+                let characters = Self.upperHalf(digits)
+                return try Self.decode(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : characters[Int($0 - 0x80)] }
+            case .system(let charset): return try charset.decode(bytes)
+            }
+        } catch {
             throw SerializationError(
-                .charset, "The body isn't valid \(name)\(place(in: data)), though that is the charset it is said to have.")
+                .charset,
+                "The body isn't valid \(name) at byte \(error.offset + markLength), though that is the charset it is said to have.")
         }
-        return text
     }
 
     /// The bytes of a text.
     ///
     /// - Throws: ``SerializationError`` that names the first character which this charset doesn't have.
     public func encode(_ text: String) throws -> Data {
-        if let data = bytes(of: text) { return data }
-        let offender = text.first { bytes(of: String($0)) == nil }
-        throw SerializationError(
-            .charset, "The text can't be written in \(name)\(offender.map { ", which has no “\($0)”" } ?? ""): use utf-8.")
+        do throws(SystemCharset.Fault) {
+            switch form {
+            case .utf8: return Data(text.utf8)
+            case .utf16(let own): return Self.encode16(text, own ?? .big, mark: own == nil)
+            case .utf32(let own): return Self.encode32(text, own ?? .big, mark: own == nil)
+            case .ascii: return try Self.encode(text) { _ in nil }
+            case .latin1: return try Self.encode(text) { UInt8(exactly: $0.value) }
+            case .table(let digits):
+                var bytes: [Unicode.Scalar: UInt8] = [:]
+                for (index, scalar) in Self.upperHalf(digits).enumerated() {
+                    if let scalar { bytes[scalar] = UInt8(0x80 + index) }
+                }
+                return try Self.encode(text) { bytes[$0] }
+            case .system(let charset): return Data(try charset.encode(text))
+            }
+        } catch {
+            let scalar = text.utf8.index(text.startIndex, offsetBy: error.offset, limitedBy: text.endIndex)
+                .flatMap { $0 < text.endIndex ? text.unicodeScalars[$0] : nil }
+            let offender = scalar.map { ", which has no “\($0)” (U+\(Self.number($0)))" } ?? ""
+            throw SerializationError(.charset, "The text can't be written in \(name)\(offender): use utf-8.")
+        }
     }
 
-    private func bytes(of text: String) -> Data? {
-        switch form {
-        case .utf8: Data(text.utf8)
-        case .utf16(let own): Self.encode16(text, own ?? .big, mark: own == nil)
-        case .utf32(let own): Self.encode32(text, own ?? .big, mark: own == nil)
-        case .ascii: text.utf8.allSatisfy { $0 < 0x80 } ? Data(text.utf8) : nil
-        case .latin1: Self.encodeLatin1(text)
-        case .system(let number): text.data(using: String.Encoding(rawValue: number), allowLossyConversion: false)
-        }
+    private static func number(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
     /// The mark at the beginning of the bytes, when it is one that this charset may have. A UTF-16 text may begin with what would be
@@ -63,55 +78,80 @@ extension TextEncoding {
         default: return found
         }
     }
-
-    /// Where the first byte that is no UTF-8 stands; for other charsets nothing is said.
-    private func place(in data: Data) -> String {
-        guard form == .utf8 else { return "" }
-        var codec = UTF8()
-        var bytes = data.makeIterator()
-        var position = 0
-        while true {
-            switch codec.decode(&bytes) {
-            case .scalarValue(let scalar): position += UTF8.width(scalar)
-            case .emptyInput: return ""
-            case .error: return " at byte \(position)"
-            }
-        }
-    }
 }
 
 extension TextEncoding {
-    private static func decodeLatin1(_ data: Data) -> String {
+    /// The characters of the bytes from 0x80 on: always 128.
+    private static func upperHalf(_ digits: String) -> [Unicode.Scalar?] {
+        let digits = Array(digits.utf8)
+        return (0..<128).map { index in
+            guard index * 4 + 4 <= digits.count else { return nil }
+            let number = UInt32(String(decoding: digits[index * 4..<index * 4 + 4], as: UTF8.self), radix: 16)
+            return number.flatMap { $0 == 0xFFFD ? nil : Unicode.Scalar($0) }
+        }
+    }
+
+    private static func decode(
+        _ bytes: [UInt8], _ character: (UInt8) -> Unicode.Scalar?
+    ) throws(SystemCharset.Fault) -> String {
         var text = String.UnicodeScalarView()
-        text.reserveCapacity(data.count)
-        for byte in data { text.append(Unicode.Scalar(byte)) }
+        text.reserveCapacity(bytes.count)
+        for (offset, byte) in bytes.enumerated() {
+            guard let scalar = character(byte) else { throw SystemCharset.Fault(offset: offset) }
+            text.append(scalar)
+        }
         return String(text)
     }
 
-    private static func encodeLatin1(_ text: String) -> Data? {
+    private static func encode(_ text: String, _ byte: (Unicode.Scalar) -> UInt8?) throws(SystemCharset.Fault) -> Data {
         var data = Data(capacity: text.utf8.count)
+        var offset = 0
         for scalar in text.unicodeScalars {
-            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            guard let byte = scalar.value < 0x80 ? UInt8(scalar.value) : byte(scalar) else {
+                throw SystemCharset.Fault(offset: offset)
+            }
             data.append(byte)
+            offset += UTF8.width(scalar)
         }
         return data
     }
 
-    private static func decode16(_ data: Data, _ order: ByteOrder) -> String? {
-        let bytes = Array(data)
-        guard bytes.count.isMultiple(of: 2) else { return nil }
-        let units = stride(from: 0, to: bytes.count, by: 2).lazy.map { index -> UInt16 in
+    /// UTF-8 of the characters below a limit.
+    private static func decode8(_ bytes: [UInt8], below limit: UInt32) throws(SystemCharset.Fault) -> String {
+        if let text = String(bytes: bytes, encoding: limit == 0x80 ? .ascii : .utf8), text.utf8.count == bytes.count { return text }
+        var codec = UTF8()
+        var iterator = bytes.makeIterator()
+        var text = String.UnicodeScalarView()
+        var offset = 0
+        while true {
+            switch codec.decode(&iterator) {
+            case .scalarValue(let scalar) where scalar.value < limit:
+                text.append(scalar)
+                offset += UTF8.width(scalar)
+            case .emptyInput: return String(text)
+            default: throw SystemCharset.Fault(offset: offset)
+            }
+        }
+    }
+
+    private static func decode16(_ bytes: [UInt8], _ order: ByteOrder) throws(SystemCharset.Fault) -> String {
+        let units = stride(from: 0, to: bytes.count - 1, by: 2).lazy.map { index -> UInt16 in
             let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
             return order == .big ? first << 8 | second : second << 8 | first
         }
         var text = String.UnicodeScalarView()
         var codec = UTF16()
         var iterator = units.makeIterator()
+        var offset = 0
         while true {
             switch codec.decode(&iterator) {
-            case .scalarValue(let scalar): text.append(scalar)
-            case .emptyInput: return String(text)
-            case .error: return nil
+            case .scalarValue(let scalar):
+                text.append(scalar)
+                offset += UTF16.width(scalar) * 2
+            case .emptyInput:
+                guard offset == bytes.count else { throw SystemCharset.Fault(offset: offset) }
+                return String(text)
+            case .error: throw SystemCharset.Fault(offset: offset)
             }
         }
     }
@@ -127,13 +167,14 @@ extension TextEncoding {
         return data
     }
 
-    private static func decode32(_ data: Data, _ order: ByteOrder) -> String? {
-        let bytes = Array(data)
-        guard bytes.count.isMultiple(of: 4) else { return nil }
+    private static func decode32(_ bytes: [UInt8], _ order: ByteOrder) throws(SystemCharset.Fault) -> String {
         var text = String.UnicodeScalarView()
         for index in stride(from: 0, to: bytes.count, by: 4) {
+            guard index + 4 <= bytes.count else { throw SystemCharset.Fault(offset: index) }
             let four = order == .big ? Array(bytes[index..<index + 4]) : bytes[index..<index + 4].reversed()
-            guard let scalar = Unicode.Scalar(four.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }) else { return nil }
+            guard let scalar = Unicode.Scalar(four.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }) else {
+                throw SystemCharset.Fault(offset: index)
+            }
             text.append(scalar)
         }
         return String(text)
@@ -152,26 +193,30 @@ extension TextEncoding {
 }
 
 extension TextEncoding {
-    /// The bytes of a structured text in UTF-8 without a mark, as decoders of JSON want it.
+    /// The bytes of a JSON text in UTF-8 without a mark, as decoders want it.
     ///
-    /// The byte order mark tells the charset, else the header, else, for UTF-16 and UTF-32 without a mark, the zero bytes at the
-    /// beginning, which no other text has.
+    /// JSON is UTF-8, and a charset in the header means nothing (RFC 8259 §8.1 and §11). Read are UTF-16 and UTF-32 as well, told by a byte
+    /// order mark or by the zero bytes at the beginning, which no other text has. Only where the bytes aren't UTF-8 does the header's charset
+    /// count, if it is known.
     package static func utf8(from data: Data, contentType: String?) throws -> Data {
         if let mark = byteOrderMark(of: data) {
             return mark.encoding == .utf8 ? Data(data.dropFirst(mark.length)) : Data(try mark.encoding.decode(data).utf8)
         }
-        if let encoding = try named(in: contentType), encoding != .utf8, encoding != .ascii {
-            return Data(try encoding.decode(data).utf8)
-        }
-        guard let encoding = withoutMark(data) else { return data }
+        if let encoding = withoutMark(data) { return Data(try encoding.decode(data).utf8) }
+        guard let encoding = other(in: contentType), String(data: data, encoding: .utf8) == nil else { return data }
         return Data(try encoding.decode(data).utf8)
     }
 
-    /// Whether the bytes that begin so, four or more, are UTF-8 by the same rules: then a text can be read in pieces.
-    package static func isUTF8(beginning: Data, contentType: String?) throws -> Bool {
+    /// Whether the bytes that begin so, four or more, are UTF-8 by the same rules, whatever follows: then a text can be read in pieces.
+    package static func isUTF8(beginning: Data, contentType: String?) -> Bool {
         if let mark = byteOrderMark(of: beginning) { return mark.encoding == .utf8 }
-        if let encoding = try named(in: contentType), encoding != .utf8, encoding != .ascii { return false }
-        return withoutMark(beginning) == nil
+        return withoutMark(beginning) == nil && other(in: contentType) == nil
+    }
+
+    /// The charset of a header, if it is known and not UTF-8 or a part of it.
+    private static func other(in contentType: String?) -> TextEncoding? {
+        guard let encoding = try? named(in: contentType), encoding != .utf8, encoding != .ascii else { return nil }
+        return encoding
     }
 
     /// The charset that a `Content-Type` names, `nil` when it names none.

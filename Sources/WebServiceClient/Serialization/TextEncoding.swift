@@ -2,8 +2,16 @@ package import Foundation
 
 /// A charset: the name that stands in a `Content-Type`, and how text becomes bytes and bytes text, both exactly.
 ///
-/// Unicode's encodings, ISO-8859-1 and US-ASCII are read and written here; the others are the system's. Nothing is replaced: bytes that
-/// are none of the charset, and characters that it doesn't have, are errors.
+/// The names are the labels of the Encoding Standard (WHATWG), and a few more. So are the tables, with these exceptions:
+///
+/// * A registered charset that the standard reads as a larger one stays itself: ISO-8859-1 and US-ASCII aren't Windows-1252, and ISO-8859-9
+///   isn't Windows-1254.
+/// * Nothing is replaced: bytes that are none of the charset, and characters that it doesn't have, are errors. So are characters which the
+///   standard writes as another one, such as U+2212 as U+FF0D in Shift_JIS.
+/// * UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
+///
+/// Charsets of one byte for each character are the same everywhere. Those of China, Japan and Korea are converted by the system, on Linux by
+/// iconv(3); where a system comes without its converters, as some small containers do, these charsets are unknown.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     enum Form: Sendable, Hashable {
         case utf8
@@ -11,7 +19,9 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         case utf32(ByteOrder?)
         case ascii
         case latin1
-        case system(UInt)
+        /// ASCII, and the characters of the bytes from 0x80 on as four hexadecimal digits each.
+        case table(String)
+        case system(SystemCharset)
     }
 
     enum ByteOrder: Sendable, Hashable {
@@ -29,8 +39,10 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
 
     /// The charset of a name or one of its aliases, in any case; `nil` when it isn't known here.
     public init?(_ name: String) {
-        let folded = name.lowercased().filter { $0 != " " && $0 != "\"" && $0 != "'" }
-        guard let found = Self.byName[folded] else { return nil }
+        let bytes = name.utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
+        let folded = String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        guard let found = Self.byLabel[folded] else { return nil }
+        if case .system(let charset) = found.form, !charset.isKnown { return nil }
         self = found
     }
 
@@ -40,7 +52,9 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     public static func named(_ name: String) throws -> TextEncoding {
         guard let encoding = TextEncoding(name) else {
             throw SerializationError(
-                .charset, "The charset “\(SerializationError.excerpt(name))” is unknown: take the body as Data and decode it yourself.")
+                .charset,
+                "The charset “\(SerializationError.excerpt(name))” is unknown to this library or this system's iconv: take the body as Data "
+                    + "and decode it yourself.")
         }
         return encoding
     }
@@ -67,9 +81,9 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     /// ISO-8859-1: byte n is the character n.
     public static let isoLatin1 = TextEncoding(name: "iso-8859-1", form: .latin1)
     /// Windows' Western European.
-    public static let windows1252 = TextEncoding(name: "windows-1252", form: .system(String.Encoding.windowsCP1252.rawValue))
+    public static let windows1252 = table("windows-1252")
     /// Windows' Cyrillic.
-    public static let windows1251 = TextEncoding(name: "windows-1251", form: .system(String.Encoding.windowsCP1251.rawValue))
+    public static let windows1251 = table("windows-1251")
 
     /// The charset that a byte order mark at the beginning of the bytes tells, and the mark's length.
     package static func byteOrderMark(of data: Data) -> (encoding: TextEncoding, length: Int)? {
@@ -85,52 +99,46 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TextEncoding {
-    /// The system's number of an encoding that has no constant in Foundation: the high bit, and Core Foundation's number.
-    private static func foundation(_ number: UInt) -> Form { .system(0x8000_0000 | number) }
+    private static func table(_ name: String) -> TextEncoding {
+        TextEncoding(name: name, form: .table(tables.first { $0.name == name }?.upperHalf ?? ""))
+    }
 
-    private static let all: [(encoding: TextEncoding, aliases: [String])] = [
-        (utf8, ["utf8", "unicode-1-1-utf-8", "x-unicode20utf8"]),
-        (utf16, ["utf16", "unicode", "ucs-2", "iso-10646-ucs-2"]),
-        (utf16LittleEndian, ["utf16le", "unicodefeff"]),
-        (utf16BigEndian, ["utf16be", "unicodefffe"]),
-        (utf32, ["utf32", "ucs-4"]),
-        (utf32LittleEndian, ["utf32le"]),
-        (utf32BigEndian, ["utf32be"]),
-        (ascii, ["ascii", "ansi_x3.4-1968", "ansi_x3.4-1986", "iso-ir-6", "iso646-us", "us", "ibm367", "cp367"]),
-        (isoLatin1, ["iso8859-1", "iso_8859-1", "iso88591", "latin1", "latin-1", "l1", "iso-ir-100", "cp819", "ibm819"]),
-        (windows1252, ["cp1252", "x-cp1252"]),
-        (windows1251, ["cp1251", "x-cp1251"]),
-        (TextEncoding(name: "windows-1250", form: .system(String.Encoding.windowsCP1250.rawValue)), ["cp1250"]),
-        (TextEncoding(name: "windows-1253", form: .system(String.Encoding.windowsCP1253.rawValue)), ["cp1253"]),
-        (TextEncoding(name: "windows-1254", form: .system(String.Encoding.windowsCP1254.rawValue)), ["cp1254"]),
-        (TextEncoding(name: "windows-1255", form: foundation(0x505)), ["cp1255"]),
-        (TextEncoding(name: "windows-1256", form: foundation(0x506)), ["cp1256"]),
-        (TextEncoding(name: "windows-1257", form: foundation(0x507)), ["cp1257"]),
-        (TextEncoding(name: "windows-1258", form: foundation(0x508)), ["cp1258"]),
-        (TextEncoding(name: "windows-874", form: foundation(0x41D)), ["cp874", "tis-620", "dos-874"]),
-        (TextEncoding(name: "iso-8859-2", form: .system(String.Encoding.isoLatin2.rawValue)), ["iso8859-2", "iso_8859-2", "latin2"]),
-        (TextEncoding(name: "iso-8859-5", form: foundation(0x205)), ["iso8859-5", "iso_8859-5", "cyrillic"]),
-        (TextEncoding(name: "iso-8859-7", form: foundation(0x207)), ["iso8859-7", "iso_8859-7", "greek"]),
-        (TextEncoding(name: "iso-8859-9", form: foundation(0x209)), ["iso8859-9", "iso_8859-9", "latin5"]),
-        (TextEncoding(name: "iso-8859-15", form: foundation(0x20F)), ["iso8859-15", "iso_8859-15", "latin9", "latin-9"]),
-        (TextEncoding(name: "koi8-r", form: foundation(0xA02)), ["koi8r", "koi8", "cskoi8r"]),
-        (TextEncoding(name: "koi8-u", form: foundation(0xA08)), ["koi8u"]),
-        (TextEncoding(name: "macintosh", form: .system(String.Encoding.macOSRoman.rawValue)), ["mac", "macroman", "x-mac-roman"]),
-        (TextEncoding(name: "shift_jis", form: .system(String.Encoding.shiftJIS.rawValue)), ["shift-jis", "sjis", "x-sjis", "ms_kanji"]),
-        (TextEncoding(name: "euc-jp", form: .system(String.Encoding.japaneseEUC.rawValue)), ["eucjp", "x-euc-jp"]),
-        (TextEncoding(name: "iso-2022-jp", form: .system(String.Encoding.iso2022JP.rawValue)), ["csiso2022jp"]),
-        (TextEncoding(name: "euc-kr", form: foundation(0x940)), ["euckr", "ks_c_5601-1987", "korean"]),
-        (TextEncoding(name: "gb18030", form: foundation(0x632)), ["gbk", "cp936", "x-gbk"]),
-        (TextEncoding(name: "gb2312", form: foundation(0x930)), ["euc-cn", "gb_2312-80", "chinese", "x-euc-cn"]),
-        (TextEncoding(name: "big5", form: foundation(0xA03)), ["big-5", "big5-hkscs", "x-x-big5"]),
+    private static func system(_ name: String, _ charset: SystemCharset) -> TextEncoding {
+        TextEncoding(name: name, form: .system(charset))
+    }
+
+    /// All charsets but those of ``tables``, with their other labels.
+    private static let others: [(encoding: TextEncoding, labels: String)] = [
+        (utf8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8 utf8mb4"),
+        (utf16, "utf16 unicode ucs-2 iso-10646-ucs-2 csunicode"),
+        (utf16LittleEndian, "utf16le unicodefeff"),
+        (utf16BigEndian, "utf16be unicodefffe"),
+        (utf32, "utf32 ucs-4"),
+        (utf32LittleEndian, "utf32le"),
+        (utf32BigEndian, "utf32be"),
+        (ascii, "ascii ansi_x3.4-1968 ansi_x3.4-1986 iso-ir-6 iso646-us us ibm367 cp367"),
+        (
+            isoLatin1,
+            "csisolatin1 iso8859-1 iso88591 iso_8859-1 iso_8859-1:1987 latin1 latin-1 l1 iso-ir-100 cp819 ibm819"
+        ),
+        (system("shift_jis", .shiftJIS), "csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis cp932"),
+        (system("euc-jp", .eucJP), "cseucpkdfmtjapanese x-euc-jp eucjp"),
+        (system("iso-2022-jp", .iso2022JP), "csiso2022jp"),
+        (
+            system("euc-kr", .eucKR),
+            "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949 euckr cp949 uhc"
+        ),
+        (system("gbk", .gbk), "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 iso-ir-58 x-gbk cp936 euc-cn x-euc-cn"),
+        (system("gb18030", .gb18030), ""),
+        (system("big5", .big5), "big5-hkscs cn-big5 csbig5 x-x-big5 big-5"),
     ]
 
-    private static let byName: [String: TextEncoding] = {
-        var names: [String: TextEncoding] = [:]
-        for (encoding, aliases) in all {
-            names[encoding.name] = encoding
-            for alias in aliases { names[alias] = encoding }
+    private static let byLabel: [String: TextEncoding] = {
+        var known: [String: TextEncoding] = [:]
+        for (encoding, labels) in others + tables.map({ (TextEncoding(name: $0.name, form: .table($0.upperHalf)), $0.labels) }) {
+            known[encoding.name] = encoding
+            for label in labels.split(separator: " ") { known[String(label)] = encoding }
         }
-        return names
+        return known
     }()
 }

@@ -48,8 +48,8 @@ struct TextValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { false }
     func decode(_ type: String.Type) throws -> String { text }
-    func decode(_ type: Double.Type) throws -> Double { try convert(Double.init) }
-    func decode(_ type: Float.Type) throws -> Float { try convert(Float.init) }
+    func decode(_ type: Double.Type) throws -> Double { try convert(DecimalText.floating) }
+    func decode(_ type: Float.Type) throws -> Float { try convert(DecimalText.floating) }
     func decode(_ type: Int.Type) throws -> Int { try convert(Int.init) }
     func decode(_ type: Int8.Type) throws -> Int8 { try convert(Int8.init) }
     func decode(_ type: Int16.Type) throws -> Int16 { try convert(Int16.init) }

@@ -54,4 +54,49 @@ enum IPAddress {
         let version4 = address.hasPrefix("::ffff:") ? address.dropFirst(7) : address
         return version4.hasPrefix("127.") && isVersion4(String(version4))
     }
+
+    /// The bytes of an address however it is spelled, as those of version 6: one of version 4 as the address that stands for it there
+    /// (RFC 4291 §2.5.5.2). Also what resolvers take for version 4: `127.1`, `2130706433`, `0x7f.1`.
+    static func bytes(_ text: String) -> [UInt8]? {
+        var sixth = in6_addr()
+        if inet_pton(AF_INET6, text, &sixth) == 1 { return withUnsafeBytes(of: &sixth) { Array($0) } }
+        var fourth = in_addr()
+        guard !text.isEmpty, text.utf8.allSatisfy(isOfNumbers), inet_aton(text, &fourth) != 0 else { return nil }
+        return [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + withUnsafeBytes(of: &fourth) { Array($0) }
+    }
+
+    private static func isOfNumbers(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+            UInt8(ascii: "x"), UInt8(ascii: "X"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// Addresses that have their first bits in common; a single address has all of them.
+    struct Network: Sendable, Hashable {
+        private let bytes: [UInt8]
+        private let bits: Int
+
+        /// The network of an address or of an address with a number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1); `nil` for another text.
+        init?(_ text: String) {
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let first = parts.first, let bytes = IPAddress.bytes(first) else { return nil }
+            let isLong = first.contains(":")
+            guard let bits = parts.count == 2 ? Int(parts[1]) : isLong ? 128 : 32, (0...(isLong ? 128 : 32)).contains(bits) else {
+                return nil
+            }
+            self.bytes = bytes
+            self.bits = isLong ? bits : bits + 96
+        }
+
+        /// Whether an address is one of these.
+        func contains(_ address: [UInt8]) -> Bool {
+            let whole = bits / 8
+            guard address.count == bytes.count, address.prefix(whole).elementsEqual(bytes.prefix(whole)) else { return false }
+            let rest = bits % 8
+            return rest == 0 || (address[whole] ^ bytes[whole]) >> UInt8(8 - rest) == 0
+        }
+    }
 }

@@ -16,8 +16,8 @@ package enum ISO8601 {
         var fraction = Int64(((seconds - whole) * Double(scale)).rounded())
         var second = Int64(whole) + referenceSeconds
         if fraction >= scale {
-            fraction -= scale
-            second += 1
+            // The last second of the year 9999 has none behind it.
+            (second, fraction) = second == lastSecond ? (second, scale - 1) : (second + 1, 0)
         }
         guard second >= firstSecond, second <= lastSecond else { return nil }
         // Counting from 1 January of year 0 keeps all that follows positive.
@@ -50,11 +50,15 @@ package enum ISO8601 {
     }
 
     /// The date of a text: with or without fraction (`.` or `,`), seconds and zone; `T`, `t` or a blank between date and time; `Z`,
-    /// `+01:00`, `+0100` or `+01` for the zone, UTC without one; a date alone is its midnight in UTC. `nil` for anything else.
+    /// `+01:00`, `+0100` or `+01` for the zone, UTC without one; a date alone is its midnight in UTC. `nil` for anything else, and for what
+    /// is outside of the years 0000 to 9999 in UTC, which no text could give back.
+    ///
+    /// The date is the nearest one that `Date` can hold. Only what would be rounded up to the year 10000 is the one before.
     package static func date(from text: String) -> Date? {
         var reader = Reader(bytes: Array(text.utf8))
-        guard let second = reader.dateTime() else { return nil }
-        return Date(timeIntervalSinceReferenceDate: Double(second.whole - referenceSeconds) + second.fraction)
+        guard let second = reader.dateTime(), second.whole >= firstSecond, second.whole <= lastSecond else { return nil }
+        let end = Double(lastSecond + 1 - referenceSeconds)
+        return Date(timeIntervalSinceReferenceDate: min(Double(second.whole - referenceSeconds) + second.fraction, end.nextDown))
     }
 
     /// Seconds from 1970 to Foundation's reference date, 2001.

@@ -3,7 +3,7 @@ enum MaskedMirror {
     /// A mirror's children on a line, as a structure is printed.
     static func text(of mirror: Mirror, type: String) -> String {
         let children = mirror.children.map { child in
-            let value = String(reflecting: child.value).split(whereSeparator: \.isNewline).joined(separator: ", ")
+            let value = ValueText.reflection(of: child.value).split(whereSeparator: \.isNewline).joined(separator: ", ")
             return (child.label.map { $0 + ": " } ?? "") + value
         }
         return "\(type)(\(children.joined(separator: ", ")))"

@@ -57,15 +57,15 @@ enum RequestRules {
                 + "such as CurlTransport.")
     }
 
-    /// Refuses a field that would break out of its line, or that frames the message, which is the transport's own affair.
+    /// Refuses a field that would break out of its line or holds other control characters, or that frames the message, which is the transport's own affair.
     ///
     /// - Returns: whether the field goes out; a right `Content-Length` doesn't, since the engine writes it.
     static func admits(_ field: HTTPFields.Field, body: RequestBody?) throws(TransportError) -> Bool {
         guard field.name.isValid else {
             throw TransportError(.badRequest, "A header's name is no token of RFC 9110: use letters, digits and hyphens.")
         }
-        guard !HTTPFields.Field.breaksLine(field.value) else {
-            throw TransportError(.badRequest, "The value of the header \(field.name) holds CR, LF or NUL: a header is one line.")
+        guard !HTTPFields.Field.hasControls(field.value) else {
+            throw TransportError(.badRequest, "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
         }
         switch field.name {
         case .contentLength:

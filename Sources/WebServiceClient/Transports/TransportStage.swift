@@ -1,6 +1,6 @@
 /// The end of the chain: the last look at a request before the transport gets it.
 ///
-/// A header name that is no token, and CR, LF or NUL in a value, end here, whoever set them: no engine is trusted with them.
+/// A header name that is no token, and control characters in a value, end here, whoever set them: no engine is trusted with them.
 struct TransportStage: Sendable {
     let transport: any Transport
 
@@ -50,9 +50,8 @@ struct TransportStage: Sendable {
                 throw InvalidRequest(
                     message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
             }
-            guard !HTTPFields.Field.breaksLine(field.value) else {
-                throw InvalidRequest(
-                    message: "The value of the header \(field.name) holds CR, LF or NUL; take them out or encode the value.")
+            guard !HTTPFields.Field.hasControls(field.value) else {
+                throw InvalidRequest(message: "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
             }
         }
     }

@@ -100,7 +100,6 @@ import WebServiceTesting
         let answers: [StubAnswer] = [
             .json(#"{"value":[{"id":"x"}]}"#), .json(#"{"value":[{"id":1}"#), .json("{}"), .json(""), .status(204), .status(503),
             .json(#"{"error":{"code":"Busy","message":"later"}}"#, status: 503),
-            .json(#"{"value":[]}"#, headers: ["Content-Type": "application/json; charset=no"]),
             .data(Data("<html><title>Sign in</title></html>".utf8), type: "text/html"),
         ]
         for answer in answers {

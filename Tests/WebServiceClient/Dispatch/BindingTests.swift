@@ -116,6 +116,23 @@ import WebServiceTesting
         #expect(error?.message.contains("service root") == true)
     }
 
+    @Test(
+        "The query of a root and that of an endpoint are joined by one ampersand",
+        arguments: [
+            ("?key=1&", "key=1"), ("?key=1", "key=1"), ("?", ""), ("?&", ""), ("?&&", ""), ("?&key=1", "key=1"), ("?key=1&&", "key=1"),
+            ("?a&b&", "a&b"), ("?a&&b", "a&&b"), ("/?key=1&", "key=1"), ("?key=", "key="), ("?=&", "="), ("?a=%26&", "a=%26"),
+            ("?a=b?&", "a=b?"),
+        ])
+    func rootQuery(root: String, kept: String) async throws {
+        let start = "https://api.test/v1/x"
+        let root = "https://api.test/v1" + root
+        #expect(try await url(root: root) { $0.get("/x") } == start + (kept.isEmpty ? "" : "?" + kept))
+        let joined = start + "?" + (kept.isEmpty ? "" : kept + "&")
+        #expect(try await url(root: root) { $0.get("/x?x=2") } == joined + "x=2")
+        #expect(try await url(root: root) { $0.get("/x?&x=2") }.hasSuffix("x=2"))
+        #expect(try await url(root: root) { $0.get("/x?x=2&").query("y", 3) } == joined + "x=2&y=3")
+    }
+
     private final class Tenants: WebServiceClient, @unchecked Sendable {
         override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://%%tenant%%.api.test/%%area%%/v1?k=1") }
         override class var endpoints: EndpointTable { ["list(tenant:area:)": .get("/list")] }

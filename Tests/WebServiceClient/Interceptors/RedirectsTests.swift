@@ -46,6 +46,27 @@ import WebServiceTesting
         #expect(stub.requests.last?.request.url.absoluteString == target)
     }
 
+    /// As browsers and curl do: the bytes as they came.
+    @Test(
+        "Bytes of a location that are no UTF-8 are percent-encoded one by one",
+        arguments: [
+            ("/caf\u{E9}", "/caf%E9"), ("/caf\u{C3}\u{A9}", "/caf%C3%A9"), ("/\u{93}\u{FA}/x", "/%93%FA/x"),
+            ("/a?q=\u{E9}#\u{FF}", "/a?q=%E9"),
+            ("/a b\u{E9}", "/a%20b%E9"), ("/%41\u{E9}", "/%41%E9"), ("/100%\u{E9}", "/100%25%E9"), ("n\u{E4}chste", "/v1/a/n%E4chste"),
+            ("?\u{F6}=\u{FC}", "/v1/a/b?%F6=%FC"), ("/\u{C3}\u{A9}\u{E9}", "/%C3%A9%E9"), ("/\u{E2}\u{82}\u{AC}", "/%E2%82%AC"),
+            ("/\u{FF}\u{FE}", "/%FF%FE"),
+            ("/\u{C0}\u{80}", "/%C0%80"),
+        ])
+    func bytes(latin1: String, target: String) async throws {
+        let bytes = latin1.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        let headers = HTTPFields(HTTPFields.Lines(Array("X: y\r\nLocation: ".utf8) + bytes + Array("\r\n".utf8)))
+        let (client, stub) = Store.stubbed(
+            .inTurn(StubAnswer { TransportResponse(status: 302, headers: headers, url: $0.request.url) }, .status(200)),
+            root: "https://api.test/v1")
+        try await client.get("/a/b").send()
+        #expect(stub.requests.last?.request.url.absoluteString == "https://api.test" + target)
+    }
+
     @Test func `Limit, loop, same origin and stop`() async throws {
         let counter = Locked(0)
         let endless = StubAnswer { request in

@@ -80,6 +80,38 @@ import Testing
         }
     }
 
+    /// RFC 9110 §5.5: refused, or a blank.
+    @Test(arguments: [
+        ("a\rb", "a b"), ("\ra", "a"), ("a\r", "a"), ("a\r\rb", "a  b"), ("a\0b", "a b"), ("\0", ""), ("a\r\0\rb", "a   b"), ("\ré", "é"),
+        ("é\rü", "é ü"),
+        ("a\tb", "a\tb"), ("a\u{1}b\u{7F}", "a\u{1}b\u{7F}"), ("\u{1B}[31m", "\u{1B}[31m"), ("x\r y: z", "x  y: z"),
+    ])
+    func `A bare CR and a NUL in a value are blanks`(value: String, expected: String) {
+        for fields in [unread("A: b\r\nX-A: \(value)\r\n"), read(Array("A: b\r\nX-A: \(value)\r\n".utf8))] {
+            #expect(fields["X-A"] == expected)
+            #expect(Array(fields).map(\.value) == ["b", expected])
+            #expect(fields.count == 2)
+        }
+    }
+
+    @Test func `Bytes that are no UTF-8 are kept`() throws {
+        let bytes = Array("A: ".utf8) + [0x66, 0xE9] + Array("\r\nB: é\r\nA: x\r\nC: a\r\n ".utf8) + [0xE9] + Array("\r\n".utf8)
+        var fields = HTTPFields(HTTPFields.Lines(bytes))
+        #expect(fields[values: "A"] == ["f\u{E9}", "x"] && fields["B"] == "é" && fields["C"] == "a \u{E9}")
+        #expect(
+            fields.bytes(of: "a") == [[0x66, 0xE9], [0x78]] && fields.bytes(of: "B") == [[0xC3, 0xA9]]
+                && fields.bytes(of: "C") == [[0x61, 0x20, 0xE9]])
+        #expect(fields.reference("A") == "f%E9" && fields.reference("B") == "é" && fields.reference("none") == nil)
+        // What is set again is a text like any other.
+        var field = try #require(fields.first)
+        field.value += ""
+        #expect(field.bytes == [0x66, 0xC3, 0xA9] && field == fields.first)
+        fields.set("A", bytes: [0xFF, 0x22])
+        #expect(fields.bytes(of: "A") == [[0xFF, 0x22]] && fields.count == 3)
+        fields.set("New", bytes: Array("ü".utf8))
+        #expect(fields["New"] == "ü")
+    }
+
     @Test(arguments: ["", "\r\n", "\n\n", "\n \n", "no colon\r\n", ": no name\r\n", " folded: nothing"])
     func `Of nothing there are no fields`(text: String) {
         var fields = unread(text)

@@ -33,6 +33,36 @@ import WebServiceClient
         #expect(type.charset == charset)
     }
 
+    /// After the tests of the MIME Sniffing Standard; lenient where those throw something away.
+    @Test(
+        "A parameter isn't found inside of a quoted value",
+        arguments: [
+            (#"text/html;in]valid=";asd=foo";foo=bar"#, ["foo": "bar"], ["asd"]),
+            (#"text/html;x=";charset=GBK""#, ["x": ";charset=GBK"], ["charset"]),
+            (#"text/html;charset=";charset=foo";charset=GBK"#, ["charset": ";charset=foo"], []),
+            ("text/html;charset=gbk(", ["charset": "gbk("], []),
+            ("text/html;x=(;charset=gbk", ["x": "(", "charset": "gbk"], []),
+            (#"text/html;x="a\";charset=foo";charset=bar"#, ["x": #"a";charset=foo"#, "charset": "bar"], []),
+            (#"text/html;charset="gbk"x;y=1"#, ["charset": "gbk", "y": "1"], ["x"]),
+            (#"text/html;a="1"b=2;c=3"#, ["a": "1", "c": "3"], ["b"]),
+            (#"text/html;@=";charset=a";charset=b"#, ["charset": "b"], []),
+            (#"text/html;a b c=";d=1";e=2"#, ["c": ";d=1", "e": "2"], ["d"]),
+            (#"text/html;[x]="y;charset=a";z=1"#, ["z": "1"], ["charset", "x"]),
+            (#"text/html;x="\\";charset=gbk"#, ["x": #"\"#, "charset": "gbk"], []),
+            (#"text/html;"x=";y=1";charset=gbk"#, ["charset": "gbk"], []), (#"text/html;a="b;c=d"#, ["a": "b;c=d"], ["c"]),
+            (#"text/html;(x);charset=gbk"#, ["charset": "gbk"], ["x"]), (#"text/html;é=";x=1";y=2"#, ["y": "2"], ["x"]),
+            (#"multipart/form-data;boundary="a;charset=b";x"#, ["boundary": "a;charset=b"], ["charset"]),
+            (#"text/html;a=b"c=d";e=f"#, ["a": #"b"c=d""#, "e": "f"], ["c"]),
+            (#"text/html;in]valid=";asd=foo", text/plain;charset=x"#, [:], ["asd", "charset"]),
+            (#"text/html;charset=utf-8;charset=gbk"#, ["charset": "utf-8"], []),
+        ] as [(String, [String: String], [String])])
+    func quoting(text: String, values: [String: String], absent: [String]) throws {
+        let type = try #require(MediaType(text))
+        for (name, value) in values { #expect(type[name] == value, "\(name)") }
+        for name in absent { #expect(type[name] == nil, "\(name)") }
+        #expect(MediaType(type.description) == type)
+    }
+
     @Test("What has no type and subtype is none", arguments: ["", " ", "text", "text/", "/html", "te xt/html", ";charset=utf-8", "\u{0}"])
     func refusal(text: String) {
         #expect(MediaType(text) == nil)

@@ -141,13 +141,36 @@ import WebServiceClient
         #expect(value == word)
     }
 
-    @Test func `An unknown charset and bytes that are none of it`() {
-        for (bytes, type) in [("{}", "application/json; charset=klingon"), ("{\"a\":\"\u{E9}\"}", "application/json; charset=utf-16")] {
-            let error = #expect(throws: SerializationError.self) {
-                try JSONSerializer().decode([String: String].self, from: Data(bytes.utf8) + Data([0x20]), at: [], contentType: type)
-            }
-            #expect(error?.kind == .charset)
+    @Test(
+        "A charset in the header means nothing for JSON in UTF-8 (RFC 8259 §11)",
+        arguments: [
+            "utf8mb4", "utf8mb3", "iso-8859-1", "ISO-8859-15", "windows-1252", "windows-1251", "us-ascii", "utf-16", "utf-16le", "utf-32",
+            "klingon", "\"shift_jis\"", "gbk", "none", "", "'utf 8'", "binary", "ANSI_X3.4-1968",
+        ])
+    func header(charset: String) throws {
+        let data = Data("{\"a\":\"Grüße, 漢字 😀\"}".utf8)
+        for type in ["application/json; charset=" + charset, "application/problem+json;charset=\(charset);q=1"] {
+            #expect(try JSONSerializer().decode([String: String].self, from: data, at: [], contentType: type) == ["a": "Grüße, 漢字 😀"])
+            let text = try SerializationRegistry.standard.decode(
+                String.self, body: data, contentType: type, fallback: JSONSerializer())
+            #expect(text == String(decoding: data, as: UTF8.self))
         }
+    }
+
+    @Test(
+        "Bytes that are no text are an error, whatever the charset",
+        arguments: ["application/json", "application/json; charset=utf-8", "application/json; charset=klingon"])
+    func noText(type: String) {
+        let data = Data("{\"a\":\"".utf8) + Data([0xE9, 0x22, 0x7D])
+        #expect(throws: (any Error).self) {
+            try JSONSerializer().decode([String: String].self, from: data, at: [], contentType: type)
+        }
+        let error = #expect(throws: SerializationError.self) {
+            try JSONSerializer().decode(
+                [String: String].self, from: Data("{\"a\":\"".utf8) + Data([0x81, 0x22, 0x7D]), at: [],
+                contentType: "application/json; charset=windows-1252")
+        }
+        #expect(error?.kind == .charset && error?.message.contains("at byte 6") == true)
     }
 
     @Test func `One serializer serves many calls at once, each with its own root`() async throws {

@@ -8,7 +8,7 @@ import Testing
         "Names and aliases",
         arguments: [
             ("UTF-8", "utf-8"), ("utf8", "utf-8"), (" \"utf-8\" ", "utf-8"), ("Latin1", "iso-8859-1"), ("ISO_8859-1", "iso-8859-1"),
-            ("cp1251", "windows-1251"), ("US-ASCII", "us-ascii"), ("utf-16LE", "utf-16le"), ("GBK", "gb18030"), ("sjis", "shift_jis"),
+            ("cp1251", "windows-1251"), ("US-ASCII", "us-ascii"), ("utf-16LE", "utf-16le"), ("GBK", "gbk"), ("sjis", "shift_jis"),
         ])
     func names(alias: String, name: String) {
         #expect(TextEncoding(alias)?.name == name)
@@ -57,9 +57,66 @@ import Testing
         #expect(throws: SerializationError.self) { try TextEncoding.ascii.encode("é") }
     }
 
-    @Test func `The place of the first wrong byte is told`() {
-        let error = #expect(throws: SerializationError.self) { try TextEncoding.utf8.decode(Data([0x61, 0xC3, 0xA9, 0xFF])) }
-        #expect(error?.message.contains("at byte 3") == true)
+    @Test(
+        "The place of the first wrong byte is told",
+        arguments: [
+            ("utf-8", [0x61, 0xC3, 0xA9, 0xFF], 3), ("utf-8", [0xEF, 0xBB, 0xBF, 0x61, 0xC3], 4), ("us-ascii", [0x61, 0x62, 0x80], 2),
+            ("utf-16le", [0x61, 0, 0, 0xDC], 2), ("utf-16", [0xFE, 0xFF, 0, 0x61, 0], 4), ("utf-32be", [0, 0, 0, 0x61, 0, 0x11, 0, 0], 4),
+            ("windows-1252", [0x61, 0x81], 1), ("iso-8859-3", [0xA1, 0xA5], 1), ("shift_jis", [0x93, 0xFA, 0x61, 0xFD], 3),
+            ("euc-jp", [0xC6, 0xFC, 0x61, 0x80, 0x61], 3), ("euc-kr", [0xB0, 0xA1, 0xB0], 2), ("gb18030", [0xC4, 0xE3, 0x61, 0xFF], 3),
+            ("big5", [0xA4, 0xA4, 0x61, 0x61, 0xA4], 4), ("iso-2022-jp", [0x61, 0x62, 0x63, 0x80], 3),
+        ] as [(String, [UInt8], Int)])
+    func place(name: String, bytes: [UInt8], place: Int) throws {
+        let encoding = try TextEncoding.named(name)
+        let error = #expect(throws: SerializationError.self) { try encoding.decode(Data(bytes)) }
+        #expect(error?.message.contains("valid \(name) at byte \(place),") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "A character that a charset lacks is named, and ends nothing",
+        arguments: [
+            ("macintosh", "caf日"), ("macintosh", "ł"), ("macintosh", "😀"), ("x-mac-cyrillic", "é"), ("koi8-r", "é"), ("ibm866", "é"),
+            ("windows-1252", "\u{81}"), ("iso-8859-15", "¤"), ("windows-1258", "ấ"), ("euc-jp", "é😀"), ("shift_jis", "é"),
+            ("shift_jis", "a〜"), ("euc-kr", "😀"), ("gbk", "😀"), ("big5", "é😀"), ("iso-2022-jp", "日😀"), ("gb18030", "\u{E78D}"),
+            ("x-user-defined", "é"), ("us-ascii", "\u{80}"), ("iso-8859-1", "€"),
+        ])
+    func missing(name: String, text: String) throws {
+        let encoding = try TextEncoding.named(name)
+        let error = #expect(throws: SerializationError.self) { try encoding.encode(text) }
+        #expect(error?.message.contains("in \(name), which has no “") == true, "\(error?.message ?? "")")
+    }
+
+    @Test(
+        "What is written is exact",
+        arguments: [
+            ("macintosh", "café", [0x63, 0x61, 0x66, 0x8E]), ("macintosh", "∆", [0xC6]), ("euc-jp", "日本", [0xC6, 0xFC, 0xCB, 0xDC]),
+            ("iso-2022-jp", "日a", [0x1B, 0x24, 0x42, 0x46, 0x7C, 0x1B, 0x28, 0x42, 0x61]), ("gbk", "€", [0x80]),
+            ("gb18030", "€", [0xA2, 0xE3]), ("gb18030", "😀", [0x94, 0x39, 0xFC, 0x36]), ("gb18030", "\u{20087}", [0x95, 0x32, 0x90, 0x31]),
+            ("big5", "￣中", [0xA1, 0xC3, 0xA4, 0xA4]), ("euc-kr", "똠방각하", [0x8C, 0x63, 0xB9, 0xE6, 0xB0, 0xA2, 0xC7, 0xCF]),
+            ("windows-874", "€ก", [0x80, 0xA1]), ("x-user-defined", "\u{F780}a\u{F7FF}", [0x80, 0x61, 0xFF]),
+        ] as [(String, String, [UInt8])])
+    func exact(name: String, text: String, bytes: [UInt8]) throws {
+        let encoding = try TextEncoding.named(name)
+        #expect(try Array(encoding.encode(text)) == bytes)
+        #expect(try encoding.decode(Data(bytes)).unicodeScalars.elementsEqual(text.unicodeScalars))
+    }
+
+    @Test(
+        "A charset that is read as none by the Encoding Standard, or is none at all, is unknown",
+        arguments: [
+            "replacement", "hz-gb-2312", "iso-2022-kr", "iso-2022-cn", "csiso2022kr", "utf-7", "ebcdic", "", "cp437", "\u{212A}oi8-r",
+        ])
+    func unknown(name: String) {
+        #expect(TextEncoding(name) == nil)
+    }
+
+    @Test func `A registered charset stays itself where the Encoding Standard takes a larger one`() throws {
+        #expect(try TextEncoding.named("iso-8859-1").decode(Data([0x80])) == "\u{80}")
+        #expect(try TextEncoding.named("latin5").decode(Data([0x80, 0xD0])) == "\u{80}Ğ")
+        #expect(try TextEncoding.named("iso-8859-11").decode(Data([0x80, 0xA1])) == "\u{80}ก")
+        #expect(throws: SerializationError.self) { try TextEncoding.named("ascii").decode(Data([0xE9])) }
+        #expect(try TextEncoding.named("gb2312").decode(Data([0x81, 0x40])) == "丂")
+        #expect(try TextEncoding.named("ks_c_5601-1987").decode(Data([0x81, 0x41])) == "갂")
     }
 
     @Test func `Unicode texts survive in every Unicode encoding, marked or not`() throws {

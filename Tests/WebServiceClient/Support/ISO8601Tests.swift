@@ -49,6 +49,50 @@ import Testing
         #expect(ISO8601.date(from: text) == nil)
     }
 
+    @Test(
+        "What is read at the ends of the calendar can be written, and reads back the same",
+        arguments: [
+            "9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999999999999Z", "9999-12-31T23:59:59.99999Z", "9999-12-31T23:59:59.9999Z",
+            "9999-12-31T23:59:59.9995Z", "9999-12-31T23:59:59.5Z", "9999-12-31T23:59:59Z", "9999-12-31",
+            "9999-12-31T22:59:59.9999999-01:00",
+            "9999-12-31T23:59:59.99999999999999999999999Z", "0000-01-01T00:00:00Z", "0000-01-01", "0000-01-01T00:00:00.0000001Z",
+            "0000-02-29T12:00:00Z", "9999-01-01T00:59:59.9999999+01:00", "2024-12-31T23:59:59.9999999Z", "1969-12-31T23:59:59.9999999Z",
+        ])
+    func ends(text: String) throws {
+        let date = try #require(ISO8601.date(from: text))
+        for digits in 0...9 {
+            let written = try #require(ISO8601.text(of: date, fractionDigits: digits))
+            #expect(abs(try #require(ISO8601.date(from: written)).timeIntervalSince(date)) <= 1)
+        }
+        let written = try #require(ISO8601.text(of: date, fractionDigits: 9))
+        #expect(try #require(ISO8601.date(from: written)) == date)
+        #expect(written.prefix(4) == text.prefix(4))
+        let data = try JSONSerializer().encode([date])
+        #expect(try JSONSerializer().decode([Date].self, from: data, at: [], contentType: nil).count == 1)
+    }
+
+    @Test(
+        "What no year of four digits holds in UTC isn't read",
+        arguments: [
+            "9999-12-31T23:59:60Z", "9999-12-31T24:00:00Z", "9999-12-31T23:30:00-01:00", "0000-01-01T00:00:00+00:01",
+            "0000-01-01T00:30:00+01:00",
+            "9999-12-31T23:59:60.5Z", "9999-12-31T00:00:00-24:00", "9999-12-31T24:00Z", "0000-01-01T00:00:00+23:59", "10000-01-01",
+            "-0001-01-01",
+        ])
+    func beyond(text: String) {
+        #expect(ISO8601.date(from: text) == nil)
+    }
+
+    @Test(
+        "Leap seconds are the first of what follows",
+        arguments: [
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"), ("2016-12-31T23:59:60.5Z", "2017-01-01T00:00:00.500Z"),
+            ("1990-12-31T15:59:60-08:00", "1991-01-01T00:00:00Z"),
+        ])
+    func leapSeconds(text: String, next: String) throws {
+        #expect(ISO8601.text(of: try #require(ISO8601.date(from: text))) == next)
+    }
+
     @Test func `Short forms`() {
         #expect(ISO8601.date(from: "1970-01-02") == Date(timeIntervalSince1970: 86_400))
         #expect(ISO8601.date(from: "1970-01-01T24:00Z") == Date(timeIntervalSince1970: 86_400))

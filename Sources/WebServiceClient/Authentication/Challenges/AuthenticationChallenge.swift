@@ -9,10 +9,27 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         /// The value, without quotes and escapes if it was sent as a quoted string.
         public let value: String
 
+        /// The value's bytes as they came.
+        let quoted: QuotedText
+
         /// A parameter with a name and an unquoted value.
         public init(name: String, value: String) {
+            self.init(name: name, value: value, quoted: QuotedText(Array(value.utf8)))
+        }
+
+        init(name: String, value: String, quoted: QuotedText) {
             self.name = name
             self.value = value
+            self.quoted = quoted
+        }
+
+        /// Whether name and value are the same.
+        public static func == (left: Self, right: Self) -> Bool { left.name == right.name && left.value == right.value }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
     }
 
@@ -33,9 +50,12 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     }
 
     /// The value of the first parameter of this name in any case, or nil.
-    public subscript(_ name: String) -> String? {
+    public subscript(_ name: String) -> String? { parameter(name)?.value }
+
+    /// The first parameter of this name in any case.
+    func parameter(_ name: String) -> Parameter? {
         let wanted = name.lowercased()
-        return parameters.first { $0.name.lowercased() == wanted }?.value
+        return parameters.first { $0.name.lowercased() == wanted }
     }
 
     /// Whether the challenge is of this scheme. Case doesn't count (RFC 9110 §11.1).
@@ -49,6 +69,11 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// scheme in a later line, since lines of one name are one list (RFC 9110 §5.2).
     /// - Parameter lines: the values of all fields of the name, one for each line.
     public static func challenges(in lines: [String]) -> [AuthenticationChallenge] {
+        challenges(inBytes: lines.map { Array($0.utf8) })
+    }
+
+    /// The same, of the lines' bytes as they came.
+    static func challenges(inBytes lines: [[UInt8]]) -> [AuthenticationChallenge] {
         var scanner = ChallengeScanner()
         for line in lines {
             scanner.scan(line)

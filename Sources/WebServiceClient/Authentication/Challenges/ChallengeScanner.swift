@@ -15,7 +15,7 @@ struct ChallengeScanner {
     private var position = 0
 
     /// The parameters of a field that is a list of nothing else, such as `Authentication-Info` (RFC 7615 §3).
-    static func parameters(in lines: [String]) -> [AuthenticationChallenge.Parameter] {
+    static func parameters(in lines: [[UInt8]]) -> [AuthenticationChallenge.Parameter] {
         var scanner = ChallengeScanner()
         scanner.drafts.append(Draft(scheme: ""))
         for line in lines {
@@ -30,8 +30,8 @@ struct ChallengeScanner {
     }
 
     /// Reads one line. Its first parameters belong to the last challenge of the line before.
-    mutating func scan(_ line: String) {
-        bytes = Array(line.utf8)
+    mutating func scan(_ line: [UInt8]) {
+        bytes = line
         position = 0
         var followsComma = true
         while true {
@@ -57,9 +57,9 @@ struct ChallengeScanner {
         if current == Self.equals {
             position += 1
             skipBlanks()
-            let value = current == Self.quote ? quotedString() : unquotedValue()
+            let parameter = current == Self.quote ? quotedString(of: name) : unquotedValue(of: name)
             if !drafts.isEmpty {
-                drafts[drafts.count - 1].parameters.append(.init(name: name, value: value))
+                drafts[drafts.count - 1].parameters.append(parameter)
             }
         } else if position > afterName && current != Self.comma && current != nil {
             drafts.append(Draft(scheme: name, token68: token68()))
@@ -90,17 +90,34 @@ struct ChallengeScanner {
         }
         let end = position
         skipBlanks()
-        guard hasCharacters, current == nil || current == Self.comma else {
+        guard hasCharacters, current == nil || current == Self.comma, !isEmptyParameter(endingAt: end) else {
             position = start
             return nil
         }
         return text(start..<end)
     }
 
+    /// Whether what looks like a `token68` is a parameter without a value, as in `Digest realm=, nonce="1"`: another parameter follows it,
+    /// which none does behind a `token68`.
+    private func isEmptyParameter(endingAt end: Int) -> Bool {
+        guard bytes[end - 1] == Self.equals else { return false }
+        var next = ChallengeScanner()
+        next.bytes = bytes
+        next.position = position
+        while let byte = next.current, byte == Self.comma || Self.isBlank(byte) { next.position += 1 }
+        guard !next.token().isEmpty else { return false }
+        next.skipBlanks()
+        return next.current == Self.equals
+    }
+
     /// Reads from the opening quote to the closing one or the line's end, and removes the escapes.
-    private mutating func quotedString() -> String {
+    private mutating func quotedString(of name: String) -> AuthenticationChallenge.Parameter {
         position += 1
+        let start = position
+        var end = position
         var value: [UInt8] = []
+        // Where the line is cut off behind a backslash, this one escapes nothing.
+        var escape: [UInt8] = []
         while let byte = current {
             position += 1
             if byte == Self.quote { break }
@@ -108,26 +125,29 @@ struct ChallengeScanner {
                 position += 1
                 value.append(escaped)
             } else {
+                if byte == Self.backslash { escape = [byte] }
                 value.append(byte)
             }
+            end = position
         }
-        return String(decoding: value, as: UTF8.self)
+        let quoted = QuotedText(content: bytes[start..<end] + escape)
+        return .init(name: name, value: value.withUnsafeBytes(HTTPFields.Lines.text), quoted: quoted)
     }
 
     /// Reads up to the next comma or blank, whatever the characters are: servers forget the quotes.
-    private mutating func unquotedValue() -> String {
+    private mutating func unquotedValue(of name: String) -> AuthenticationChallenge.Parameter {
         let start = position
         while let byte = current, byte != Self.comma, !Self.isBlank(byte) {
             position += 1
         }
-        return text(start..<position)
+        return .init(name: name, value: text(start..<position), quoted: QuotedText(Array(bytes[start..<position])))
     }
 
     /// Skips what makes no sense, up to the next comma that isn't inside quotes. Moves on unless the next byte is a comma.
     private mutating func skipToComma() {
         while let byte = current, byte != Self.comma {
             if byte == Self.quote {
-                _ = quotedString()
+                _ = quotedString(of: "")
             } else {
                 position += 1
             }
@@ -145,7 +165,7 @@ struct ChallengeScanner {
     }
 
     private func text(_ range: Range<Int>) -> String {
-        String(decoding: bytes[range], as: UTF8.self)
+        bytes[range].withUnsafeBytes(HTTPFields.Lines.text)
     }
 
     private static let comma = UInt8(ascii: ",")

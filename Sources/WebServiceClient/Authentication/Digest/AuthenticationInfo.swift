@@ -2,7 +2,7 @@
 /// proxy's `Proxy-Authentication-Info`.
 struct AuthenticationInfo: Hashable, Sendable {
     /// The nonce to be used from now on.
-    let nextNonce: String?
+    let nextNonce: QuotedText?
 
     /// The server's digest of its answer.
     let proof: String?
@@ -15,9 +15,15 @@ struct AuthenticationInfo: Hashable, Sendable {
 
     /// What the field's lines say; what isn't theirs to say is left out.
     init(lines: [String]) {
+        self.init(bytes: lines.map { Array($0.utf8) })
+    }
+
+    /// The same, of the lines' bytes as they came.
+    init(bytes lines: [[UInt8]]) {
         let parameters = ChallengeScanner.parameters(in: lines)
-        func value(_ name: String) -> String? { parameters.first { $0.name.lowercased() == name }?.value }
-        nextNonce = value("nextnonce").flatMap { !$0.isEmpty && QuotedString.canCarry($0) ? $0 : nil }
+        func parameter(_ name: String) -> AuthenticationChallenge.Parameter? { parameters.first { $0.name.lowercased() == name } }
+        func value(_ name: String) -> String? { parameter(name)?.value }
+        nextNonce = parameter("nextnonce").flatMap { !$0.value.isEmpty && QuotedString.canCarry($0.quoted) ? $0.quoted : nil }
         proof = value("rspauth")
         quality = value("qop").flatMap { DigestQuality(rawValue: $0.lowercased()) }
         clientNonce = value("cnonce")

@@ -1,38 +1,6 @@
 /// A hash of Digest authentication and the way it is used (RFC 7616 §3.3, `algorithm`).
 struct DigestAlgorithm: Hashable, Sendable {
-    /// The hashes, weakest first.
-    enum Function: Int, Hashable, Sendable, Comparable, CaseIterable {
-        case md5, sha256, sha512_256
-
-        static func < (first: Function, second: Function) -> Bool { first.rawValue < second.rawValue }
-
-        /// A hash that has taken nothing yet.
-        func makeHash() -> any HashFunction {
-            switch self {
-            case .md5: MD5()
-            case .sha256: SHA256()
-            case .sha512_256: SHA512_256()
-            }
-        }
-
-        /// The digest of the fields with a colon between each two, in hexadecimal digits: what RFC 7616 writes `H(a ":" b)`.
-        func digest(of fields: String...) -> String {
-            switch self {
-            case .md5: Self.digest(of: fields, MD5())
-            case .sha256: Self.digest(of: fields, SHA256())
-            case .sha512_256: Self.digest(of: fields, SHA512_256())
-            }
-        }
-
-        private static func digest(of fields: [String], _ empty: some HashFunction) -> String {
-            var hash = empty
-            for (index, field) in fields.enumerated() {
-                if index > 0 { hash.update(":") }
-                hash.update(field)
-            }
-            return Hexadecimal.text(of: hash.finalize())
-        }
-    }
+    typealias Function = DigestAuthenticationProvider.Hash
 
     let function: Function
 
@@ -55,5 +23,44 @@ struct DigestAlgorithm: Hashable, Sendable {
     init(_ function: Function, isSession: Bool = false) {
         self.function = function
         self.isSession = isSession
+    }
+}
+
+extension DigestAuthenticationProvider.Hash {
+    /// A hash that has taken nothing yet.
+    func makeHash() -> any HashFunction {
+        switch self {
+        case .md5: MD5()
+        case .sha256: SHA256()
+        case .sha512_256: SHA512_256()
+        }
+    }
+
+    /// The digest of the fields with a colon between each two, in hexadecimal digits: what RFC 7616 writes `H(a ":" b)`.
+    func digest(of fields: String...) -> String {
+        switch self {
+        case .md5: Self.digest(of: fields, MD5())
+        case .sha256: Self.digest(of: fields, SHA256())
+        case .sha512_256: Self.digest(of: fields, SHA512_256())
+        }
+    }
+
+    /// The same of bytes.
+    func digest(of fields: [UInt8]...) -> String {
+        var hash = makeHash()
+        for (index, field) in fields.enumerated() {
+            if index > 0 { hash.update(":") }
+            hash.update(field)
+        }
+        return Hexadecimal.text(of: hash.finalize())
+    }
+
+    private static func digest(of fields: [String], _ empty: some HashFunction) -> String {
+        var hash = empty
+        for (index, field) in fields.enumerated() {
+            if index > 0 { hash.update(":") }
+            hash.update(field)
+        }
+        return Hexadecimal.text(of: hash.finalize())
     }
 }

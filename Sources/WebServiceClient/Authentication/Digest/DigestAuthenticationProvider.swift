@@ -5,6 +5,8 @@ import Foundation
 ///     $0.authenticationProvider = DigestAuthenticationProvider(user: "ada", password: password)
 ///
 /// * Algorithms: MD5, SHA-256, SHA-512-256 and their `-sess` kinds; of several challenges the one with the strongest hash is answered.
+/// * MD5 is answered as well unless `minimumHash` says otherwise. An origin that offers a weaker hash than before is told to the
+///   diagnostics: somebody on the way may have taken the stronger one away (RFC 7616 §5.10).
 /// * The first request waits for a challenge; later ones carry a digest from the start, each with a nonce count of its own.
 /// * `auth` is used where the server offers it. Where it wants `auth-int`, request bodies are hashed before they are sent, files piece by
 ///   piece; a stream that can be read only once is an ``AuthenticationError``. Such requests ask for an unencoded response.
@@ -15,6 +17,27 @@ import Foundation
 ///   That of a body which the transport has decoded meanwhile can't be, and is an error as well.
 /// * The challenge's `domain` isn't read: credentials are for the whole origin, and for no other.
 public final class DigestAuthenticationProvider: AuthenticationProvider {
+    /// The hashes of Digest, weakest first (RFC 7616 §3.3).
+    public enum Hash: String, Sendable, Hashable, Comparable, CaseIterable {
+        /// MD5, which is broken for other uses, and which many devices have as their only one.
+        case md5 = "MD5"
+        /// SHA-256.
+        case sha256 = "SHA-256"
+        /// SHA-512/256.
+        case sha512_256 = "SHA-512-256"
+
+        /// Whether the first is weaker than the second.
+        public static func < (first: Hash, second: Hash) -> Bool { first.strength < second.strength }
+
+        private var strength: Int {
+            switch self {
+            case .md5: 0
+            case .sha256: 1
+            case .sha512_256: 2
+            }
+        }
+    }
+
     private struct State {
         var sessions = DigestSessions()
         var isOpened = false
@@ -28,6 +51,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     }
 
     private let user: UserCredentials
+    private let minimumHash: Hash
     private let responseBodyLimit: Int
     private let makeClientNonce: @Sendable () -> String
     private let state = Locked(State())
@@ -37,16 +61,24 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     /// - Parameters:
     ///   - user: the user's name.
     ///   - password: the password.
+    ///   - minimumHash: the weakest hash that is answered. A server that offers weaker ones only is an ``AuthenticationError`` of the kind
+    ///     `weakAlgorithm`. Default MD5.
     ///   - responseBodyLimit: the most bytes of a response's body that are held in memory to verify the server's proof of it. Only
     ///     servers that answer with `qop=auth-int` send one; a larger body from them is an ``AuthenticationError``.
-    public convenience init(user: String, password: String, responseBodyLimit: Int = 16 * 1024 * 1024) {
-        self.init(user: user, password: password, responseBodyLimit: responseBodyLimit, clientNonce: ClientNonce.random)
+    public convenience init(
+        user: String, password: String, minimumHash: Hash = .md5, responseBodyLimit: Int = 16 * 1024 * 1024
+    ) {
+        self.init(
+            user: user, password: password, minimumHash: minimumHash, responseBodyLimit: responseBodyLimit,
+            clientNonce: ClientNonce.random)
     }
 
     /// A provider whose client nonces are chosen by the caller, as tests need.
     package init(
-        user: String, password: String, responseBodyLimit: Int = 16 * 1024 * 1024, clientNonce: @escaping @Sendable () -> String
+        user: String, password: String, minimumHash: Hash = .md5, responseBodyLimit: Int = 16 * 1024 * 1024,
+        clientNonce: @escaping @Sendable () -> String
     ) {
+        self.minimumHash = minimumHash
         self.user = UserCredentials(name: user, password: password)
         self.responseBodyLimit = responseBodyLimit
         makeClientNonce = clientNonce
@@ -71,6 +103,24 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             }
             return false
         }
+        let hash = challenge.algorithm.function
+        guard hash >= minimumHash else {
+            throw AuthenticationError(
+                .weakAlgorithm,
+                message: """
+                    The server offers no better Digest than with \(hash.rawValue), and \(minimumHash.rawValue) is the least that is answered: let \
+                    it offer a better one, or lower minimumHash of the DigestAuthenticationProvider.
+                    """)
+        }
+        if let before = state.withLock({ $0.sessions.strongestHash(of: scope) }), before > hash {
+            context.diagnostics.report(
+                .init(
+                    .warning,
+                    """
+                    The server offered Digest with \(before.rawValue) before, and now \(hash.rawValue) at best. Somebody on the way may have taken \
+                    the better one away: set minimumHash of the DigestAuthenticationProvider to \(before.rawValue) if that is wrong.
+                    """, call: context.identity))
+        }
         let session = DigestSession(challenge, user: user, clientNonce: makeClientNonce())
         guard attempt.canRepeat else {
             state.withLock { $0.sessions.adopt(session, for: scope) }
@@ -85,10 +135,10 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     {
         guard let sent = attempt.memo as? Sent else { return response }
         let scope = attempt.scope
-        let lines = response.headers[values: attempt.target.infoField]
+        let lines = response.headers.bytes(of: attempt.target.infoField)
         var response = response
         if !lines.isEmpty {
-            let info = AuthenticationInfo(lines: lines)
+            let info = AuthenticationInfo(bytes: lines)
             do {
                 response = try await verify(info, of: response, sent.exchange)
             } catch {
@@ -140,9 +190,10 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
                 attempt.request.headers[.acceptEncoding] = "identity"
             }
         }
-        attempt.request.headers[attempt.target.credentialsField] = DigestAuthorization.value(
+        let value = DigestAuthorization.value(
             user: user.name, challenge: challenge, exchange: exchange,
             response: exchange.response(method: attempt.seenMethod.rawValue, bodyDigest: bodyDigest))
+        attempt.request.headers.set(attempt.target.credentialsField, bytes: value)
         attempt.memo = Sent(exchange: exchange, isAnswer: isAnswer)
         return true
     }

@@ -3,31 +3,36 @@
 /// Which parameters are quoted isn't ours to choose: `algorithm`, `qop`, `nc` and `userhash` are not, `username*` is an extended value,
 /// all others are.
 enum DigestAuthorization {
-    /// The field's value.
+    /// The bytes of the field's value: UTF-8, but for what the server sent otherwise.
     /// - Parameters:
     ///   - response: the request's digest in hexadecimal digits.
-    static func value(user: String, challenge: DigestChallenge, exchange: DigestExchange, response: String) -> String {
-        var parameters: [String] = []
+    static func value(user: String, challenge: DigestChallenge, exchange: DigestExchange, response: String) -> [UInt8] {
+        var value: [UInt8] = []
+        func append(_ parameter: String, _ quoted: QuotedText? = nil) {
+            value += Array((value.isEmpty ? "Digest " : ", ").utf8)
+            value += Array(parameter.utf8)
+            if let quoted { value += QuotedString.quoted(quoted) }
+        }
         if challenge.hashesUserName {
-            parameters.append("username=\"\(exchange.function.digest(of: user, challenge.realm))\"")
+            append("username=\"\(exchange.function.digest(of: Array(user.utf8), challenge.realm.bytes))\"")
         } else if needsExtendedValue(user, challenge) {
-            parameters.append("username*=\(ExtendedValue.encoded(user))")
+            append("username*=\(ExtendedValue.encoded(user))")
         } else {
-            parameters.append("username=\(QuotedString.quoted(user))")
+            append("username=\(QuotedString.quoted(user))")
         }
-        parameters.append("realm=\(QuotedString.quoted(challenge.realm))")
-        parameters.append("uri=\(QuotedString.quoted(exchange.target))")
-        if let name = challenge.algorithmName { parameters.append("algorithm=\(name)") }
-        parameters.append("nonce=\(QuotedString.quoted(exchange.nonce))")
+        append("realm=", challenge.realm)
+        append("uri=\(QuotedString.quoted(exchange.target))")
+        if let name = challenge.algorithmName { append("algorithm=\(name)") }
+        append("nonce=", exchange.nonce)
         if let quality = exchange.quality {
-            parameters.append("nc=\(Hexadecimal.text(of: exchange.nonceCount))")
-            parameters.append("cnonce=\(QuotedString.quoted(exchange.clientNonce))")
-            parameters.append("qop=\(quality.rawValue)")
+            append("nc=\(Hexadecimal.text(of: exchange.nonceCount))")
+            append("cnonce=\(QuotedString.quoted(exchange.clientNonce))")
+            append("qop=\(quality.rawValue)")
         }
-        parameters.append("response=\"\(response)\"")
-        if let opaque = challenge.opaque { parameters.append("opaque=\(QuotedString.quoted(opaque))") }
-        if challenge.hashesUserName { parameters.append("userhash=true") }
-        return "Digest " + parameters.joined(separator: ", ")
+        append("response=\"\(response)\"")
+        if let opaque = challenge.opaque { append("opaque=", opaque) }
+        if challenge.hashesUserName { append("userhash=true") }
+        return value
     }
 
     /// Names with characters that no quoted string holds go as `username*`. So do names beyond ASCII, unless the server's challenge is

@@ -1,13 +1,13 @@
 /// A Digest challenge that can be answered (RFC 7616 §3.3).
 struct DigestChallenge: Hashable, Sendable {
-    /// The realm, without quotes and escapes.
-    let realm: String
+    /// The realm.
+    let realm: QuotedText
 
     /// The server's nonce.
-    let nonce: String
+    let nonce: QuotedText
 
     /// What the server wants to be given back as it is.
-    let opaque: String?
+    let opaque: QuotedText?
 
     /// The algorithm; MD5 if the server named none.
     let algorithm: DigestAlgorithm
@@ -29,8 +29,10 @@ struct DigestChallenge: Hashable, Sendable {
 
     /// Nil if the challenge is of another scheme, is broken, or wants an algorithm or a quality that we don't have.
     init?(_ challenge: AuthenticationChallenge) {
-        guard challenge.isScheme("Digest"), let realm = challenge["realm"], let nonce = challenge["nonce"] else { return nil }
-        let opaque = challenge["opaque"]
+        guard challenge.isScheme("Digest"), let realm = challenge.parameter("realm")?.quoted,
+            let nonce = challenge.parameter("nonce")?.quoted
+        else { return nil }
+        let opaque = challenge.parameter("opaque")?.quoted
         // They are sent back: a line break in one of them would be the start of another field.
         guard [realm, nonce, opaque ?? ""].allSatisfy(QuotedString.canCarry) else { return nil }
 

@@ -6,7 +6,7 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     let sessionKey: String
 
     /// The server's nonce.
-    let nonce: String
+    let nonce: QuotedText
 
     /// How often the nonce has been used, this time included.
     let nonceCount: UInt32
@@ -35,8 +35,10 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     }
 
     private func digest(_ message: String, _ quality: DigestQuality?) -> String {
-        guard let quality else { return function.digest(of: sessionKey, nonce, message) }
-        return function.digest(of: sessionKey, nonce, Hexadecimal.text(of: nonceCount), clientNonce, quality.rawValue, message)
+        let (key, message) = (Array(sessionKey.utf8), Array(message.utf8))
+        guard let quality else { return function.digest(of: key, nonce.bytes, message) }
+        let count = Array(Hexadecimal.text(of: nonceCount).utf8)
+        return function.digest(of: key, nonce.bytes, count, Array(clientNonce.utf8), Array(quality.rawValue.utf8), message)
     }
 
     /// `H(A1)` (RFC 7616 §3.4.2).
@@ -44,10 +46,10 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     ///   - nonce: the session's first nonce; used by `-sess` algorithms only.
     ///   - clientNonce: the session's first nonce of ours; used by `-sess` algorithms only.
     static func sessionKey(
-        algorithm: DigestAlgorithm, user: UserCredentials, realm: String, nonce: String, clientNonce: String
+        algorithm: DigestAlgorithm, user: UserCredentials, realm: QuotedText, nonce: QuotedText, clientNonce: String
     ) -> String {
-        let key = algorithm.function.digest(of: user.name, realm, user.password)
-        return algorithm.isSession ? algorithm.function.digest(of: key, nonce, clientNonce) : key
+        let key = algorithm.function.digest(of: Array(user.name.utf8), realm.bytes, Array(user.password.utf8))
+        return algorithm.isSession ? algorithm.function.digest(of: Array(key.utf8), nonce.bytes, Array(clientNonce.utf8)) : key
     }
 
     var description: String { "use \(nonceCount) of a nonce" }

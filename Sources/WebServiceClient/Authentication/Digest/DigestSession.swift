@@ -3,7 +3,7 @@ struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConver
     private(set) var challenge: DigestChallenge
 
     /// The server's nonce that is in use: the challenge's, or one that came after it as `nextnonce`.
-    private(set) var nonce: String
+    private(set) var nonce: QuotedText
 
     /// `H(A1)`. With a `-sess` algorithm it is of the session's first nonces, and stays when the nonce changes.
     private let sessionKey: String
@@ -28,7 +28,7 @@ struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConver
     }
 
     /// The same session with the nonce that the server wants to see next.
-    func following(nextNonce: String) -> DigestSession {
+    func following(nextNonce: QuotedText) -> DigestSession {
         var session = self
         session.nonce = nextNonce
         return session

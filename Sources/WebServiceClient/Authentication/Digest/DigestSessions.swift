@@ -7,6 +7,8 @@ struct DigestSessions: Sendable {
         /// The session in use; nil while the next challenge is awaited.
         var current: DigestSession?
         var counts = NonceCounts()
+        /// The strongest hash that the origin has offered.
+        var strongestHash: DigestAlgorithm.Function?
     }
 
     private var entries: [AuthenticationScope: Entry] = [:]
@@ -23,16 +25,21 @@ struct DigestSessions: Sendable {
         return (session.challenge, session.exchange(nonceCount: count, target: target, clientNonce: clientNonce))
     }
 
+    /// The strongest hash that an origin has offered so far.
+    func strongestHash(of scope: AuthenticationScope) -> DigestAlgorithm.Function? { entries[scope]?.strongestHash }
+
     /// Takes a new session into use.
     mutating func adopt(_ session: DigestSession, for scope: AuthenticationScope) {
         if entries[scope] == nil, entries.count >= Self.scopeLimit { entries.removeAll() }
         var entry = entries.removeValue(forKey: scope) ?? Entry()
         entry.current = entry.current.map(session.continuing) ?? session
+        let hash = session.challenge.algorithm.function
+        entry.strongestHash = entry.strongestHash.map { max($0, hash) } ?? hash
         entries[scope] = entry
     }
 
     /// Goes on with the nonce that the server wants to see next, if the one that the response is for is still in use.
-    mutating func adopt(nextNonce: String, after nonce: String, for scope: AuthenticationScope) {
+    mutating func adopt(nextNonce: QuotedText, after nonce: QuotedText, for scope: AuthenticationScope) {
         guard let current = entries[scope]?.current, current.nonce == nonce else { return }
         entries[scope]?.current = current.following(nextNonce: nextNonce)
     }

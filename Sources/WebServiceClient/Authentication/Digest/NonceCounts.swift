@@ -5,10 +5,10 @@ struct NonceCounts: Sendable {
     static let limit = 64
 
     /// The one used last at the end.
-    private var counts: [(nonce: String, count: UInt32)] = []
+    private var counts: [(nonce: QuotedText, count: UInt32)] = []
 
     /// Counts one more use: 1 for the first. Nil when a nonce was used 2^32 - 1 times, which is all that eight digits can tell.
-    mutating func next(for nonce: String) -> UInt32? {
+    mutating func next(for nonce: QuotedText) -> UInt32? {
         var used: UInt32 = 0
         if let known = counts.lastIndex(where: { $0.nonce == nonce }) {
             used = counts[known].count

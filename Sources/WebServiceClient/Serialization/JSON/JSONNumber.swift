@@ -70,20 +70,24 @@ enum JSONNumber {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 
-    /// The number with all of its digits; `nil` when `Decimal` can't hold them: it has 38, and exponents from -128 to 127.
+    /// The number with all of its digits; `nil` when `Decimal` can't hold them: it has 38 or 39 without the zeros at the end, and exponents
+    /// from -128 to 127.
     @inline(never) static func decimal(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Decimal? {
-        if let short = JSONShortDecimal(bytes, count), short.exponent >= -128, short.exponent <= 127 {
+        // Foundation takes the zeros at the end out of the digits, which makes the exponent larger, by 18 at most.
+        if let short = JSONShortDecimal(bytes, count), short.exponent >= -128, short.exponent <= 109 {
             let significand = Decimal(short.mantissa)
             guard short.exponent != 0 else { return short.isNegative ? -significand : significand }
             return Decimal(sign: short.isNegative ? .minus : .plus, exponent: short.exponent, significand: significand)
         }
         guard let parts = JSONDecimalParts(bytes, count) else { return nil }
         if parts.digits.isEmpty { return 0 }
-        let zeros = max(parts.exponent - 127, 0)
-        guard parts.exponent >= -128, zeros <= 38, parts.digits.count + zeros <= 38 else { return nil }
-        let digits = String(decoding: parts.digits, as: UTF8.self) + String(repeating: "0", count: zeros)
-        guard let significand = Decimal(string: digits, locale: Locale(identifier: "en_US_POSIX")) else { return nil }
-        return Decimal(sign: parts.isNegative ? .minus : .plus, exponent: parts.exponent - zeros, significand: significand)
+        guard (-128...127).contains(parts.exponent), parts.digits.count <= 39 else { return nil }
+        let digits = String(decoding: parts.digits, as: UTF8.self)
+        // More digits than there is room for would have been rounded to an exponent.
+        guard let significand = Decimal(string: digits, locale: Locale(identifier: "en_US_POSIX")), significand.exponent == 0 else {
+            return nil
+        }
+        return Decimal(sign: parts.isNegative ? .minus : .plus, exponent: parts.exponent, significand: significand)
     }
 }
 

@@ -52,6 +52,7 @@ final class CurlHandle {
         self.exchange = Unmanaged.passUnretained(exchange)
         // Passed as an argument, the text would be copied once more.
         exchange.request.url.withCString { _ = csl_easy_set_text(easy, CSL_OPTION_URL, $0) }
+        settings.applyExceptions(to: easy, callTo: exchange.request.origin)
         csl_easy_set_pointer(easy, CSL_OPTION_HTTP_HEADER, exchange.request.fields.lines.first)
         wait(forConnection: settings.sharesConnections(to: exchange.request.origin))
         if !settings.keepsConnections(to: exchange.request.origin) {

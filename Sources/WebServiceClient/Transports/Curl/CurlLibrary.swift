@@ -85,10 +85,6 @@ public struct CurlLibrary: Sendable, Hashable {
     var keepsOptionsApart: Bool { versionNumber >= 0x07_53_01 }
     /// Whether a request that is to go by HTTP/1.1 gets no connection of HTTP/2 that is there: not so in 7.76 and 8.12.0.
     var keepsVersionsApart: Bool { versionNumber >= 0x07_4D_00 && versionNumber != 0x08_0C_00 }
-    /// Whether exceptions of a proxy may be networks, such as `10.0.0.0/8`; older libraries pass over them.
-    var knowsNetworks: Bool { versionNumber >= 0x07_56_00 }
-    /// The same for those of version 6: before 8.18 nothing is in them, or more than should be.
-    var knowsNetworksOfVersion6: Bool { versionNumber >= 0x08_12_00 }
     /// What to set for "no folder with authorities": `nil` says that to older libraries only, from 8.17 on they put the system's back, and
     /// would trust it beside the authorities that are to be the only ones. OpenSSL passes over a folder that isn't there; others fail with it.
     var noFolder: String? { readsCertificateChains ? "/dev/null/none" : nil }

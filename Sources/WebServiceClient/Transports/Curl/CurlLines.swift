@@ -16,7 +16,10 @@ final class CurlLines: @unchecked Sendable {
 
         /// Adds a field. libcurl takes an empty value by a semicolon.
         mutating func append(_ field: HTTPFields.Field) {
-            append(field.name, field.value)
+            guard field.isLatin1 else { return append(field.name, field.value) }
+            begin(field.name)
+            bytes.append(contentsOf: [UInt8(ascii: ":"), UInt8(ascii: " ")] + field.bytes)
+            end()
         }
 
         /// Adds a field of a name and a value.

@@ -10,7 +10,7 @@ struct CurlSettings: Sendable {
     /// Who vouches for an https proxy, in PEM, where that isn't just the system.
     private let proxyAuthorities: [UInt8]?
     /// The hosts that aren't reached through the configuration's proxy.
-    private let proxyExceptions: String
+    private let proxyExceptions: CurlProxyExceptions
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
     /// Where the keys of secure connections are written; `nil` for nowhere.
@@ -34,7 +34,7 @@ struct CurlSettings: Sendable {
         self.configuration = configuration
         self.lingering = lingering
         try configuration.proxy.check()
-        proxyExceptions = try configuration.proxy.exceptions(for: library)
+        proxyExceptions = try CurlProxyExceptions(of: configuration.proxy)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
@@ -121,8 +121,14 @@ struct CurlSettings: Sendable {
             passProxies(easy)
         case .url(let url, _):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
-            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions)
+            csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: ""))
         }
+    }
+
+    /// Sets whether a call to an origin goes around the proxy, where the handle can't know it.
+    func applyExceptions(to easy: OpaquePointer, callTo origin: Origin) {
+        guard proxyExceptions.dependsOnHost else { return }
+        csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: origin.host))
     }
 
     /// Whether the environment's proxies are passed by on the way to an origin: this machine is never reached through another one.

@@ -22,10 +22,11 @@ extension CurlTransport {
         /// None.
         case none
         /// The proxy at a URL, of scheme `http`, `https`, `socks5` or `socks5h` (which resolves names itself), but for these hosts and
-        /// their subdomains: names (`*.example.com` and `.example.com` are `example.com`), addresses, and networks such as `10.0.0.0/8`
-        /// (libcurl 7.86; of version 6 8.18); `*` is all hosts. There is no exception for one port. Credentials in the URL are sent to it at once, to one of
-        /// HTTP as Basic (RFC 7617); the client's `proxyAuthenticationProvider` answers what it asks for. A proxy of another scheme, or an
-        /// exception that would match nothing, can't be used: the transport isn't made.
+        /// their subdomains: names (`*.example.com` and `.example.com` are `example.com`), addresses, and networks such as `10.0.0.0/8`;
+        /// `*` is all hosts. An address is the same however it is spelled, and one of version 4 is `::ffff:192.0.2.1` too. There is no
+        /// exception for one port. Credentials in the URL are sent to it at once, to one of HTTP as Basic (RFC 7617); the client's
+        /// `proxyAuthenticationProvider` answers what it asks for. A proxy of another scheme, or an exception that would match nothing,
+        /// can't be used: the transport isn't made.
         case url(URL, exceptions: [String] = [])
     }
 

@@ -1,38 +1,39 @@
-/// Which hosts are excepted from a proxy, for messages: libcurl decides by itself.
-enum ProxyExceptions {
-    /// Whether a host is among exceptions, which are lists such as `no_proxy` holds. Networks aren't looked into.
-    static func include(_ host: String, in exceptions: [String]) -> Bool {
-        let host = IPAddress.canonical(host)
-        return exceptions.contains { list in
-            list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
-                if entry == "*" { return true }
-                let name = IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." }))
-                return host == name || !name.isEmpty && host.hasSuffix(".\(name)") && !IPAddress.isVersion4(name)
-            }
-        }
-    }
-}
+/// The hosts that aren't reached through a proxy. What no host would match is refused: a call would go to the proxy that shouldn't.
+struct CurlProxyExceptions: Sendable {
+    /// The names, as libcurl takes them (CURLOPT_NOPROXY).
+    private var names = ""
+    /// The addresses and networks of them. libcurl compares addresses as texts, and networks as it can: an address has many spellings.
+    private var networks: [IPAddress.Network] = []
 
-extension CurlTransport.Proxy {
-    /// The hosts that aren't reached through a proxy, as libcurl takes them (CURLOPT_NOPROXY). What it would pass over without a word is
-    /// written as it wants it, or refused: a call would go to the proxy that shouldn't.
+    /// Those of a proxy.
     ///
-    /// - Throws: ``TransportError`` with `badRequest`, and with `unsupported` for networks where the library knows none.
-    func exceptions(for library: CurlLibrary) throws(TransportError) -> String {
-        guard case .url(_, let exceptions) = self else { return "" }
+    /// - Throws: ``TransportError`` with `badRequest`.
+    init(of proxy: CurlTransport.Proxy) throws(TransportError) {
+        guard case .url(_, let exceptions) = proxy else { return }
         var hosts: [String] = []
         for exception in exceptions {
             // Commas and blanks part the entries of a list, which is what environments hold.
             for entry in exception.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
                 // It means all hosts only where it stands alone.
-                if entry == "*" { return "*" }
+                if entry == "*" {
+                    (names, networks) = ("*", [])
+                    return
+                }
                 guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry, of: exception) }
-                if host.contains("/") { try Self.check(network: host, library) }
-                hosts.append(host)
+                if let network = IPAddress.Network(host) { networks.append(network) } else { hosts.append(host) }
             }
         }
-        return hosts.joined(separator: ",")
+        names = hosts.joined(separator: ",")
     }
+
+    /// What libcurl is told for a call to a host: that all are excepted where this one is.
+    func text(forCallTo host: String) -> String {
+        guard !networks.isEmpty, let address = IPAddress.bytes(host) else { return names }
+        return networks.contains { $0.contains(address) } ? "*" : names
+    }
+
+    /// Whether that depends on the host.
+    var dependsOnHost: Bool { !networks.isEmpty }
 
     /// A name, with or without `*.` or `.` before it and a dot behind, or an address, with or without brackets.
     private static func host(_ entry: Substring) -> String? {
@@ -62,15 +63,6 @@ extension CurlTransport.Proxy {
         guard parts.count == 2, let bits = Int(parts[1]), let address = host(parts[0]) else { return nil }
         let most = IPAddress.isVersion4(address) ? 32 : IPAddress.isVersion6(address) ? 128 : 0
         return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
-    }
-
-    private static func check(network: String, _ library: CurlLibrary) throws(TransportError) {
-        let isKnown = network.contains(":") ? library.knowsNetworksOfVersion6 : library.knowsNetworks
-        guard !isKnown else { return }
-        throw TransportError(
-            .unsupported,
-            "libcurl \(library.version) takes no networks such as \"\(network)\" for exceptions of a proxy: name hosts, or use "
-                + "\(network.contains(":") ? "8.18" : "7.86").")
     }
 
     /// An entry may be the part of a password that is before a comma.

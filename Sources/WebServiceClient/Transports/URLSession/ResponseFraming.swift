@@ -26,7 +26,7 @@ struct ResponseFraming: Sendable {
     init(_ response: HTTPURLResponse, method: ServiceRequest.Method) {
         let fields = response.allHeaderFields.compactMap { name, value -> HTTPFields.Field? in
             guard let name = name as? String else { return nil }
-            return HTTPFields.Field(name: HTTPFields.Name(name), value: value as? String ?? "\(value)")
+            return Array((value as? String ?? "\(value)").utf8).withUnsafeBytes { HTTPFields.Field(name: HTTPFields.Name(name), bytes: $0) }
         }
         let headers = HTTPFields(fields.sorted { ($0.name.canonicalName, $0.name.rawName) < ($1.name.canonicalName, $1.name.rawName) })
         self.headers = headers

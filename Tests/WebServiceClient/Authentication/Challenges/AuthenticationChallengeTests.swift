@@ -88,7 +88,8 @@ import Testing
     }
 
     @Test func `a list of parameters without a scheme`() {
-        let found = ChallengeScanner.parameters(in: [#"nextnonce="a,b", qop=auth"#, "rspauth=\"c\", nc=00000001"])
+        let lines = [#"nextnonce="a,b", qop=auth"#, "rspauth=\"c\", nc=00000001"]
+        let found = ChallengeScanner.parameters(in: lines.map { Array($0.utf8) })
         #expect(found.map(\.name) == ["nextnonce", "qop", "rspauth", "nc"])
         #expect(found.map(\.value) == ["a,b", "auth", "c", "00000001"])
     }

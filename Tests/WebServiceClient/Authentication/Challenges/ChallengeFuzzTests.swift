@@ -34,7 +34,7 @@ import Testing
                 #expect(challenges.allSatisfy { !$0.scheme.isEmpty })
                 #expect(challenges.reduce(0) { $0 + $1.parameters.count + 1 } <= bytes.count + 1)
                 if let digest = DigestChallenge.strongest(of: challenges) {
-                    #expect(QuotedString.canCarry(digest.realm + digest.nonce + (digest.opaque ?? "")))
+                    #expect([digest.realm, digest.nonce, digest.opaque ?? ""].allSatisfy { QuotedString.canCarry($0) })
                 }
                 _ = AuthenticationInfo(lines: lines)
             }

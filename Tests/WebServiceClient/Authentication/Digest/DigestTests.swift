@@ -15,9 +15,10 @@ import Testing
         let exchange = DigestExchange(
             function: challenge.algorithm.function, sessionKey: key, nonce: challenge.nonce, nonceCount: 1, clientNonce: cnonce,
             quality: challenge.quality, target: target)
-        return DigestAuthorization.value(
+        let value = DigestAuthorization.value(
             user: user.name, challenge: challenge, exchange: exchange,
             response: exchange.response(method: method, bodyDigest: challenge.algorithm.function.digest(of: "")))
+        return String(decoding: value, as: UTF8.self)
     }
 
     @Test(

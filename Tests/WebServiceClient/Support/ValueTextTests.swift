@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+
+@testable import WebServiceClient
+
+@Suite struct ValueTextTests {
+    private struct Event: Sendable { var name: String, at: Date }
+    private struct Failure: Error { var event: Event, others: [String: [Date?]] = [:] }
+    private enum Refusal: Error { case late(Date), window(from: Date, to: Date), plain }
+    private final class Box: Sendable {
+        let date: Date
+        init(_ date: Date) { self.date = date }
+    }
+    private struct Nested: Sendable { var inner: [Nested] = [] }
+    private struct Chatty: CustomStringConvertible { var description: String { String(repeating: "x", count: 1_000_000) } }
+
+    private static let nan = Date(timeIntervalSince1970: .nan)
+
+    /// Describing a date with the interval NaN traps, also deep inside a value.
+    static let unspeakable: [any Sendable] = [
+        nan, Optional(nan), [nan], ["a": nan], Set([nan]), (1, nan), Event(name: "a", at: nan), [Event(name: "a", at: nan)], Box(nan),
+        ["a": [["b": nan]]], DateInterval(start: .distantPast, duration: 1), Date(timeIntervalSince1970: .infinity),
+        Date(timeIntervalSince1970: -.infinity), Date(timeIntervalSince1970: 1e300), Date(timeIntervalSince1970: -1e18),
+        Date.distantFuture.addingTimeInterval(1e12), Result<Date, Never>.success(nan),
+    ]
+
+    @Test(arguments: 0..<unspeakable.count) func `Every value has a text`(index: Int) {
+        let value = Self.unspeakable[index]
+        #expect(!ValueText.text(of: value).isEmpty)
+        #expect(!ValueText.reflection(of: value).isEmpty)
+        #expect(!MaskedMirror.text(of: Mirror(reflecting: value), type: "T").isEmpty)
+    }
+
+    @Test func `What can be described is described as usual`() {
+        let event = Event(name: "a \"b\"", at: Date(timeIntervalSince1970: 0))
+        let values: [Any] = [
+            event, [event], Refusal.late(event.at), Refusal.plain, Failure(event: event), 1, "text", ["a": 1], Optional(1) as Any,
+            Decimal.nan, Data([1]), URL(fileURLWithPath: "/"), Box(event.at), DecodingError.Context(codingPath: [], debugDescription: "x"),
+            Double.nan, CocoaError(.fileNoSuchFile), URLError(.timedOut),
+        ]
+        for value in values {
+            #expect(ValueText.text(of: value) == String(describing: value))
+            #expect(ValueText.reflection(of: value) == String(reflecting: value))
+        }
+    }
+
+    @Test func `Parts are named where the whole can't be described`() {
+        let failure = Failure(event: Event(name: "a", at: Self.nan), others: ["k": [nil]])
+        #expect(
+            ValueText.text(of: failure)
+                == "Failure(event: Event(name: \"a\", at: a date nan seconds from 1970), others: [(key: \"k\", value: [nil])])")
+        #expect(ValueText.text(of: Refusal.late(Self.nan)) == "late(a date nan seconds from 1970)")
+        #expect(
+            ValueText.text(of: Refusal.window(from: Date(timeIntervalSince1970: 0), to: Self.nan))
+                == "window(from: 1970-01-01T00:00:00Z, to: a date nan seconds from 1970)")
+    }
+
+    @Test func `Large and deep values have a bound`() {
+        #expect(ValueText.text(of: Chatty()).count == 64 * 1024 + 1)
+        #expect(ValueText.text(of: [Int](repeating: 1, count: 1_000_000)).count < 5000)
+        #expect(ValueText.text(of: [Date](repeating: Self.nan, count: 100_000)).count < 5000)
+        var nested = Nested()
+        for _ in 0..<2000 { nested = Nested(inner: [nested]) }
+        #expect(ValueText.text(of: nested).count < 5000)
+    }
+
+    @Test func `The errors of encoders and decoders hold no value that ends the process`() {
+        let context = EncodingError.Context(codingPath: [WireKey("a"), WireKey("b")], debugDescription: "It has no text.")
+        #expect(
+            ServiceError.text(of: EncodingError.invalidValue(Self.nan, context)) == "the Date can't be encoded: It has no text at a.b")
+        for dates in [JSONDates.iso8601, .iso8601(fractionDigits: 9), .seconds, .milliseconds] {
+            for date in [Self.nan, Date(timeIntervalSince1970: .infinity)] {
+                let error = #expect(throws: (any Error).self) { try JSONSerializer(dates: dates).encode(["a": date]) }
+                // A program may print the error.
+                if let error { #expect(!"\(error)".isEmpty && !ServiceError.text(of: error).isEmpty) }
+            }
+        }
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300, 253_402_300_800])
+    func `A call with such a date fails with a text`(seconds: Double) async throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        for call in [
+            { @Sendable (client: Store) in client.post("/a").body(["at": date]) }, { $0.get("/a/%%0%%", date) },
+            { $0.get("/a").query("at", date) },
+            { $0.get("/a").query(Event(name: "a", at: date)) }, { $0.get(uriTemplate: "/a{?0}", date) },
+        ] as [@Sendable (Store) -> ServiceCall] {
+            let error = await serviceError { _ = try await url(call) }
+            #expect(error?.description.isEmpty == false)
+        }
+    }
+}
