@@ -11,6 +11,11 @@ typedef struct csl_file_status {
     bool is_regular;
     bool is_folder;
     bool is_link;
+    bool is_pipe;
+    bool is_socket;
+    uint32_t owner;
+    /// Permissions, with the bits for set-user-id, set-group-id and sticky.
+    uint32_t mode;
 } csl_file_status;
 
 /// fstat(): 0, or -1 with errno set.
