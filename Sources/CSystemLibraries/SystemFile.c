@@ -13,6 +13,10 @@ static int told(int result, const struct stat *found, csl_file_status *status) {
     status->is_folder = S_ISDIR(found->st_mode);
     status->is_link = S_ISLNK(found->st_mode);
     status->is_private = found->st_uid == geteuid() && (found->st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    status->is_pipe = S_ISFIFO(found->st_mode);
+    status->is_socket = S_ISSOCK(found->st_mode);
+    status->owner = found->st_uid;
+    status->mode = found->st_mode & 07777;
     return 0;
 }
 

@@ -79,7 +79,9 @@ extension RemoteLogger {
         guard let mark = pipeline.begin() else { return }
         defer { mark.remove() }
         let redaction = pipeline.redaction
-        var metadata = context.merging(redaction.masked(metadata), redaction)
+        // First the bound, so that masking never sees more.
+        var metadata = context.merging(redaction.masked(pipeline.bounded(metadata)), redaction)
+        if metadata.count > LogMetadata.maximumNames { metadata = pipeline.bounded(metadata) }
         let rate = pipeline.sampling.rate(of: level)
         if rate < 1 { metadata[LogSampling.key] = .double(rate) }
         pipeline.accept(

@@ -45,7 +45,7 @@ public struct RemoteLogger: Sendable {
     /// A child whose records say this, too. Values given here win over those of the same name that the logger has.
     public func with(_ metadata: LogMetadata) -> RemoteLogger {
         var child = self
-        child.context = context.merging(pipeline.redaction.masked(metadata), pipeline.redaction)
+        child.context = context.merging(pipeline.redaction.masked(pipeline.bounded(metadata)), pipeline.redaction)
         return child
     }
 

@@ -13,6 +13,11 @@ typedef struct csl_file_status {
     bool is_link;
     /// Whether it belongs to the process's user, and nobody else may read or write it by its mode.
     bool is_private;
+    bool is_pipe;
+    bool is_socket;
+    uint32_t owner;
+    /// Permissions, with the bits for set-user-id, set-group-id and sticky.
+    uint32_t mode;
 } csl_file_status;
 
 /// fstat(): 0, or -1 with errno set.

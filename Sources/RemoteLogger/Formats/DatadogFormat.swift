@@ -11,8 +11,7 @@ public import Foundation
 /// and `dd.trace_id`; its metadata stands below `metadata`, its id is `log.record.uid`. Datadog cuts items above 1 MB by itself, and takes
 /// none that is older than 18 hours: those go to the dead-letter file.
 ///
-/// Of the answers, any 2xx is success; 408, 429 (when its `X-RateLimit-Reset` says) and every 5xx but 501 is tried again; 413 splits; 400
-/// looks for the record in question; 401, 403, 407 and redirects pause; the rest is final.
+/// Statuses mean what they usually mean: see <doc:Receivers>. After a 429 the next attempt is when its `X-RateLimit-Reset` says.
 public struct DatadogFormat: LogFormat {
     /// The service.
     public var service: String
@@ -20,7 +19,8 @@ public struct DatadogFormat: LogFormat {
     public var source = "swift"
     /// The host, if it is to be told.
     public var hostname: String?
-    /// The tags.
+    /// The tags, each `name:value`. They are written as Datadog would store them: in lowercase, beginning with a letter, at most 200 characters, and
+    /// with `_` for everything but letters, digits, `_`, `-`, `.`, `/` and, in values, `:`.
     public var tags: LogMetadata
     /// The most bytes of a body: 5 MB, less what Datadog may count otherwise.
     public var maximumBodyBytes = 4_500_000
@@ -49,7 +49,7 @@ public struct DatadogFormat: LogFormat {
 
     /// An array of items.
     public func encode(_ records: [LogRecord]) throws -> Data {
-        let tags = FlatMetadata.pairs(of: tags).map { "\($0.name):\(FlatMetadata.text(of: $0.value))" }.joined(separator: ",")
+        let tags = FlatMetadata.pairs(of: tags).map { Self.tag($0.name, FlatMetadata.text(of: $0.value)) }.joined(separator: ",")
         var text = JSONText()
         text.reserve(records.count * 420)
         text.byte("[")
@@ -87,6 +87,31 @@ public struct DatadogFormat: LogFormat {
         text.dropComma()
         text.byte("]")
         return text.data
+    }
+
+    private static let longestTag = 200
+
+    /// A tag by Datadog's rules. A comma would begin another one, and the first colon ends the name.
+    private static func tag(_ name: String, _ value: String) -> String {
+        var name = written(name, allowing: "_-./")
+        if !(name.unicodeScalars.first?.properties.isAlphabetic ?? false) { name = "x" + name }
+        let value = written(value, allowing: "_-./:")
+        var tag = value.isEmpty ? name : name + ":" + value
+        tag = String(String.UnicodeScalarView(tag.unicodeScalars.prefix(longestTag)))
+        // It mustn't end with a colon, and Datadog takes underscores away there.
+        while let last = tag.unicodeScalars.last, last == ":" || last == "_", tag.unicodeScalars.count > 1 {
+            tag.unicodeScalars.removeLast()
+        }
+        return tag
+    }
+
+    private static func written(_ text: String, allowing signs: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.lowercased().precomposedStringWithCanonicalMapping.unicodeScalars {
+            let fits = scalar.properties.isAlphabetic || scalar.properties.numericType != nil || signs.unicodeScalars.contains(scalar)
+            if fits || result.last != "_" { result.append(fits ? scalar : "_") }
+        }
+        return String(result)
     }
 
     /// Judges by the status alone.

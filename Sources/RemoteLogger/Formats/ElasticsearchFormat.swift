@@ -11,10 +11,13 @@ public import Foundation
 /// streams take it, too. Its fields are those of the Elastic Common Schema: `@timestamp`, `message`, `log.level`, `log.logger`,
 /// `error.message`, `trace.id`, `event.id`; its metadata is the object `metadata`.
 ///
-/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401 and 403, as of an index that is blocked
-/// or a role that may not write, keep the records and pause; everything else is final. Of the
-/// answers as a whole 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and
-/// redirects pause; the rest is final. When the body of a 2xx doesn't come whole, the same bytes are sent again.
+/// Elasticsearch takes names apart at their dots, and a field is either a value or an object. Where metadata has both, as with `foo` beside `foo.bar`,
+/// the value becomes `foo.value`; where it has two values for one field, the name of the second gets `_` at its end. ``fields`` are written by the
+/// same rules, beside those that the record has itself. Documents that contradict each other are refused by the index's mapping, one by one.
+///
+/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401, 403, 404, 405 and an index that is
+/// closed or can't have its name keep the records and pause; everything else is final. Statuses of answers as a whole mean what they usually mean:
+/// see <doc:Receivers>. When the body of a 2xx doesn't come whole, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
     /// The index or data stream; `nil` when the URL names it.
     public let index: String?
@@ -41,6 +44,7 @@ public struct ElasticsearchFormat: LogFormat {
 
     /// Two lines for each record: that it be created, and the document.
     public func encode(_ records: [LogRecord]) throws -> Data {
+        let fields = ElasticsearchFields.beside(Self.own, fields)
         var text = JSONText()
         text.reserve(records.count * 512)
         for record in records {
@@ -67,9 +71,9 @@ public struct ElasticsearchFormat: LogFormat {
             text.optional(",\"error\":{\"message\":", record.error, "}")
             if !record.metadata.isEmpty {
                 text.raw(",\"metadata\":")
-                text.members(Self.finite(record.metadata))
+                text.members(ElasticsearchFields.written(record.metadata))
             }
-            for pair in fields where !Self.own.contains(pair.key) {
+            for pair in fields {
                 text.byte(",")
                 text.string(pair.key)
                 text.byte(":")
@@ -80,7 +84,13 @@ public struct ElasticsearchFormat: LogFormat {
         return text.data
     }
 
-    private static let own: Set<String> = ["@timestamp", "message", "log", "event", "trace", "span", "error", "metadata"]
+    /// The fields that documents have from the record.
+    private static let own: LogMetadata = [
+        "@timestamp": "", "message": "",
+        "log": ["level": "", "logger": "", "origin": ["file": ["name": "", "line": 0], "function": ""]] as LogValue,
+        "event": ["id": "", "sequence": 0] as LogValue, "trace": ["id": ""] as LogValue, "span": ["id": ""] as LogValue,
+        "error": ["message": ""] as LogValue, "metadata": "",
+    ]
 
     private func writeLog(of record: LogRecord, into text: inout JSONText) {
         text.raw(",\"log\":{\"level\":")
@@ -96,44 +106,6 @@ public struct ElasticsearchFormat: LogFormat {
             text.byte("}")
         }
         text.byte("}")
-    }
-
-    /// A field of numbers takes no texts: NaN and the infinities are nulls here. Nor is there a field without a name, or with a part without one.
-    private static func finite(_ metadata: LogMetadata, depth: Int = 0) -> LogMetadata {
-        let isNamed = metadata.allSatisfy { isName($0.key) }
-        var names = isNamed ? [] : Set(metadata.map(\.key))
-        return LogMetadata(
-            metadata.map { pair in
-                let key = isName(pair.key) ? pair.key : name(pair.key, besides: &names)
-                return (key, finite(pair.value, depth: depth))
-            })
-    }
-
-    private static func isBlank(_ part: some StringProtocol) -> Bool { part.allSatisfy(\.isWhitespace) }
-
-    /// Elasticsearch takes a name apart at its dots.
-    private static func isName(_ name: String) -> Bool {
-        let bytes = name.utf8
-        // Mostly there is nothing to look at.
-        guard bytes.contains(UInt8(ascii: ".")) || bytes.first ?? 0x20 <= 0x20 || bytes.first ?? 0 >= 0x80 else { return true }
-        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !isBlank($0) }
-    }
-
-    /// A name like that one, and like none that is there already.
-    private static func name(_ name: String, besides names: inout Set<String>) -> String {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        var result = parts.map { isBlank($0) ? "_" : String($0) }.joined(separator: ".")
-        while !names.insert(result).inserted { result += "_" }
-        return result
-    }
-
-    private static func finite(_ value: LogValue, depth: Int) -> LogValue {
-        switch value {
-        case .double(let number) where !number.isFinite: .null
-        case .array(let values) where depth < LogValue.maximumDepth: .array(values.map { finite($0, depth: depth + 1) })
-        case .dictionary(let values) where depth < LogValue.maximumDepth: .dictionary(finite(values, depth: depth + 1))
-        default: value
-        }
     }
 
     /// Judges by the status, then record by record.
@@ -168,10 +140,15 @@ public struct ElasticsearchFormat: LogFormat {
         case 200..<300, 409: return .delivered
         case 429, 500..<600, 0: return .retry
         // A receiver that lets nobody write now: 409 makes it safe to ask again.
-        case 401, 403: return .pause(reason: reason(in: result))
-        default: return .rejected(reason: reason(in: result))
+        case 401, 403, 404, 405: return .pause(reason: reason(in: result))
+        default:
+            let type = (result["error"] as? [String: Any])?["type"] as? String
+            return type.map(ofIndex.contains) == true ? .pause(reason: reason(in: result)) : .rejected(reason: reason(in: result))
         }
     }
+
+    /// Errors that the index is to blame for, whatever is in the record.
+    private static let ofIndex: Set<String> = ["index_not_found_exception", "invalid_index_name_exception", "index_closed_exception"]
 
     private static func reason(in result: [String: Any]) -> String {
         let error = result["error"] as? [String: Any]

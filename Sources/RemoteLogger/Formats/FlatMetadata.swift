@@ -2,7 +2,11 @@ import Foundation
 
 /// Metadata for receivers that know no nesting: the names of nested values are joined by a dot, arrays are JSON.
 enum FlatMetadata {
-    /// The values by their joined names, in order.
+    /// The most bytes of the names that lead to a nested value. Each value below repeats them: without a bound one long name would make a
+    /// record as large as the product of its names.
+    private static let longestPath = 256
+
+    /// The values by their joined names, in order. Two of them may have one name.
     static func pairs(of metadata: LogMetadata) -> [(name: String, value: LogValue)] {
         var pairs: [(name: String, value: LogValue)] = []
         pairs.reserveCapacity(metadata.count)
@@ -18,7 +22,7 @@ enum FlatMetadata {
                 continue
             }
             if depth < LogValue.maximumDepth {
-                append(values, prefix: name, depth: depth + 1, to: &pairs)
+                append(values, prefix: String(Self.prefix(of: name, bytes: longestPath)), depth: depth + 1, to: &pairs)
             } else {
                 pairs.append((name, .string(LogValue.tooDeep)))
             }
@@ -55,5 +59,60 @@ enum FlatMetadata {
         var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit))
         while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
         return text[..<end]
+    }
+}
+
+/// Gives each value of a record a name of its own, where a receiver would take two names for one, or has a use of its own for a name.
+///
+/// A name that is taken gets `_` at its end, up to eight of them; further ones get a number. So a record grows by a few bytes for each name,
+/// and no name is tried more often than there are names: in linear time, whatever the names are.
+struct UniqueNames: Sendable {
+    private static let underscores = 8
+    /// The most bytes that a number adds.
+    private static let longestNumber = 12
+
+    private let maximum: Int
+    private let key: @Sendable (String) -> String
+    private var taken: Set<String>
+    private var numbers: [String: Int] = [:]
+
+    /// How many names are taken.
+    var count: Int { taken.count }
+
+    /// - Parameters:
+    ///   - taken: the names that no value may have.
+    ///   - maximum: the most bytes of a name. Names that are longer come cut.
+    ///   - key: what the receiver makes of a name: names of one key are one to it.
+    init(taken: Set<String> = [], maximum: Int = .max, key: @escaping @Sendable (String) -> String = { $0 }) {
+        self.taken = taken
+        self.maximum = maximum
+        self.key = key
+    }
+
+    /// Takes the name if nobody has it.
+    mutating func take(_ name: String) -> Bool {
+        taken.insert(key(name)).inserted
+    }
+
+    /// The name, or one like it, that no other value has. It is taken from now on.
+    mutating func name(for wanted: String) -> String {
+        if take(wanted) { return wanted }
+        for count in 1...Self.underscores {
+            let candidate = shortened(wanted, by: count) + String(repeating: "_", count: count)
+            if take(candidate) { return candidate }
+        }
+        let base = shortened(wanted, by: Self.longestNumber) + "_"
+        let counter = key(base)
+        var number = numbers[counter] ?? Self.underscores + 1
+        defer { numbers[counter] = number }
+        while true {
+            let candidate = base + String(number)
+            number += 1
+            if take(candidate) { return candidate }
+        }
+    }
+
+    private func shortened(_ name: String, by count: Int) -> String {
+        maximum == .max || name.utf8.count <= maximum - count ? name : String(FlatMetadata.prefix(of: name, bytes: maximum - count))
     }
 }

@@ -6,11 +6,11 @@ public import Foundation
 ///
 /// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots where
 /// it is nested, get a `_` in front, and one behind where Graylog has a use of its own for the name, such as `source` or `level`, and would pass
-/// over it; truth values and nulls, which it passes over, are texts. A message without a character that shows is `-`.
+/// over it, or where another value has the name already; truth values and nulls, which it passes over, are texts. A message without a character
+/// that shows is `-`.
 ///
-/// Graylog answers 202 before it looks at a record, which therefore proves nothing: records are written so that it can't object. Of the
-/// answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the record in question; 401, 403,
-/// 404, 405, 407 and redirects pause, since the input's path or credentials are others; the rest is final.
+/// Graylog answers 202 before it looks at a record, which therefore proves nothing: records are written so that it can't object. Its statuses
+/// mean what they usually mean: see <doc:Receivers>.
 public struct GELFFormat: LogFormat {
     /// What sends the records.
     public let host: String
@@ -63,13 +63,15 @@ public struct GELFFormat: LogFormat {
         text.optional(",\"_trace_id\":", record.trace?.traceID)
         text.optional(",\"_span_id\":", record.trace?.spanID)
         text.optional(",\"_file\":", record.source.map { "\($0.file):\($0.line)" })
-        var names = Self.taken
+        // Its index has `_` for a dot, and of two names that are one then only one.
+        var names = UniqueNames(taken: Self.taken, maximum: Self.longestName) {
+            $0.utf8.contains(UInt8(ascii: ".")) ? $0.replacing(".", with: "_") : $0
+        }
         for pair in FlatMetadata.pairs(of: record.metadata) {
-            var name = FlatMetadata.name(pair.name, allowing: "_.-", maximum: 1_000)
+            var name = FlatMetadata.name(pair.name, allowing: "_.-", maximum: Self.longestName - 1)
             // What begins like this is Graylog's own.
             if name.hasPrefix("gl2_") { name = "_" + name }
-            // Its index has `_` for a dot, and of two names that are one then only one.
-            while !names.insert(name.contains(".") ? name.replacing(".", with: "_") : name).inserted { name += "_" }
+            name = names.name(for: name)
             text.raw(",\"_")
             for byte in name.unicodeScalars { text.byte(byte) }
             text.raw("\":")
@@ -81,6 +83,8 @@ public struct GELFFormat: LogFormat {
         }
         text.byte("}")
     }
+
+    private static let longestName = 1_001
 
     /// Names that are ours, and those that Graylog or its index fill themselves: a field with such a name is passed over.
     private static let taken: Set<String> = [
@@ -95,7 +99,5 @@ public struct GELFFormat: LogFormat {
     }
 
     /// Judges by the status alone.
-    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        answer.status == 404 || answer.status == 405 ? .pause(reason: answer.excerpt) : answer.usualVerdict
-    }
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { answer.usualVerdict }
 }

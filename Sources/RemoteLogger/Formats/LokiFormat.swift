@@ -11,8 +11,13 @@ public import Foundation
 /// else, the record's id and sequence first, is structured metadata, so that records of the same time and message stay two, and a batch
 /// that is sent twice is stored once.
 ///
-/// Of the answers, any 2xx is success. After a 400 Loki has stored what it could: how many lines it refused is counted if it says so,
-/// otherwise all. 413 splits; 408, 429 and every 5xx but 501 is tried again; 401, 403, 407 and redirects pause; the rest is final.
+/// Names of structured metadata are letters, digits and `_`. A name that the record itself uses (`logger`, `error`, `source`, `trace_id`, `span_id`,
+/// `record_id`, `sequence`), or that another value has already, gets `_` at its end.
+///
+/// After a 400 Loki has stored what it could. Where its text tells how many lines it refused, these are counted, and nothing is sent again. Where it
+/// refuses the labels, or structured metadata as such, nothing is dropped and sending pauses. After any other 400 the line in question is looked for,
+/// since Loki passes over lines that it has. Before version 2.9 Loki told one reason for however many lines: it counts as one. All other statuses
+/// mean what they usually mean: see <doc:Receivers>.
 public struct LokiFormat: LogFormat {
     /// The labels of all streams: keep them few, and their values, too.
     public let labels: [(name: String, value: String)]
@@ -29,13 +34,15 @@ public struct LokiFormat: LogFormat {
     /// `application/json`.
     public var contentType: String { "application/json" }
 
-    /// The format, with labels: letters, digits and `_`, at most 14; other characters become `_`. Without any there is `service_name`.
+    /// The format, with labels: letters, digits and `_`, at most 14; other characters become `_`, and of two labels that are one then the second
+    /// gets `_` at its end. `level` is the record's own and can't be set. Without any label there is `service_name`.
     public init(labels: LogMetadata) {
         var named: [(name: String, value: String)] = []
+        var names = UniqueNames(maximum: Self.longestName)
         for pair in labels.prefix(14) {
             let name = Self.name(pair.key)
-            guard name != "level", !named.contains(where: { $0.name == name }) else { continue }
-            named.append((name, String(FlatMetadata.prefix(of: FlatMetadata.text(of: pair.value), bytes: 2_048))))
+            guard name != "level" else { continue }
+            named.append((names.name(for: name), String(FlatMetadata.prefix(of: FlatMetadata.text(of: pair.value), bytes: 2_048))))
         }
         self.labels = named.isEmpty ? [("service_name", "unknown_service")] : named
     }
@@ -85,16 +92,20 @@ public struct LokiFormat: LogFormat {
         text.raw("\",\"sequence\":\"")
         text.integer(record.sequence)
         text.byte("\"")
-        var names: Set<String> = ["record_id", "sequence", "line_bytes", "dropped_metadata"]
+        var names = UniqueNames(taken: ["record_id", "sequence", "line_bytes", "dropped_metadata"], maximum: Self.longestName)
         var left = 0
         // Those four, with the longest numbers that they may have.
         var room = maximumMetadataBytes - Self.ownMetadataBytes
         func add(_ name: String, _ whole: String) {
-            let name = Self.name(name)
+            guard names.count < maximumMetadata, room > 0 else {
+                left += 1
+                return
+            }
+            let name = names.name(for: Self.name(name))
             let value = FlatMetadata.prefix(of: whole, bytes: max(0, room - name.utf8.count))
             let isCut = value.utf8.count < whole.utf8.count
             // Of a value nothing of which fits the name isn't written either.
-            let fits = name.utf8.count <= room && (!isCut || !value.isEmpty) && names.count < maximumMetadata && names.insert(name).inserted
+            let fits = name.utf8.count <= room && (!isCut || !value.isEmpty)
             if isCut || !fits { left += 1 }
             guard fits else { return }
             room -= name.utf8.count + value.utf8.count
@@ -121,29 +132,102 @@ public struct LokiFormat: LogFormat {
     private static let ownMetadataBytes =
         ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
 
+    /// The most bytes of a name, as Loki has it.
+    private static let longestName = 1_024
+
     /// A name as Prometheus allows it.
     private static func name(_ name: String) -> String {
-        let name = FlatMetadata.name(name, allowing: "_", maximum: 1_024)
+        let name = FlatMetadata.name(name, allowing: "_", maximum: longestName - 1)
         guard let first = name.utf8.first, !first.isDigit, !name.hasPrefix("__") else { return "x" + name }
         return name
     }
 
     /// Judges by the status, and after a 400 by what Loki says of it.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        switch answer.status {
-        case 400: Self.refusal(answer)
-        default: answer.usualVerdict
-        }
+        answer.status == 400 ? LokiRefusal(answer).verdict : answer.usualVerdict
+    }
+}
+
+/// What Loki says with a 400. It has stored the lines that it doesn't speak of.
+private struct LokiRefusal {
+    /// What stands before the text of each group of refusals: the distributor puts those of one text together.
+    private static let groupMark = Array(" errors like: ".utf8)
+    private static let listMark = Array(" errors: ".utf8)
+    /// What stands before the number of lines that an ingester has refused, of how many.
+    private static let ignoredMark = Array("total ignored: ".utf8)
+    private static let lineMark = Array("entry with timestamp ".utf8)
+    /// What proxies and older versions put before the text.
+    private static let preface = Array("rpc error: code = Code(400) desc = ".utf8)
+
+    /// Beginnings of texts about one line.
+    private static let ofLines = ["entry for stream ", "Max entry size ", "max entry size ", "stream '"].map { Array($0.utf8) }
+    /// Parts of texts about labels or limits, which all lines of a stream share: the settings of the format or of the tenant have to change, and
+    /// nothing is stored meanwhile.
+    private static let ofSettings = [
+        " label names; limit ", "' has label name too long: ", "' has label value too long: ", "' has duplicate label name: ",
+        "this feature is disallowed", "at least one label pair is required per stream", "Error parsing labels ", "error parsing labels ",
+        "missing required labels ", "ingestion blocked for user ",
+    ]
+
+    private let answer: ReceiverAnswer
+    /// Bytes, since there may be megabytes: each line that is refused may have a text of its own.
+    private let text: ArraySlice<UInt8>
+
+    init(_ answer: ReceiverAnswer) {
+        self.answer = answer
+        let bytes = Array(answer.body)
+        text = bytes[(Self.places(of: Self.preface, in: bytes[...]).first.map { $0 + Self.preface.count } ?? 0)...]
     }
 
-    /// "… total ignored: 2 out of 100 …" tells how many were refused. One reason alone is of one line.
-    private static func refusal(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        let text = String(decoding: answer.body.prefix(64 << 10), as: UTF8.self)
-        guard let range = text.range(of: "total ignored: ") else { return .reject(reason: answer.excerpt) }
-        let words = text[range.upperBound...].split(separator: " ", maxSplits: 3)
-        guard words.count >= 3, let ignored = Int(words[0]), words[1] == "out", ignored > 0, ignored <= answer.records else {
-            return .reject(reason: answer.excerpt)
-        }
-        return .partiallyRejected(records: ignored, reason: answer.excerpt)
+    var verdict: DeliveryVerdict {
+        let text = String(decoding: text, as: UTF8.self)
+        if Self.ofSettings.contains(where: text.contains) { return .pause(reason: answer.excerpt) }
+        // Lines that Loki has already are passed over, so that they can be sent again to find those that it refuses.
+        guard let count = ignored ?? grouped ?? alone, count > 0, count <= answer.records else { return .isolate(reason: answer.excerpt) }
+        return .partiallyRejected(records: count, reason: answer.excerpt)
+    }
+
+    /// "…, total ignored: 2 out of 100 …"; `nil` without it.
+    private var ignored: Int? {
+        sum(
+            Self.places(of: Self.ignoredMark, in: text).map { place in
+                let digits = text[(place + Self.ignoredMark.count)...].prefix { $0.isDigit }
+                return text[digits.endIndex...].starts(with: Array(" out of ".utf8)) ? Self.number(digits) : nil
+            })
+    }
+
+    /// "2 errors like: entry for stream …; 1 errors like: …", or "3 errors: …; …; …"; `nil` where the text doesn't begin so.
+    private var grouped: Int? {
+        let digits = text.prefix { $0.isDigit }
+        if text[digits.endIndex...].starts(with: Self.listMark) { return Self.number(digits) }
+        guard text[digits.endIndex...].starts(with: Self.groupMark) else { return nil }
+        // A group begins where the text does, or behind another one; the same words elsewhere are a part of some label.
+        return sum(
+            Self.places(of: Self.groupMark, in: text).compactMap { place -> Int?? in
+                var start = place
+                while start > text.startIndex, text[start - 1].isDigit { start -= 1 }
+                let isGroup = start == text.startIndex || text[..<start].suffix(2).elementsEqual("; ".utf8)
+                return isGroup && start < place ? .some(Self.number(text[start..<place])) : .none
+            })
+    }
+
+    /// One refusal by itself, of one line. An ingester writes a line of text for each.
+    private var alone: Int? {
+        if Self.ofLines.contains(where: { text.starts(with: $0) }) { return 1 }
+        let lines = text.split(separator: UInt8(ascii: "\n")).count { $0.starts(with: Self.lineMark) }
+        return lines > 0 ? lines : nil
+    }
+
+    /// - Returns: `nil` if there are none, or one isn't known.
+    private func sum(_ counts: [Int?]) -> Int? {
+        counts.isEmpty ? nil : counts.reduce(0) { sum, count in sum.flatMap { sum in count.map { min(sum, 1 << 40) + min($0, 1 << 40) } } }
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+        Int(String(decoding: digits, as: UTF8.self))
+    }
+
+    private static func places(of mark: [UInt8], in text: ArraySlice<UInt8>) -> [Int] {
+        text.indices.filter { text[$0] == mark[0] && text[$0...].starts(with: mark) }
     }
 }

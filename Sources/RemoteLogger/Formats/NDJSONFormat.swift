@@ -10,8 +10,7 @@ public import Foundation
 /// `uptime` is ``LogRecord/uptime`` in nanoseconds, `flags` are those of the trace). Whole numbers have all their digits, dates are RFC
 /// 3339, bytes are Base64, NaN and the infinities are strings.
 ///
-/// Of the answers, any 2xx is success; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 and 422 look for the record in
-/// question; 401, 403, 407 and redirects pause; the rest is final.
+/// Statuses mean what they usually mean: see <doc:Receivers>.
 public struct NDJSONFormat: LogFormat {
     /// `application/x-ndjson` unless set.
     public var contentType = "application/x-ndjson"
@@ -33,9 +32,7 @@ public struct NDJSONFormat: LogFormat {
     }
 
     /// Judges by the status alone.
-    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        answer.status == 422 ? .isolate(reason: answer.excerpt) : answer.usualVerdict
-    }
+    public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { answer.usualVerdict }
 
     /// Writes a record as an object.
     static func write(_ record: LogRecord, into text: inout JSONText) {

@@ -6,11 +6,11 @@ public import Foundation
 ///
 /// A record becomes a `LogRecord`: the message is its body, the logger's label its scope, the metadata its attributes. Beside them
 /// there are `log.record.uid` (the record's id), `log.record.sequence`, `code.file.path`, `code.function.name`, `code.line.number`
-/// and, with an error, `exception.message`. Attribute keys are unique: metadata under one of these names is left out and counted in
-/// `droppedAttributesCount`, as is what is above ``maximumAttributes``.
+/// and, with an error, `exception.message`. Attribute keys are unique: metadata under one of these names that the record uses itself gets `_` at
+/// the end of its name. What is above ``maximumAttributes`` is left out and counted in `droppedAttributesCount`.
 ///
-/// Of the answers, any 2xx is success, a `partialSuccess` in it says how many records were refused for good; 429, 502, 503 and 504 are
-/// tried again; 413 splits; 400 looks for the record in question; 401, 403, 407 and redirects pause; the rest is final.
+/// A `partialSuccess` in the answer says how many records were refused for good. Only 429, 502, 503 and 504 are tried again; 408, 500 and what
+/// other 5xx there are are final, as the protocol demands. All other statuses mean what they usually mean: see <doc:Receivers>.
 public struct OTLPFormat: LogFormat {
     /// What sends the records: attributes such as `service.name`.
     public var resource: LogMetadata
@@ -52,7 +52,7 @@ public struct OTLPFormat: LogFormat {
         case 200..<300: Self.success(answer)
         case 413: .split
         case 429, 502, 503, 504: .retry
-        case 400: .isolate(reason: Self.message(of: answer))
+        case 400, 422: .isolate(reason: Self.message(of: answer))
         case _ where answer.asksForOtherSettings: .pause(reason: Self.message(of: answer))
         default: .reject(reason: Self.message(of: answer))
         }

@@ -1,14 +1,22 @@
 extension OTLPWriter {
-    /// The keys of what the record itself says. The user's metadata can't use them: an attribute key stands in a record once.
-    private static let ownKeys: Set<String> = [
-        "log.record.uid", "log.record.sequence", "code.file.path", "code.function.name", "code.line.number", "exception.message",
-    ]
+    /// The keys of what every record says itself.
+    private static let ownKeys: Set<String> = ["log.record.uid", "log.record.sequence"]
+    private static let errorKey = "exception.message"
+    private static let sourceKeys = ["code.file.path", "code.function.name", "code.line.number"]
+    /// The keys that start like these are few: most need no look into a set.
+    private static let ownStarts = [UInt8(ascii: "l"), UInt8(ascii: "e"), UInt8(ascii: "c")]
 
-    /// The length of the shortest of them: most keys need no look into the set.
-    private static let shortestOwnKey = ownKeys.map(\.utf8.count).min() ?? 0
+    /// The names for the user's keys: an attribute key stands in a record once. `nil` where none of them is the record's own.
+    private static func names(for record: LogRecord) -> UniqueNames? {
+        guard record.metadata.contains(where: { isOwn($0.key, of: record) }) else { return nil }
+        // What needs no other name keeps its own, also behind one that does.
+        return UniqueNames(taken: Set(record.metadata.map(\.key)))
+    }
 
-    private static func isOwn(_ key: String) -> Bool {
-        key.utf8.count >= shortestOwnKey && ownKeys.contains(key)
+    private static func isOwn(_ key: String, of record: LogRecord) -> Bool {
+        // Most keys need no look any further.
+        guard let first = key.utf8.first, ownStarts.contains(first) else { return false }
+        return ownKeys.contains(key) || record.error != nil && key == errorKey || record.source != nil && sourceKeys.contains(key)
     }
 
     /// Writes the attributes and says how many had to be left out.
@@ -29,13 +37,18 @@ extension OTLPWriter {
             writeAttribute("code.line.number", UInt64(source.line))
             room -= 3
         }
+        var names = Self.names(for: record)
         for pair in record.metadata {
-            guard room > 0, !Self.isOwn(pair.key) else {
+            guard room > 0 else {
                 left += 1
                 continue
             }
-            writeAttribute(pair)
             room -= 1
+            guard names != nil, Self.isOwn(pair.key, of: record), let name = names?.name(for: pair.key) else {
+                writeAttribute(pair)
+                continue
+            }
+            writeAttribute(LogMetadata.Pair(key: name, value: pair.value))
         }
         text.dropComma()
         return left

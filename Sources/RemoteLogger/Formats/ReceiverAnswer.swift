@@ -46,10 +46,15 @@ public struct ReceiverAnswer: Sendable {
         }
     }
 
-    /// Whether the receiver wants other credentials, or is somewhere else: the records are fine, the settings aren't. Redirects count,
-    /// since credentials don't follow them.
+    /// Whether the status speaks of the address, the credentials or the form of the request, and not of the records in it: the records are fine,
+    /// the settings aren't, or the receiver isn't there yet. That is every 3xx, since credentials don't follow redirects, 501, 505, and every 4xx but
+    /// 400, 408, 413, 422, 425 and 429.
     public var asksForOtherSettings: Bool {
-        status == 401 || status == 403 || status == 407 || (300..<400).contains(status)
+        switch status {
+        case 400, 408, 413, 422, 425, 429: false
+        case 300..<500, 501, 505: true
+        default: false
+        }
     }
 
     /// The beginning of the body on one line, for messages, with what looks like a secret masked: receivers repeat what they were sent.
@@ -67,18 +72,17 @@ public struct ReceiverAnswer: Sendable {
         return shown.prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
-    /// What most receivers mean by a status: 2xx is delivered; 408, 429 and every 5xx but 501 is tried again; 413 splits; 400 looks for the
-    /// record in question; 401, 403, 407 and redirects pause; the rest is final.
+    /// What most receivers mean by a status: 2xx is delivered; 408, 425, 429 and every 5xx but 501 and 505 is tried again; 413 splits; 400 and 422
+    /// look for the record in question; everything else pauses (``asksForOtherSettings``).
     public var usualVerdict: DeliveryVerdict {
         switch status {
         case 200..<300: .delivered()
         case 413: .split
-        case 400: .isolate(reason: excerpt)
-        case 408, 429: .retry
-        case 501: .reject(reason: excerpt)
-        case 500..<600: .retry
+        case 400, 422: .isolate(reason: excerpt)
         case _ where asksForOtherSettings: .pause(reason: excerpt)
-        default: .reject(reason: excerpt)
+        case 408, 425, 429, 500..<600: .retry
+        // No status of HTTP: somebody else has answered.
+        default: .pause(reason: excerpt)
         }
     }
 }

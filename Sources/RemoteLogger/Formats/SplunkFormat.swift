@@ -9,12 +9,12 @@ public import WebServiceClient
 ///     }
 ///
 /// A record becomes an event: an object with message, level, logger, error, id and the like, and the metadata below `metadata`. With
-/// ``acknowledges`` a batch counts as delivered only when Splunk says that it is indexed: it is asked each second, and after five minutes
-/// without a yes the batch is sent again.
+/// ``acknowledges`` a batch counts as delivered only when Splunk says that it is indexed: it is asked each second at `services/collector/ack`, and
+/// after five minutes without a yes the batch is sent again, then after ten, and so on.
 ///
-/// Of the answers, 429, 500, 502, 503 and 504 are tried again; 413 splits. When an event is invalid, Splunk tells its number: those before it
-/// are stored, it is dropped, and the others are sent again; with ``acknowledges`` those before it are, too, since nobody can ask whether they were
-/// indexed. Wrong tokens, channels and indexes pause, as 401, 403 and redirects do.
+/// When an event is invalid, Splunk tells its number: those before it are stored, it is dropped, and the others are sent again; with
+/// ``acknowledges`` those before it are, too, since nobody can ask whether they were indexed. Wrong tokens, channels and indexes pause. All other
+/// statuses mean what they usually mean: see <doc:Receivers>.
 public struct SplunkFormat: AcknowledgingLogFormat {
     /// The index; `nil` for the token's own.
     public var index: String?
@@ -96,15 +96,15 @@ public struct SplunkFormat: AcknowledgingLogFormat {
             }
             return .accepted(ticket: String(ticket))
         case (413, _): return .split
-        case (408, _), (429, _), (500, _), (502, _), (503, _), (504, _), (_, 9): return .retry
+        case (_, 9): return .retry
         case (400, 6), (400, 12), (400, 13), (400, 15):
             let number = (body?["invalid-event-number"] as? NSNumber)?.intValue
             return verdict(invalid: number, of: answer.records, reason)
         // Token, index, channel, acknowledgement: the settings aren't right.
         case (_, 1), (_, 2), (_, 3), (_, 4), (_, 7), (_, 10), (_, 11), (_, 14): return .pause(reason: reason)
-        case (400, _): return .isolate(reason: reason)
+        case (400, _), (422, _): return .isolate(reason: reason)
         case _ where answer.asksForOtherSettings: return .pause(reason: reason)
-        default: return .reject(reason: reason)
+        default: return answer.usualVerdict
         }
     }
 
@@ -115,11 +115,33 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         return .each((0..<count).map { $0 < number ? before : $0 == number ? .rejected(reason: reason) : .retry })
     }
 
-    /// A query of `services/collector/ack`, beside the URL that takes events.
+    /// A query of `services/collector/ack`, whichever of Splunk's paths takes the events, also behind a path of a proxy. The query of the endpoint
+    /// goes along, since a token may stand in it.
     public func acknowledgementQuery(for tickets: [String], endpoint: URL) -> AcknowledgementQuery {
-        let base = endpoint.deletingLastPathComponent()
-        let url = base.appending(path: "ack").appending(queryItems: [URLQueryItem(name: "channel", value: channel.uuidString)])
-        return AcknowledgementQuery(url: url, headers: headers, body: Data("{\"acks\":[\(tickets.joined(separator: ","))]}".utf8))
+        let body = Data("{\"acks\":[\(tickets.joined(separator: ","))]}".utf8)
+        guard var parts = URLComponents(url: endpoint, resolvingAgainstBaseURL: true) else {
+            return AcknowledgementQuery(url: endpoint, headers: headers, body: body)
+        }
+        parts.percentEncodedPath = Self.acknowledgementPath(beside: parts.percentEncodedPath)
+        parts.fragment = nil
+        let items = parts.percentEncodedQueryItems ?? []
+        // The receiver takes the channel from there, or from the header field: it must be the one that came with the events.
+        if !items.contains(where: { $0.name == "channel" }) {
+            parts.percentEncodedQueryItems = items + [URLQueryItem(name: "channel", value: channel.uuidString)]
+        }
+        return AcknowledgementQuery(url: parts.url ?? endpoint, headers: headers, body: body)
+    }
+
+    /// The paths that take events below `services/collector`, as Splunk documents them.
+    private static let takers = [["event"], ["event", "1.0"], ["raw"], ["raw", "1.0"], ["mint"], ["mint", "1.0"], ["ack"], ["1.0"]]
+
+    private static func acknowledgementPath(beside path: String) -> String {
+        let parts = path.split(separator: "/")
+        let collector = parts.indices.last { $0 > 0 && parts[$0] == "collector" && parts[$0 - 1] == "services" }
+        // A proxy may have another name for the collector: then what is known of the end goes.
+        let rest = takers.filter { parts.suffix($0.count).map(String.init) == $0 }.map(\.count).max()
+        let base = parts.prefix(collector.map { $0 + 1 } ?? parts.count - (rest ?? 0))
+        return "/" + (base + ["ack"]).joined(separator: "/")
     }
 
     /// The tickets that are true in the answer.

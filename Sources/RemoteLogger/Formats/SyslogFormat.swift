@@ -13,7 +13,7 @@ public import Foundation
 /// | `timeQuality` | that the time zone is known, and whether this machine's clock is kept right from outside (`isSynced`), where its system says |
 /// | `meta` | the record's sequence, from 1 to 2147483647 and then from 1 again |
 /// | `record@…` | `id`, `sequence`, `time` in nanoseconds, `level`, and trace, error and source where there are any |
-/// | `metadata@…` | the metadata; names of nested values are joined by dots |
+/// | `metadata@…` | the metadata; names of nested values are joined by dots; a name that is there already gets `_` at its end |
 /// | MSG | the message in UTF-8, with a byte order mark where it isn't ASCII |
 ///
 /// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata, at last everything but `id`; `truncated` beside it tells
@@ -112,7 +112,11 @@ public struct SyslogFormat: LogFormat {
         }
         write("record", parameters, into: &text)
         if metadata == true, !record.metadata.isEmpty {
-            let values = FlatMetadata.pairs(of: record.metadata).map { (Self.name($0.name), FlatMetadata.text(of: $0.value)) }
+            // A name may come twice by the grammar, but receivers keep one of the values.
+            var names = UniqueNames(maximum: Self.longestName)
+            let values = FlatMetadata.pairs(of: record.metadata).map { pair in
+                (names.name(for: Self.name(pair.name)), FlatMetadata.text(of: pair.value))
+            }
             write("metadata", values, into: &text)
         }
         return Array(text.data)
@@ -162,9 +166,12 @@ public struct SyslogFormat: LogFormat {
         return scalars.isEmpty ? "-" : String(scalars)
     }
 
+    /// The most characters of a name (RFC 5424 §6).
+    private static let longestName = 32
+
     /// The same without `=`, `]` and quotes.
     private static func name(_ text: String) -> String {
-        String(field(text, 32).map { "=]\"".contains($0) ? "_" : $0 })
+        String(field(text, longestName).map { "=]\"".contains($0) ? "_" : $0 })
     }
 }
 

@@ -8,6 +8,8 @@ public struct LogHealth: Sendable, Hashable {
     public var sampledOut: UInt64 = 0
     /// How many lines console and files have left out.
     public var leftOut: UInt64 = 0
+    /// How many names were dropped from metadata that had more than ``LogMetadata/maximumNames``.
+    public var droppedNames: UInt64 = 0
     /// The accounts of the shippers, by the keys of ``LogPipeline/shippers``.
     public var receivers: [String: LogStatistics] = [:]
 
@@ -16,7 +18,7 @@ public struct LogHealth: Sendable, Hashable {
 
     /// Whether everything is delivered or on its way: no receiver is failing, nothing was lost.
     public var isGood: Bool {
-        leftOut == 0 && receivers.values.allSatisfy { $0.nextAttempt == nil && $0.droppedInAll == 0 }
+        leftOut == 0 && droppedNames == 0 && receivers.values.allSatisfy { $0.nextAttempt == nil && $0.droppedInAll == 0 }
     }
 }
 
@@ -40,6 +42,7 @@ extension LogPipeline {
         health.emitted = emitted
         health.suppressed = suppressed
         health.sampledOut = sampledOut
+        health.droppedNames = droppedNames
         for case let sink as any HealthReporting in sinks { sink.report(to: &health) }
         health.receivers = shippers.mapValues(\.statistics)
         return health

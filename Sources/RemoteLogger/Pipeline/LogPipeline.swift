@@ -21,6 +21,7 @@ public final class LogPipeline: Sendable {
     private let ids: LogRecordIDSource
     private let sequence = Locked<UInt64>(0)
     private let refusals = Locked<UInt64>(0)
+    private let cuts = Locked<UInt64>(0)
 
     /// A pipeline to sinks.
     ///
@@ -47,6 +48,17 @@ public final class LogPipeline: Sendable {
 
     /// How many calls made no record since they were sampled out.
     public var sampledOut: UInt64 { choices.withLock { $0.leftOut } }
+
+    /// How many names were dropped from the metadata of records that had more than ``LogMetadata/maximumNames``.
+    public var droppedNames: UInt64 { cuts.withLock { $0 } }
+
+    /// The metadata within its bound; what is dropped is counted.
+    func bounded(_ metadata: LogMetadata) -> LogMetadata {
+        var metadata = metadata
+        let dropped = metadata.trim()
+        if dropped > 0 { cuts.withLock { $0 += UInt64(dropped) } }
+        return metadata
+    }
 
     /// Whether it was shut down.
     var isShutDown: Bool { shutDown.withLock { $0 } }

@@ -4,8 +4,8 @@
 ///     metadata["elapsed"] = 0.25
 ///
 /// A name stands in it once: setting it again keeps its place and takes the later value. The empty name, which receivers refuse, is
-/// `_`. Lookups walk the pairs, which is the quickest way for the handful that a record has.
-public struct LogMetadata: Sendable, Hashable {
+/// `_`. Setting and looking up a name take constant time, removing one takes as long as there are pairs.
+public struct LogMetadata: Sendable {
     /// A name with its value.
     public struct Pair: Sendable, Hashable {
         /// The name.
@@ -19,7 +19,12 @@ public struct LogMetadata: Sendable, Hashable {
         }
     }
 
+    /// Up to so many pairs a walk is quicker than a table of hashes.
+    private static let walked = 16
+
     private var pairs: [Pair]
+    /// The places of all names, once there are more than ``walked``; `nil` where nobody has set a name since.
+    private var places: [String: Int]?
 
     /// No values.
     public init() {
@@ -28,8 +33,8 @@ public struct LogMetadata: Sendable, Hashable {
 
     /// The given values in their order; of two with one name the later value counts.
     public init(_ values: some Sequence<(String, LogValue)>) {
-        pairs = []
-        for (key, value) in values { self[key] = value }
+        self.init(capacity: values.underestimatedCount)
+        for (key, value) in values { add(key, value) }
     }
 
     /// Pairs that were metadata before, whose names are therefore there once.
@@ -40,19 +45,32 @@ public struct LogMetadata: Sendable, Hashable {
     /// The value of a name. Setting `nil` removes it; to say that there is no value set ``LogValue/null``.
     public subscript(key: String) -> LogValue? {
         get {
-            let key = Self.name(key)
-            return pairs.first { $0.key == key }?.value
+            place(of: Self.name(key)).map { pairs[$0].value }
         }
         set {
-            let key = Self.name(key)
-            let index = pairs.firstIndex { $0.key == key }
-            switch (index, newValue) {
-            case (let index?, let value?): pairs[index].value = value
-            case (let index?, nil): pairs.remove(at: index)
-            case (nil, let value?): pairs.append(Pair(key: key, value: value))
-            case (nil, nil): break
-            }
+            guard let newValue else { return remove(Self.name(key)) }
+            add(key, newValue)
         }
+    }
+
+    /// Where a name stands. Metadata from a spool has no table: few of its names are ever looked up.
+    private func place(of key: String) -> Int? {
+        if let places { return places[key] }
+        return pairs.firstIndex { $0.key == key }
+    }
+
+    private mutating func remove(_ key: String) {
+        guard let place = place(of: key) else { return }
+        pairs.remove(at: place)
+        places?[key] = nil
+        // The names behind it have moved.
+        if place < pairs.count { places = places?.mapValues { $0 > place ? $0 - 1 : $0 } }
+    }
+
+    private mutating func tabulate() {
+        var places = Dictionary<String, Int>(minimumCapacity: 2 * pairs.count)
+        for (place, pair) in pairs.enumerated() { places[pair.key] = place }
+        self.places = places
     }
 
     private static func name(_ key: String) -> String {
@@ -65,7 +83,7 @@ public struct LogMetadata: Sendable, Hashable {
         guard !other.pairs.isEmpty else { return self }
         var result = self
         result.pairs.reserveCapacity(pairs.count + other.pairs.count)
-        for pair in other.pairs { result[pair.key] = pair.value }
+        for pair in other.pairs { result.add(pair.key, pair.value) }
         return result
     }
 
@@ -98,11 +116,91 @@ extension LogMetadata: ExpressibleByDictionaryLiteral {
 
     @usableFromInline mutating func add(_ key: consuming String, _ value: consuming LogValue) {
         if key.isEmpty { key = Self.name(key) }
-        for index in pairs.indices where pairs[index].key == key {
-            pairs[index].value = value
-            return
+        if places != nil || pairs.count > Self.walked {
+            if places == nil { tabulate() }
+            if let place = places?[copy key] {
+                pairs[place].value = value
+                return
+            }
+            places?[copy key] = pairs.count
+        } else {
+            for index in pairs.indices where pairs[index].key == key {
+                pairs[index].value = value
+                return
+            }
         }
         pairs.append(Pair(key: key, value: value))
+    }
+}
+
+extension LogMetadata: Hashable {
+    /// Whether both have the same pairs in the same order.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.pairs == right.pairs
+    }
+
+    /// Hashes the pairs.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(pairs)
+    }
+}
+
+extension LogMetadata {
+    /// The most names that the metadata of a record may have on all its levels together: 10,000. A call that gives more loses those behind
+    /// them, and ``droppedKey`` tells how many.
+    public static let maximumNames = 10_000
+
+    /// The name under which a record tells how many names were dropped since there were more than ``maximumNames``.
+    public static let droppedKey = "log.metadata.dropped"
+
+    /// Drops the names above ``maximumNames``, and writes down how many they were.
+    ///
+    /// - Returns: how many were dropped.
+    mutating func trim() -> Int {
+        let count = nameCount(depth: 0)
+        guard count > Self.maximumNames else { return 0 }
+        var room = Self.maximumNames - 1
+        self = trimmed(to: &room, depth: 0)
+        let dropped = count - (Self.maximumNames - 1 - room)
+        self[Self.droppedKey] = .int(Int64(dropped))
+        return dropped
+    }
+
+    private func nameCount(depth: Int) -> Int {
+        pairs.reduce(pairs.count) { $0 + Self.nameCount(of: $1.value, depth: depth) }
+    }
+
+    private static func nameCount(of value: LogValue, depth: Int) -> Int {
+        // What is deeper isn't written.
+        guard depth < LogValue.maximumDepth else { return 0 }
+        return switch value {
+        case .dictionary(let values): values.nameCount(depth: depth + 1)
+        case .array(let values): values.reduce(0) { $0 + nameCount(of: $1, depth: depth + 1) }
+        default: 0
+        }
+    }
+
+    private func trimmed(to room: inout Int, depth: Int) -> LogMetadata {
+        var result = LogMetadata()
+        for pair in pairs {
+            guard room > 0 else { break }
+            room -= 1
+            result.pairs.append(Pair(key: pair.key, value: Self.trimmed(pair.value, to: &room, depth: depth)))
+        }
+        return result
+    }
+
+    private static func trimmed(_ value: LogValue, to room: inout Int, depth: Int) -> LogValue {
+        guard depth < LogValue.maximumDepth else { return value }
+        switch value {
+        case .dictionary(let values): return .dictionary(values.trimmed(to: &room, depth: depth + 1))
+        case .array(let values):
+            var elements: [LogValue] = []
+            elements.reserveCapacity(values.count)
+            for element in values { elements.append(trimmed(element, to: &room, depth: depth + 1)) }
+            return .array(elements)
+        default: return value
+        }
     }
 }
 

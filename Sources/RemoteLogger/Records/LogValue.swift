@@ -45,9 +45,7 @@ extension LogValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
     public init(arrayLiteral elements: LogValue...) { self = .array(elements) }
     /// Values by name, in the order in which they are written.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
-        var metadata = LogMetadata()
-        for (key, value) in elements { metadata[key] = value }
-        self = .dictionary(metadata)
+        self = .dictionary(LogMetadata(elements))
     }
     /// No value.
     public init(nilLiteral: ()) { self = .null }

@@ -64,12 +64,20 @@ extension LogRedaction {
     private func maskedNames(of metadata: LogMetadata) -> LogMetadata {
         let isMasked = metadata.contains { $0.key.utf8.count >= Self.shortestName && replacement(of: $0.key) != nil }
         guard isMasked else { return metadata }
-        var result = LogMetadata()
-        for (number, pair) in metadata.enumerated() {
-            let key = masked(pair.key)
-            result[key == pair.key || result[key] == nil ? key : "\(key) \(number)"] = pair.value
-        }
-        return result
+        let keys = metadata.map { masked($0.key) }
+        // A name without a secret stays as it is, hence it isn't free for others.
+        var taken = Set(zip(metadata, keys).lazy.filter { $0.key == $1 }.map(\.1))
+        var number = 0
+        return LogMetadata(
+            zip(metadata, keys).map { pair, key in
+                guard key != pair.key, !taken.insert(key).inserted else { return (key, pair.value) }
+                var other: String
+                repeat {
+                    number += 1
+                    other = "\(key) \(number)"
+                } while !taken.insert(other).inserted
+                return (other, pair.value)
+            })
     }
 
     /// The masked value; `nil` when there is nothing to mask. Below the depth that formats write nothing is kept, hence nothing needs a

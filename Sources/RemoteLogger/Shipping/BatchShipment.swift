@@ -39,8 +39,9 @@ struct BatchShipment: Sendable {
     ///
     /// - Returns: what of it is to be sent in other pieces.
     private mutating func send(_ piece: [Int]) async -> [[Int]] {
+        let records = piece.map { batch.records[$0].record }
         let payload: Payload
-        switch PayloadEncoder(core: core).payload(of: piece.map { batch.records[$0].record }) {
+        switch PayloadEncoder(core: core).payload(of: records) {
         case .made(let made):
             payload = made
             reporter.noteCompression(of: made)
@@ -48,6 +49,8 @@ struct BatchShipment: Sendable {
             return await splitOrDrop(piece, reason, message)
         }
         var isRepeat = false
+        var unacknowledged = 0
+        var plain: Payload?
         while let turn = await core.pace.begin(number) {
             // The wait may have been one of hours.
             guard await !dropExpired(of: piece) else {
@@ -56,7 +59,9 @@ struct BatchShipment: Sendable {
             }
             core.countRequest(isRepeat: isRepeat)
             isRepeat = true
-            let attempt = await core.sender.attempt(payload)
+            let sent = plain ?? payload
+            plain = nil
+            let attempt = await core.sender.attempt(sent)
             core.pace.end(turn, isAnswered: attempt.isAnswer)
             switch attempt {
             case .failure(let message):
@@ -64,6 +69,25 @@ struct BatchShipment: Sendable {
             case .verdict(let verdict, let status, let retryAfter):
                 if let status { core.note(status: status) }
                 reporter.noteClock(core.sender.clockOffset)
+                // The records may be fine: the same once more, uncompressed.
+                if core.coding.mayBeRefused(sent, status: status, verdict),
+                    case .made(let made) = PayloadEncoder(core: core).payload(of: records, isCompressed: false)
+                {
+                    plain = made
+                    isRepeat = false
+                    continue
+                }
+                if core.coding.note(verdict, of: sent) { reporter.noteRefusedCompression() }
+                if case .accepted(let ticket) = verdict {
+                    guard await isAcknowledged(ticket, after: unacknowledged) else {
+                        unacknowledged += 1
+                        noteFailure(of: turn, "it took a batch and didn't acknowledge it", retryAfter: nil)
+                        continue
+                    }
+                    noteAnswer(to: turn)
+                    batch.note(.delivered, for: piece)
+                    return []
+                }
                 if let rest = await settle(piece, verdict, of: turn, status: status, retryAfter: retryAfter) { return rest }
             }
         }
@@ -85,13 +109,6 @@ struct BatchShipment: Sendable {
         case .pause(let reason):
             notePause(of: turn, reason, status: status, retryAfter: retryAfter)
             return nil
-        case .accepted(let ticket):
-            guard await isAcknowledged(ticket) else {
-                noteFailure(of: turn, "it took a batch and didn't acknowledge it", retryAfter: nil)
-                return nil
-            }
-            noteAnswer(to: turn)
-            batch.note(.delivered, for: piece)
         case .split:
             return await splitOrDrop(piece, .oversize, "The receiver answers \(Self.text(of: status)): it is too large for it.")
         case .isolate(let reason):
@@ -111,6 +128,9 @@ struct BatchShipment: Sendable {
         case .delivered(let remark):
             noteAnswer(to: turn)
             if let remark { reporter.noteRemark(remark) }
+            batch.note(.delivered, for: piece)
+        case .accepted:
+            // It was waited for.
             batch.note(.delivered, for: piece)
         }
         return []
@@ -153,31 +173,68 @@ struct BatchShipment: Sendable {
     }
 
     /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over. Others are sent meanwhile.
-    private func isAcknowledged(_ ticket: String) async -> Bool {
+    ///
+    /// Only the time in which it says "not yet" counts: while it can't be asked, the batch isn't sent again, since that would go on for ever.
+    ///
+    /// - Parameter before: how often the batch was sent in vain. Each time it waits twice as long, since nobody knows what was lost and what is
+    ///   only late.
+    private func isAcknowledged(_ ticket: String, after before: Int) async -> Bool {
         guard let format = core.format as? any AcknowledgingLogFormat else { return true }
         window.setUnacknowledged(number, true)
         defer { window.setUnacknowledged(number, false) }
-        let clock = core.settings.clock
-        let start = clock.uptime
-        while await core.pace.sleep(number, for: format.acknowledgementInterval) {
-            if await core.sender.isAcknowledged(ticket) { return true }
-            guard clock.uptime &- start < format.acknowledgementTimeout.wholeNanoseconds else { return false }
+        let timeout = format.acknowledgementTimeout.wholeNanoseconds
+        let (limit, overflows) = timeout.multipliedReportingOverflow(by: 1 << UInt64(min(before, 40)))
+        var waited: UInt64 = 0
+        var wait = format.acknowledgementInterval
+        var isTroubled = false
+        while true {
+            let start = core.settings.clock.uptime
+            guard await core.pace.sleep(number, for: wait) else { return false }
+            let turn = core.pace.turnToAsk
+            let answer = await core.sender.acknowledgement(of: ticket)
+            if isTroubled, answer.isAnswered {
+                noteAnswer(to: turn)
+                isTroubled = false
+            }
+            // Of a wait that was for something else only what it would have been.
+            let interval = format.acknowledgementInterval
+            let elapsed = wait == interval ? core.settings.clock.uptime &- start : interval.wholeNanoseconds
+            wait = interval
+            switch answer {
+            case .stored: return true
+            case .pending: waited &+= elapsed
+            case .unasked: if nextAttempt == nil { waited &+= elapsed }
+            case .busy(let message, let status, let retryAfter):
+                if let status { core.note(status: status) }
+                isTroubled = true
+                wait = max(wait, noteFailure(of: turn, message, retryAfter: retryAfter) ?? nextAttempt ?? .zero)
+            case .refused(let reason, let status, let retryAfter):
+                if let status { core.note(status: status) }
+                isTroubled = true
+                wait = max(wait, notePause(of: turn, reason, status: status, retryAfter: retryAfter) ?? nextAttempt ?? .zero)
+            }
+            guard overflows || waited < limit else { return false }
         }
-        return false
     }
+
+    private var nextAttempt: Duration? { core.pace.nextAttempt(at: core.settings.clock.uptime) }
 
     private func noteAnswer(to turn: ReceiverPace.Turn) {
         if core.pace.noteAnswer(to: turn) { reporter.noteAnswer() }
     }
 
-    private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) {
-        guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return }
+    @discardableResult private func noteFailure(of turn: ReceiverPace.Turn, _ message: String, retryAfter: Duration?) -> Duration? {
+        guard let wait = core.pace.noteFailure(of: turn, retryAfter: retryAfter) else { return nil }
         reporter.noteFailure(message, next: wait)
+        return wait
     }
 
-    private func notePause(of turn: ReceiverPace.Turn, _ reason: String, status: Int?, retryAfter: Duration?) {
-        guard let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) else { return }
+    @discardableResult private func notePause(
+        of turn: ReceiverPace.Turn, _ reason: String, status: Int?, retryAfter: Duration?
+    ) -> Duration? {
+        guard let wait = core.pace.notePause(of: turn, retryAfter: retryAfter) else { return nil }
         reporter.notePause(status: status, reason: reason, next: wait)
+        return wait
     }
 
     private static func text(of status: Int?) -> String {

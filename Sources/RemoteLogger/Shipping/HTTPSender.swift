@@ -41,26 +41,47 @@ final class HTTPSender: PayloadSender {
         }
     }
 
-    func isAcknowledged(_ ticket: String) async -> Bool {
-        guard let format = format as? any AcknowledgingLogFormat else { return true }
+    func acknowledgement(of ticket: String) async -> Acknowledgement {
+        guard let format = format as? any AcknowledgingLogFormat else { return .stored }
         let interval = format.acknowledgementInterval.wholeNanoseconds
         let asked: [String]
         switch tickets.withLock({ $0.step(for: ticket, now: settings.clock.uptime, interval: interval) }) {
-        case .acknowledged: return true
-        case .notYet: return false
+        case .acknowledged: return .stored
+        case .notYet: return .unasked
         case .ask(let tickets): asked = tickets
         }
         let query = format.acknowledgementQuery(for: asked, endpoint: endpoint)
         // Credentials go nowhere else.
-        guard Origin(query.url) == Origin(endpoint) else { return false }
+        guard Origin(query.url) == Origin(endpoint) else {
+            return .refused(reason: "the query of acknowledgements is for another origin", status: nil, retryAfter: nil)
+        }
         var headers = format.headers
         headers[.contentType] = "application/json"
         headers.replace(with: query.headers)
         headers.replace(with: settings.headers)
-        guard let answer = try? await send(to: query.url, headers, query.body, records: 0) else { return false }
-        let acknowledged = format.acknowledged(of: asked, answer)
-        tickets.withLock { $0.note(acknowledged, askedFor: ticket, now: settings.clock.uptime) }
-        return acknowledged.contains(ticket)
+        do {
+            let answer = try await send(to: query.url, headers, query.body, records: 0)
+            guard (200..<300).contains(answer.status) else { return refusal(answer) }
+            guard answer.bodyFault == nil else {
+                return .busy(answer.faultRemark ?? "no answer", status: answer.status, retryAfter: nil)
+            }
+            let acknowledged = format.acknowledged(of: asked, answer)
+            tickets.withLock { $0.note(acknowledged, askedFor: ticket, now: settings.clock.uptime) }
+            return acknowledged.contains(ticket) ? .stored : .pending
+        } catch {
+            return .busy(String(describing: error), status: nil, retryAfter: nil)
+        }
+    }
+
+    /// A query has no records in it: what isn't for later is a fault of the settings.
+    private func refusal(_ answer: ReceiverAnswer) -> Acknowledgement {
+        let retryAfter = wait(demandedBy: answer)
+        switch answer.usualVerdict {
+        case .retry: return .busy("status \(answer.status) for acknowledgements", status: answer.status, retryAfter: retryAfter)
+        default:
+            let said = answer.excerpt.isEmpty ? "" : ": " + answer.excerpt
+            return .refused(reason: "it can't be asked for acknowledgements\(said)", status: answer.status, retryAfter: retryAfter)
+        }
     }
 
     func close() {}

@@ -7,4 +7,6 @@ struct Payload: Sendable {
     let records: Int
     /// Whether compression was wanted and there is nothing to compress with.
     var lacksCompressor = false
+    /// Whether the same was refused when it was compressed.
+    var isSecondTry = false
 }

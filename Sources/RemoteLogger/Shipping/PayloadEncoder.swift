@@ -11,7 +11,8 @@ struct PayloadEncoder: Sendable {
         case failed(DropReason, String)
     }
 
-    func payload(of records: [LogRecord]) -> Outcome {
+    /// - Parameter isCompressed: whether it is compressed if the settings say so and the receiver takes it.
+    func payload(of records: [LogRecord], isCompressed: Bool = true) -> Outcome {
         let body: Data
         do {
             body = try core.format.encode(records)
@@ -21,11 +22,66 @@ struct PayloadEncoder: Sendable {
         guard body.count <= core.format.maximumBodyBytes else {
             return .failed(.oversize, "Its \(body.count) bytes are more than the format's \(core.format.maximumBodyBytes).")
         }
-        guard case .gzip(let level) = core.settings.compression else { return .made(Payload(body: body, records: records.count)) }
+        guard isCompressed, core.coding.isTaken, case .gzip(let level) = core.settings.compression else {
+            return .made(Payload(body: body, records: records.count, isSecondTry: !isCompressed))
+        }
         switch core.settings.compressor(body, level) {
         case .compressed(let small): return .made(Payload(body: small, isCompressed: true, records: records.count))
         case .useless: return .made(Payload(body: body, records: records.count))
         case .missing: return .made(Payload(body: body, records: records.count, lacksCompressor: true))
+        }
+    }
+}
+
+/// What is known of a receiver's gzip. One that can't read compressed bodies says so by a status that could also be about the records: then the same
+/// records are sent once more uncompressed, and if these are taken, so is everything from then on.
+final class ContentCodingMemory: Sendable {
+    private enum Knowledge: Sendable {
+        case unknown, taken, refused
+    }
+
+    private let state = Locked(Knowledge.unknown)
+
+    /// Whether compressed bodies may be sent.
+    var isTaken: Bool { state.withLock { $0 != .refused } }
+
+    /// Whether an answer may be about the coding of a body rather than about the records in it. After a 400 a batch is looked through, piece by
+    /// piece: the first of those that follow one which was taken needs no second request, unless it is a record by itself, which would be dropped.
+    func mayBeRefused(_ payload: Payload, status: Int?, _ verdict: DeliveryVerdict) -> Bool {
+        guard payload.isCompressed else { return false }
+        switch verdict {
+        case .isolate, .reject, .pause: break
+        // It has read the body, or wants it later.
+        case .delivered, .accepted, .partiallyRejected, .each, .retry, .split: return false
+        }
+        switch status {
+        case 415, 501: return true
+        case 400:
+            return state.withLock { state in
+                defer { if state == .taken { state = .unknown } }
+                return state != .taken || payload.records == 1
+            }
+        default: return false
+        }
+    }
+
+    /// Learns from an answer.
+    ///
+    /// - Returns: whether it is known now that the receiver takes no gzip, and wasn't before.
+    func note(_ verdict: DeliveryVerdict, of payload: Payload) -> Bool {
+        switch verdict {
+        case .delivered, .accepted, .partiallyRejected, .each: break
+        case .isolate, .reject, .pause, .retry, .split: return false
+        }
+        return state.withLock { state in
+            guard !payload.isCompressed else {
+                state = .taken
+                return false
+            }
+            // Small bodies are never compressed, and say nothing.
+            guard payload.isSecondTry else { return false }
+            defer { state = .refused }
+            return state != .refused
         }
     }
 }

@@ -6,8 +6,30 @@ protocol PayloadSender: Sendable {
     var clockOffset: Int64? { get }
 
     func attempt(_ payload: Payload) async -> Attempt
-    /// Whether the receiver has stored the batch of a ticket.
-    func isAcknowledged(_ ticket: String) async -> Bool
+    /// Asks whether the receiver has stored the batch of a ticket.
+    func acknowledgement(of ticket: String) async -> Acknowledgement
     /// Ends connections of its own.
     func close()
+}
+
+/// What a receiver says of a batch that it has taken.
+enum Acknowledgement: Sendable {
+    /// It is stored.
+    case stored
+    /// Not yet, or never: the receiver doesn't tell these apart.
+    case pending
+    /// It was asked just now.
+    case unasked
+    /// It can't be asked now.
+    case busy(String, status: Int?, retryAfter: Duration?)
+    /// It can't be asked with these settings.
+    case refused(reason: String, status: Int?, retryAfter: Duration?)
+
+    /// Whether the receiver has told something.
+    var isAnswered: Bool {
+        switch self {
+        case .stored, .pending: true
+        case .unasked, .busy, .refused: false
+        }
+    }
 }

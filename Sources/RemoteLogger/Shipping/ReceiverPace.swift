@@ -108,9 +108,13 @@ final class ReceiverPace: Sendable {
         state.withLock { state in
             guard turn.round == state.round else { return false }
             state.failures = 0
+            if settings.clock.uptime >= state.end { state.isResting = false }
             return true
         }
     }
+
+    /// Leave to ask for an acknowledgement, which takes no place of a request.
+    var turnToAsk: Turn { state.withLock { Turn(round: $0.round) } }
 
     /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. To what the receiver asks for up to a
     /// tenth is added, and no more than a second, since it may ask many at once. A flush ends a wait that is only ours.

@@ -12,6 +12,7 @@ final class ShippingCore: Sendable {
     /// Rings when there is something for ``reportLosses()`` to do.
     let lossAlarm = Alarm()
     let pace: ReceiverPace
+    let coding = ContentCodingMemory()
 
     let ledger = Locked(ShippingLedger())
     /// Held while losses are told: see ``tellLosses(atOnce:)``.

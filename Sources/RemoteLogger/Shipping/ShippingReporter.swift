@@ -75,6 +75,13 @@ final class ShippingReporter: Sendable {
         core.report(.notice, "There is no zlib (libz.so.1) on this system: log records are sent without compression.")
     }
 
+    func noteRefusedCompression() {
+        core.report(
+            .warning,
+            "\(receiver) takes no gzip: log records are sent to it uncompressed from now on. "
+                + "Set `compression` to `.none` for it to spare the attempt at each start.")
+    }
+
     /// Tells the first refusal of each status; ``ShippingCore/reportLosses()`` goes on counting them.
     func noteRejection(of count: Int, status: Int?, reason: String) {
         guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }

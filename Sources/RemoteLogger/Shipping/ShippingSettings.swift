@@ -50,7 +50,8 @@ public struct ShippingSettings: Sendable {
     /// The longest `Retry-After` that is obeyed, or `X-RateLimit-Reset` of a 429 without it; a longer one is cut. Default 1 hour. Up to a tenth
     /// is added to it at random, and no more than a second, so that those who were told the same don't come back at once.
     public var longestRetryAfter = Duration.seconds(3_600)
-    /// How long nothing is sent after the receiver has refused the credentials or has redirected. Default 5 minutes.
+    /// How long nothing is sent after an answer that isn't about the records: other credentials or another address are wanted, or the receiver isn't
+    /// there yet. <doc:Receivers> has a table of these. Default 5 minutes.
     public var pause = Duration.seconds(300)
     /// How long a request may take. Default 10 seconds.
     public var timeout = Duration.seconds(10)
@@ -71,10 +72,10 @@ public struct ShippingSettings: Sendable {
 
     /// How bodies are compressed.
     public enum Compression: Sendable, Hashable {
-        /// Not at all, for receivers that answer 415.
+        /// Not at all. A receiver that can't read gzip is found out by itself; this spares the attempt.
         case none
         /// With gzip (RFC 1952) by the system's zlib, from level 1 (quick) to 9 (small). A body that doesn't get smaller, and every
-        /// body where there is no zlib, is sent as it is.
+        /// body where there is no zlib, or to a receiver that has refused a compressed one and taken it uncompressed, is sent as it is.
         case gzip(level: Int)
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// Keeps log records on disk until their receivers have acknowledged them: across outages, the end of the process, and power loss.
 ///
@@ -28,7 +29,10 @@ public final class Spool: Sendable {
     package init(root: String, settings: SpoolSettings, files: SpoolFileSystem) {
         core = SpoolCore(root: root, settings: settings, files: files)
         core.start()
-        leftovers = SpoolDirectory.leftovers(below: root, files: files).compactMap { directory in
+        let found = SpoolDirectory.leftovers(below: root, besides: core.statistics.directory, files: files) { [core] in
+            core.report(.warning, $0)
+        }
+        leftovers = found.compactMap { directory in
             let core = SpoolCore(root: root, settings: settings, files: files, leftover: directory)
             core.start()
             if core.statistics.directory != nil { return core }

@@ -10,8 +10,14 @@ extension SpoolDirectory {
         // Removed at the end: a directory in which a later version has written is left untouched, whatever else is in it.
         var useless: [String] = []
         for file in try files.list(path) where file != Self.lockFile {
+            let objection = try objection(to: file, files)
             if let name = SegmentName(file) {
-                names.append(name)
+                // Its name isn't given to another one, in any case.
+                epoch = max(epoch, name.epoch)
+                if let objection { remarks.append("\(objection). Its records, if it has any, are left out.") } else { names.append(name) }
+            } else if let objection {
+                // What takes the place of these would delete them; others don't matter.
+                if file == Self.temporary || DestinationCursor.destination(ofFile: file) != nil { throw objection }
             } else if file == Self.temporary {
                 useless.append(path + "/" + file)
             } else if let destination = DestinationCursor.destination(ofFile: file) {

@@ -18,6 +18,8 @@ struct SpoolDirectory: Sendable {
 
     let path: String
     private(set) var lock: Int32
+    /// Whose files are accepted in it beside those of the process's user and of root.
+    private var acceptedOwner: UInt32?
     var segments: [Segment] = []
     var cursors: [String: DestinationCursor] = [:]
     /// The bytes of files that aren't the spool's own.
@@ -43,11 +45,13 @@ struct SpoolDirectory: Sendable {
         var firstFault: SpoolFault?
         // Its own name may be new even if this process hasn't made it: who has may have been killed before it was synced.
         var parents: Set<String> = [root]
+        // First of all: nothing is made in a directory that can't be used.
+        _ = try check(root, files)
         for slot in 0..<slots {
             let path = root + "/\(slot)"
             do throws(SpoolFault) {
                 parents.formUnion(try files.makeDirectory(path))
-                guard var directory = try take(path, files, &remarks) else { continue }
+                guard var directory = try take(path, accepting: check(root, files), files, &remarks) else { continue }
                 guard !mustBeEmpty || directory.segments.isEmpty else {
                     directory.close(files)
                     continue
@@ -65,15 +69,55 @@ struct SpoolDirectory: Sendable {
     }
 
     /// Opens the directories of processes that have ended and have left records. One that can't be read now waits for the next run.
-    static func leftovers(below root: String, files: SpoolFileSystem) -> [SpoolDirectory] {
+    ///
+    /// - Parameters:
+    ///   - own: the directory of this process: those before it were tried already.
+    ///   - tell: gets what there is to tell of one that isn't used since it isn't safe.
+    static func leftovers(
+        below root: String, besides own: String? = nil, files: SpoolFileSystem, tell: (String) -> Void = { _ in }
+    ) -> [SpoolDirectory] {
+        // Why the spool's own directory can't be used was told.
+        guard case .success(let owner) = Result(catching: { () throws(SpoolFault) in try check(root, files) }) else { return [] }
         let slots = ((try? files.list(root)) ?? []).compactMap { name in Int(name).flatMap { String($0) == name ? $0 : nil } }.sorted()
-        return slots.compactMap { slot in
+        let first = slots.firstIndex { root + "/\($0)" == own } ?? 0
+        return slots.enumerated().compactMap { index, slot in
             var remarks: [String] = []
-            guard let directory = try? take(root + "/\(slot)", files, &remarks) else { return nil }
-            if !directory.segments.isEmpty { return directory }
-            directory.close(files)
+            do throws(SpoolFault) {
+                guard let directory = try take(root + "/\(slot)", accepting: owner, files, &remarks) else { return nil }
+                if !directory.segments.isEmpty { return directory }
+                directory.close(files)
+                for remark in directory.remarks { tell(remark) }
+            } catch {
+                if error.detail != nil, index >= first { tell("What is in \(root)/\(slot) isn't shipped: \(error).") }
+            }
             return nil
         }
+    }
+
+    // MARK: Whose it is
+
+    /// Looks whether the directory that all share can be used.
+    ///
+    /// - Returns: another owner whose files are accepted in it, as ``acceptedOwner(_:user:)`` says.
+    private static func check(_ root: String, _ files: SpoolFileSystem) throws(SpoolFault) -> UInt32? {
+        guard let status = try files.status(root) else { return nil }
+        let accepted = acceptedOwner(status, user: geteuid())
+        if let objection = status.objection(at: root, wanted: .folder, user: geteuid(), accepted: accepted) { throw objection }
+        return accepted
+    }
+
+    /// The owner of a spool's directory is accepted in it where the process runs as root: in containers root finds volumes of users that don't exist
+    /// there, and file systems that give all files to one user. Whoever could misuse that owns the place where the spool is to be, and root was
+    /// told to use it.
+    package static func acceptedOwner(_ status: SpoolFileStatus, user: UInt32) -> UInt32? {
+        user == 0 ? status.owner : nil
+    }
+
+    /// Looks whether something in the directory can be used.
+    private static func check(
+        _ path: String, is kind: SpoolFileStatus.Kind, accepting owner: UInt32?, _ files: SpoolFileSystem
+    ) throws(SpoolFault) -> SpoolFault? {
+        try files.status(path)?.objection(at: path, wanted: kind, user: geteuid(), accepted: owner)
     }
 
     /// Locks a directory and reads it through.
@@ -81,9 +125,15 @@ struct SpoolDirectory: Sendable {
     /// - Parameter remarks: gets what there is to tell of one that can't be used.
     /// - Returns: `nil` when another process has locked it, or a later version has written in it. Such a one goes on with positions that can't be
     ///   read here, and would take records that come beside them for its own.
-    private static func take(_ path: String, _ files: SpoolFileSystem, _ remarks: inout [String]) throws(SpoolFault) -> SpoolDirectory? {
-        guard let lock = try files.lock(path + "/" + lockFile) else { return nil }
+    private static func take(
+        _ path: String, accepting owner: UInt32?, _ files: SpoolFileSystem, _ remarks: inout [String]
+    ) throws(SpoolFault) -> SpoolDirectory? {
+        if let objection = try check(path, is: .folder, accepting: owner, files) { throw objection }
+        let lockPath = path + "/" + lockFile
+        if let objection = try check(lockPath, is: .file, accepting: owner, files) { throw objection }
+        guard let lock = try files.lock(lockPath) else { return nil }
         var directory = SpoolDirectory(path: path, lock: lock)
+        directory.acceptedOwner = owner
         do throws(SpoolFault) {
             if try directory.scan(files) { return directory }
         } catch {
@@ -93,6 +143,11 @@ struct SpoolDirectory: Sendable {
         files.close(lock)
         remarks += directory.remarks
         return nil
+    }
+
+    /// Why a file in it can't be used; `nil` if it can.
+    func objection(to file: String, _ files: SpoolFileSystem) throws(SpoolFault) -> SpoolFault? {
+        try Self.check(path + "/" + file, is: .file, accepting: acceptedOwner, files)
     }
 
     private init(path: String, lock: Int32) {
@@ -136,5 +191,5 @@ extension SpoolFault {
     fileprivate var isForbidden: Bool { code == EACCES || code == EPERM }
 
     /// Whether it is this place that can't be used, and not the disk: somebody else's directory, or a file in its place.
-    fileprivate var isOfPlace: Bool { [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }
+    fileprivate var isOfPlace: Bool { detail != nil || [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }
 }

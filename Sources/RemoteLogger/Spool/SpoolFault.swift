@@ -14,10 +14,13 @@ package struct SpoolFault: Error, Sendable, Hashable, CustomStringConvertible {
     package let code: Int32
     /// What was tried, such as `rename`.
     package let call: String
+    /// Which path it is, and what to do, where the number alone doesn't tell.
+    package let detail: String?
 
-    package init(_ code: Int32, _ call: String) {
+    package init(_ code: Int32, _ call: String, detail: String? = nil) {
         self.code = code
         self.call = call
+        self.detail = detail
     }
 
     /// The fault that `errno` tells of.
@@ -31,6 +34,7 @@ package struct SpoolFault: Error, Sendable, Hashable, CustomStringConvertible {
     var isUnreadable: Bool { code == EIO }
 
     package var description: String {
-        "\(String(cString: strerror(code))) (\(call), errno \(code))"
+        if let detail { return detail }
+        return "\(String(cString: strerror(code))) (\(call), errno \(code))"
     }
 }

@@ -14,6 +14,26 @@ extension SpoolFault {
     static let full = SpoolFault(ENOSPC, "write")
 }
 
+extension SpoolFileStatus {
+    init(_ status: csl_file_status) {
+        let kind: Kind =
+            if status.is_regular {
+                .file
+            } else if status.is_folder {
+                .folder
+            } else if status.is_link {
+                .link
+            } else if status.is_pipe {
+                .pipe
+            } else if status.is_socket {
+                .socket
+            } else {
+                .device
+            }
+        self.init(kind: kind, owner: status.owner, mode: status.mode)
+    }
+}
+
 extension SpoolFileSystem {
     /// The system's own. Files are for their owner only; other programs that the process starts don't get them.
     package static let system = SpoolFileSystem(
@@ -28,18 +48,16 @@ extension SpoolFileSystem {
             return try names { csl_folder_next(folder) }
         },
         open: { path, access throws(SpoolFault) in
-            let flags =
-                switch access {
-                case .read: O_RDONLY
-                case .update: O_RDWR
-                // For reading, too: a pipe without a reader would keep who opens it waiting.
-                case .device: O_RDWR | O_NOCTTY
-                case .create: O_RDWR | O_CREAT | O_TRUNC
-                }
-            return try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | (access == .device ? 0 : O_NOFOLLOW)) }
+            switch access {
+            case .read: try openRegular(path, O_RDONLY)
+            case .update: try openRegular(path, O_RDWR)
+            // For reading, too: a pipe without a reader would keep who opens it waiting.
+            case .device: try repeating("open") { Self.openFile(path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+            case .create: try openRegular(path, O_RDWR | O_CREAT | O_TRUNC)
+            }
         },
         lock: { path throws(SpoolFault) in
-            let file = try repeating("open") { Self.openFile(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW) }
+            let file = try openRegular(path, O_RDWR | O_CREAT)
             do throws(SpoolFault) {
                 _ = try repeating("flock") { flock(file, LOCK_EX | LOCK_NB) }
                 return file
@@ -79,7 +97,35 @@ extension SpoolFileSystem {
             let directory = try repeating("open") { Self.openFile(path, O_RDONLY | O_CLOEXEC) }
             defer { _ = Self.closeFile(directory) }
             try synchronize(directory)
+        },
+        status: { path throws(SpoolFault) in
+            // With a slash at its end a link would be followed.
+            var path = path[...]
+            while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+            var found = csl_file_status()
+            do throws(SpoolFault) {
+                _ = try repeating("lstat") { csl_status_at_path(String(path), false, &found) }
+            } catch let fault where fault.isMissing {
+                return nil
+            }
+            return SpoolFileStatus(found)
         })
+
+    /// Opens a regular file, and nothing else. A FIFO would keep whoever opens it waiting for the other side.
+    private static func openRegular(_ path: String, _ flags: Int32) throws(SpoolFault) -> Int32 {
+        let file = try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) }
+        var found = csl_file_status()
+        do throws(SpoolFault) {
+            _ = try repeating("fstat") { csl_status_of_file(file, &found) }
+            guard found.is_regular else {
+                throw SpoolFault(EINVAL, "open", detail: "\(path) is \(SpoolFileStatus(found).kind.rawValue) and no regular file")
+            }
+            return file
+        } catch {
+            _ = Self.closeFile(file)
+            throw error
+        }
+    }
 
     /// The names that a folder brings one by one.
     ///

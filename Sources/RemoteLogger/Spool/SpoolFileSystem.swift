@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
 package struct SpoolFileSystem: Sendable {
     /// How a file is opened.
@@ -39,6 +47,8 @@ package struct SpoolFileSystem: Sendable {
     package var remove: @Sendable (_ path: String) throws(SpoolFault) -> Void
     /// Waits until a directory's names are on the medium.
     package var syncDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// What stands at a path, which is not followed where it is a link; `nil` where nothing does, or where it isn't known.
+    package var status: @Sendable (_ path: String) throws(SpoolFault) -> SpoolFileStatus?
 
     package init(
         makeDirectory: @escaping @Sendable (String) throws(SpoolFault) -> [String],
@@ -53,7 +63,8 @@ package struct SpoolFileSystem: Sendable {
         close: @escaping @Sendable (Int32) -> Void,
         rename: @escaping @Sendable (String, String) throws(SpoolFault) -> Void,
         remove: @escaping @Sendable (String) throws(SpoolFault) -> Void,
-        syncDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void
+        syncDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        status: @escaping @Sendable (String) throws(SpoolFault) -> SpoolFileStatus? = { _ throws(SpoolFault) in nil }
     ) {
         self.makeDirectory = makeDirectory
         self.list = list
@@ -68,6 +79,7 @@ package struct SpoolFileSystem: Sendable {
         self.rename = rename
         self.remove = remove
         self.syncDirectory = syncDirectory
+        self.status = status
     }
 }
 
@@ -155,5 +167,63 @@ extension SpoolFileSystem {
             throw error
         }
         try syncDirectory(directory)
+    }
+}
+
+/// What stands at a path, whose it is, and who may write to it.
+package struct SpoolFileStatus: Sendable, Hashable {
+    /// What it is, in words.
+    package enum Kind: String, Sendable {
+        case file = "a regular file"
+        case folder = "a directory"
+        case link = "a symbolic link"
+        case pipe = "a FIFO"
+        case socket = "a socket"
+        case device = "a device"
+    }
+
+    package let kind: Kind
+    /// The number of the user who owns it.
+    package let owner: UInt32
+    /// The permissions, with the sticky bit.
+    package let mode: UInt32
+
+    package init(kind: Kind, owner: UInt32, mode: UInt32) {
+        self.kind = kind
+        self.owner = owner
+        self.mode = mode
+    }
+
+    /// Why a spool can't use it; `nil` if it can.
+    ///
+    /// Whoever owns a directory, or may write to it, can put another file in place of one that the spool has looked at. Hence it must be of this
+    /// process's user, or of root, and nobody else may write to it; in a directory with the sticky bit others can't touch what isn't theirs.
+    ///
+    /// - Parameters:
+    ///   - path: its path, for the message.
+    ///   - wanted: what it has to be.
+    ///   - user: the effective user of this process.
+    ///   - accepted: another owner who is trusted: see ``SpoolDirectory/acceptedOwner(_:user:)``.
+    package func objection(at path: String, wanted: Kind, user: UInt32, accepted: UInt32? = nil) -> SpoolFault? {
+        guard kind == wanted else {
+            let noun = wanted == .folder ? "directory" : "regular file"
+            return SpoolFault(
+                kind == .link ? ELOOP : EINVAL, "lstat",
+                detail: "\(path) is \(kind.rawValue) and no \(noun): it isn't followed, read or deleted. "
+                    + "Remove it, or give the spool another directory")
+        }
+        let about = "(owner \(owner), mode \(String(mode, radix: 8)); this process runs as user \(user))"
+        guard owner == user || owner == 0 || owner == accepted else {
+            return SpoolFault(
+                EPERM, "lstat",
+                detail: "\(path) belongs to another user \(about): give it to user \(user) by chown, or give the spool another directory")
+        }
+        guard mode & 0o022 == 0 || kind == .folder && mode & 0o1000 != 0 else {
+            return SpoolFault(
+                EPERM, "lstat",
+                detail: "\(path) can be written to by other users \(about): take that away by chmod go-w, or give the spool another "
+                    + "directory, such as a new one in it")
+        }
+        return nil
     }
 }

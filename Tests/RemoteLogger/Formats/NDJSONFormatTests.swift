@@ -44,8 +44,8 @@ import Testing
     @Test(
         arguments: [
             (200, .delivered()), (204, .delivered()), (202, .delivered()), (413, .split), (429, .retry), (408, .retry), (500, .retry),
-            (503, .retry), (501, .reject(reason: "x")), (400, .isolate(reason: "x")), (422, .isolate(reason: "x")),
-            (404, .reject(reason: "x")),
+            (503, .retry), (501, .pause(reason: "x")), (400, .isolate(reason: "x")), (422, .isolate(reason: "x")),
+            (404, .pause(reason: "x")),
             (401, .pause(reason: "x")),
             (403, .pause(reason: "x")), (307, .pause(reason: "x")),
         ] as [(Int, DeliveryVerdict)])

@@ -79,7 +79,7 @@ import Testing
             (200, #"{"partialSuccess":{"rejectedLogRecords":"-3"}}"#, .delivered()),
             (429, "", .retry), (502, "", .retry), (503, "", .retry), (504, "", .retry), (413, "", .split),
             (500, "", .reject(reason: "")), (408, "", .reject(reason: "")), (400, #"{"message":"bad id"}"#, .isolate(reason: "bad id")),
-            (404, "nothing\nhere", .reject(reason: "nothing here")), (401, "", .pause(reason: "")), (403, "", .pause(reason: "")),
+            (404, "nothing\nhere", .pause(reason: "nothing here")), (401, "", .pause(reason: "")), (403, "", .pause(reason: "")),
             (302, "", .pause(reason: "")),
         ] as [(Int, String, DeliveryVerdict)])
     func `answers are judged by the protocol`(status: Int, body: String, verdict: DeliveryVerdict) {

@@ -6,7 +6,7 @@ import WebServiceClient
 
 @Suite struct LogHealthTests {
     @Test func `health tells what became of everything`() async throws {
-        let harness = try Harness(StubReceiver([.status(404), .status(200)])) { $0.batch.records = 2 }
+        let harness = try Harness(StubReceiver([.status(404), .status(200)]), format: RefusableFormat()) { $0.batch.records = 2 }
         let logger = RemoteLogger(label: "test", sinks: [try harness.shipper.filtered { $0.message != "no" }, ConsoleSink { _ in }])
         #expect(logger.pipeline.health.isGood)
         logger.info("a")

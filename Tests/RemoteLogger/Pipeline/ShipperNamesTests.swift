@@ -6,7 +6,7 @@ import WebServiceClient
 /// Shippers of one name in one pipeline.
 @Suite struct ShipperNamesTests {
     private static func shipper(_ receiver: StubReceiver, _ name: String? = nil) throws -> LogShipper {
-        try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: receiver) { settings in
+        try LogShipper(to: Harness.endpoint(), format: RefusableFormat(), transport: receiver) { settings in
             settings.compression = .none
             if let name { settings.destination = name }
         }

@@ -167,7 +167,7 @@ import WebServiceTesting
             (413, "", .split),
             (400, #"{"text":"Incorrect index","code":7}"#, .pause(reason: "Incorrect index")),
             (403, #"{"text":"Invalid token","code":4}"#, .pause(reason: "Invalid token")), (400, "?", .isolate(reason: "?")),
-            (400, #"{"text":"ACK is disabled","code":14}"#, .pause(reason: "ACK is disabled")), (404, "", .reject(reason: "")),
+            (400, #"{"text":"ACK is disabled","code":14}"#, .pause(reason: "ACK is disabled")), (404, "", .pause(reason: "")),
             (400, #"{"text":"No","code":12,"invalid-event-number":1}"#, .each([.delivered, .rejected(reason: "No"), .retry])),
             (400, #"{"text":"No","code":6,"invalid-event-number":3}"#, .isolate(reason: "No")),
         ] as [(Int, String, DeliveryVerdict)])

@@ -23,7 +23,7 @@ import WebServiceClient
         let letters = DeadLetters(file: URL(filePath: "/dead/refused.ndjson"), maximumBytes: 64 << 20, files: disk.files)
         // It says again whatever it can't take, as receivers do.
         let receiver = StubReceiver { number, _ in .status(404, body: "refused: \(samples[number % samples.count].phrase)") }
-        let harness = try Harness(receiver) { settings in
+        let harness = try Harness(receiver, format: RefusableFormat()) { settings in
             settings.deadLetters = letters
             settings.batch.records = 1
         }

@@ -10,7 +10,7 @@ import WebServiceClient
     /// A receiver that refuses everything, and the file for it.
     private static func harness(_ disk: MemoryDisk) throws -> (Harness, DeadLetters) {
         let letters = DeadLetters(file: URL(filePath: path), maximumBytes: 1 << 20, files: disk.files)
-        return (try Harness(StubReceiver([.status(404)])) { $0.deadLetters = letters }, letters)
+        return (try Harness(StubReceiver([.status(404)]), format: RefusableFormat()) { $0.deadLetters = letters }, letters)
     }
 
     /// The file's lines, each with the message of its record; `nil` for one that isn't JSON.

@@ -170,7 +170,7 @@ import WebServiceClient
                 return .status(200)
             }
         }
-        let harness = try Harness(receiver) { settings in
+        let harness = try Harness(receiver, format: RefusableFormat()) { settings in
             settings.batch = BatchLimits(records: 10, interval: .milliseconds(500))
             settings.maximumRequestsInFlight = 6
             settings.reportsLosses = false

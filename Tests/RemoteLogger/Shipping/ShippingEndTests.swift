@@ -180,7 +180,7 @@ import WebServiceClient
                 return .status(200)
             }
         }
-        let harness = try Harness(receiver) { settings in
+        let harness = try Harness(receiver, format: RefusableFormat()) { settings in
             settings.buffer = BufferLimits(records: 120, bytes: 60_000)
             settings.batch = BatchLimits(records: 30, interval: .milliseconds(500))
             settings.reportsLosses = false

@@ -63,6 +63,16 @@ final class StubReceiver: Transport {
     }
 }
 
+/// NDJSON for a receiver that means by 404 that it won't take the records.
+struct RefusableFormat: LogFormat {
+    let contentType = "application/x-ndjson"
+    let maximumBodyBytes = 4 << 20
+    func encode(_ records: [LogRecord]) throws -> Data { try NDJSONFormat().encode(records) }
+    func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
+        answer.status == 404 ? .reject(reason: answer.excerpt) : answer.usualVerdict
+    }
+}
+
 /// A line of an NDJSON body, as somebody else's parser reads it.
 struct NDJSONLine: Decodable, Sendable, Equatable {
     enum Value: Decodable, Sendable, Equatable {

@@ -56,7 +56,7 @@ final class SyslogSender: PayloadSender {
         }
     }
 
-    func isAcknowledged(_ ticket: String) async -> Bool { true }
+    func acknowledgement(of ticket: String) async -> Acknowledgement { .stored }
 
     func close() {
         let (connection, isBusy) = state.withLock { state in

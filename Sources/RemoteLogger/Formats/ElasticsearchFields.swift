@@ -1,0 +1,211 @@
+/// Metadata as Elasticsearch takes it: it reads a name as a path, in which each dot begins an object, and refuses a document in which one field is
+/// both a value and an object.
+///
+/// A first pass over the metadata builds a tree of all fields, a second one gives each value its name. Both take linear time.
+struct ElasticsearchFields {
+    /// A field by its place among the others.
+    private struct Key: Hashable {
+        let parent: Int
+        let name: String
+    }
+
+    private struct Field {
+        /// Something stands below it.
+        var isObject = false
+        /// A name that needs no change leads here.
+        var isNamed = false
+        /// Something was written here.
+        var isWritten = false
+        /// How many other names were made of this one.
+        var copies = 0
+
+        var isTaken: Bool { isObject || isNamed || isWritten }
+    }
+
+    private var fields = [Field()]
+    private var places: [Key: Int] = [:]
+
+    private init() {}
+
+    /// The metadata of a record.
+    static func written(_ metadata: LogMetadata) -> LogMetadata {
+        needsTree(metadata, depth: 0) ? document(metadata, depth: 0) : finite(metadata, depth: 0)
+    }
+
+    private static func document(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
+        var tree = ElasticsearchFields()
+        tree.note(metadata, below: 0, depth: depth)
+        return tree.placed(metadata, below: 0, depth: depth)
+    }
+
+    /// Metadata for an object that has fields already, whose names don't change.
+    static func beside(_ own: LogMetadata, _ metadata: LogMetadata) -> LogMetadata {
+        var tree = ElasticsearchFields()
+        tree.note(own, below: 0, depth: 0)
+        _ = tree.placed(own, below: 0, depth: 0)
+        // JSON can't have the same object twice: values for one that exists are written by their whole paths.
+        let flat = metadata.flatMap { pair -> [(String, LogValue)] in
+            guard own[pair.key] != nil, case .dictionary(let values) = pair.value else { return [(pair.key, pair.value)] }
+            return FlatMetadata.pairs(of: values).map { ("\(pair.key).\($0.name)", $0.value) }
+        }
+        var names = UniqueNames()
+        let rest = LogMetadata(flat.map { name, value in (names.name(for: tree.name(name, avoidingValuesBelow: 0)), value) })
+        tree.note(rest, below: 0, depth: 0)
+        return tree.placed(rest, below: 0, depth: 0)
+    }
+
+    // MARK: Names
+
+    private static func isBlank(_ part: some StringProtocol) -> Bool { part.allSatisfy(\.isWhitespace) }
+
+    /// Whether the name is the path of one field: without dots and not blank. Mostly there is nothing to look at.
+    private static func isPlain(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard bytes.first ?? 0x20 <= 0x20 || bytes.first ?? 0 >= 0x80 || bytes.contains(UInt8(ascii: ".")) else { return true }
+        return !bytes.contains(UInt8(ascii: ".")) && !isBlank(name)
+    }
+
+    /// The parts of a name. Elasticsearch refuses blank parts, so that they become `_`.
+    private static func parts(of name: String) -> (parts: [String], isChanged: Bool) {
+        if isPlain(name) { return ([name], false) }
+        var isChanged = false
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false).map { part in
+            guard isBlank(part) else { return String(part) }
+            isChanged = true
+            return "_"
+        }
+        return (parts, isChanged)
+    }
+
+    private static func needsTree(_ metadata: LogMetadata, depth: Int) -> Bool {
+        metadata.contains { !isPlain($0.key) || needsTree($0.value, depth: depth) }
+    }
+
+    private static func needsTree(_ value: LogValue, depth: Int) -> Bool {
+        guard depth < LogValue.maximumDepth else { return false }
+        return switch value {
+        case .dictionary(let values): needsTree(values, depth: depth + 1)
+        case .array(let values): values.contains { needsTree($0, depth: depth + 1) }
+        default: false
+        }
+    }
+
+    // MARK: What there is
+
+    private mutating func place(of name: String, below parent: Int) -> Int {
+        let key = Key(parent: parent, name: name)
+        if let place = places[key] { return place }
+        places[key] = fields.count
+        fields.append(Field())
+        return fields.count - 1
+    }
+
+    private mutating func note(_ metadata: LogMetadata, below parent: Int, depth: Int) {
+        for pair in metadata {
+            let (parts, isChanged) = Self.parts(of: pair.key)
+            var place = parent
+            for part in parts {
+                fields[place].isObject = true
+                place = self.place(of: part, below: place)
+            }
+            // One that gets another name gets its place last.
+            guard !isChanged else { continue }
+            fields[place].isNamed = true
+            switch pair.value {
+            case .dictionary(let values) where depth < LogValue.maximumDepth:
+                fields[place].isObject = true
+                note(values, below: place, depth: depth + 1)
+            case .array(let values) where Self.hasObject(values, depth: depth): fields[place].isObject = true
+            default: break
+            }
+        }
+    }
+
+    /// Whether there is an object among the elements; arrays in arrays are one to Elasticsearch.
+    private static func hasObject(_ values: [LogValue], depth: Int) -> Bool {
+        guard depth < LogValue.maximumDepth else { return false }
+        return values.contains { value in
+            switch value {
+            case .dictionary: depth + 1 < LogValue.maximumDepth
+            case .array(let values): hasObject(values, depth: depth + 1)
+            default: false
+            }
+        }
+    }
+
+    // MARK: Where it goes
+
+    private mutating func placed(_ metadata: LogMetadata, below parent: Int, depth: Int) -> LogMetadata {
+        LogMetadata(
+            metadata.map { pair -> (String, LogValue) in
+                var (parts, isChanged) = Self.parts(of: pair.key)
+                var above = parent
+                for part in parts.dropLast() { above = place(of: part, below: above) }
+                let last = parts.last ?? "_"
+                var field = place(of: last, below: above)
+                if isChanged, fields[field].isTaken {
+                    parts[parts.count - 1] = copy(of: field, last, below: above)
+                    field = place(of: parts[parts.count - 1], below: above)
+                }
+                switch pair.value {
+                case .dictionary(let values) where depth < LogValue.maximumDepth:
+                    fields[field].isWritten = true
+                    fields[field].isObject = true
+                    if isChanged { note(values, below: field, depth: depth + 1) }
+                    return (parts.joined(separator: "."), .dictionary(placed(values, below: field, depth: depth + 1)))
+                case .array(let values) where Self.hasObject(values, depth: depth): break
+                default:
+                    if fields[field].isObject {
+                        let value = place(of: "value", below: field)
+                        parts.append(fields[value].isTaken ? copy(of: value, "value", below: field) : "value")
+                        fields[place(of: parts[parts.count - 1], below: field)].isWritten = true
+                    } else if fields[field].isWritten, !isChanged {
+                        parts[parts.count - 1] = copy(of: field, last, below: above)
+                    }
+                }
+                fields[field].isWritten = true
+                return (parts.joined(separator: "."), Self.finite(pair.value, depth: depth))
+            })
+    }
+
+    /// Makes a new name for a field from its own, and takes it.
+    private mutating func copy(of field: Int, _ name: String, below parent: Int) -> String {
+        while true {
+            fields[field].copies += 1
+            let count = fields[field].copies
+            let candidate = count < 9 ? name + String(repeating: "_", count: count) : "\(name)_\(count)"
+            guard places[Key(parent: parent, name: candidate)] == nil else { continue }
+            _ = place(of: candidate, below: parent)
+            return candidate
+        }
+    }
+
+    /// The name with `_` added to the first part of its path that is a value already, since a value has no fields.
+    private mutating func name(_ name: String, avoidingValuesBelow parent: Int) -> String {
+        var (parts, _) = Self.parts(of: name)
+        var place = parent
+        for index in parts.indices.dropLast() {
+            place = self.place(of: parts[index], below: place)
+            guard fields[place].isWritten, !fields[place].isObject else { continue }
+            parts[index] += "_"
+            break
+        }
+        return parts.joined(separator: ".")
+    }
+
+    /// Numbers have no NaN there, and no infinities: a field of numbers takes no texts, but nulls.
+    private static func finite(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
+        LogMetadata(metadata.map { ($0.key, finite($0.value, depth: depth)) })
+    }
+
+    private static func finite(_ value: LogValue, depth: Int) -> LogValue {
+        switch value {
+        case .double(let number) where !number.isFinite: .null
+        case .array(let values) where depth < LogValue.maximumDepth: .array(values.map { finite($0, depth: depth + 1) })
+        // An object in an array is looked at by itself.
+        case .dictionary(let values) where depth < LogValue.maximumDepth:
+            .dictionary(needsTree(values, depth: depth + 1) ? document(values, depth: depth + 1) : finite(values, depth: depth + 1))
+        default: value
+        }
+    }
+}

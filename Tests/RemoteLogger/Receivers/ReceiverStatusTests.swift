@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+import WebServiceClient
+
+@testable import RemoteLogger
+
+/// What a status means, for every format: only those that speak of the records may cost one.
+@Suite struct ReceiverStatusTests {
+    private static let formats = NameCollisionTests.formats.filter { $0.key != "syslog" }
+
+    /// The address, the credentials or the form of the request.
+    private static let pausing = [
+        300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 415, 417, 421, 426, 428, 431, 451, 501, 505,
+    ]
+
+    @Test(arguments: formats.keys.sorted(), pausing) func `a fault of the settings, or a deployment, costs no record`(
+        name: String, status: Int
+    ) async throws {
+        let format = try #require(Self.formats[name])
+        let good: StubReceiver.Reply = .status(200, body: #"{"errors":false}"#)
+        let harness = try Harness(StubReceiver([.status(status, body: "<h1>Not here</h1>"), good]), format: format)
+        for number in 0..<5 { harness.logger.info("m\(number)") }
+        #expect(await harness.shipper.flush(within: .zero) == false)
+        #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
+        #expect(harness.shipper.statistics.buffered == 5 && harness.shipper.statistics.lastStatus == status)
+        #expect(!LogPipeline(sinks: [harness.shipper]).health.isGood)
+        #expect(harness.events.withLock { $0.contains { $0.message.contains("status \(status)") } })
+        harness.expectConservation()
+        #expect(await harness.clock.run(step: .seconds(10)) { harness.shipper.statistics.delivered == 5 })
+        #expect(harness.shipper.statistics.dropped.isEmpty)
+        harness.expectConservation()
+    }
+
+    @Test(arguments: [100, 199, 600, 999, 0]) func `what is no status of an answer costs no record`(status: Int) {
+        #expect(ReceiverAnswer(status: status, records: 1).usualVerdict == .pause(reason: ""))
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 507, 508, 520, 599]) func `a receiver that is busy is asked again`(status: Int) {
+        #expect(ReceiverAnswer(status: status, records: 1).usualVerdict == .retry)
+    }
+
+    // MARK: Compression
+
+    /// A shipper that compresses, to a receiver that answers compressed bodies by the first script, and others by the second.
+    private func harness(
+        _ format: any LogFormat = NDJSONFormat(), compressed: @escaping @Sendable (Int) -> StubReceiver.Reply,
+        plain: @escaping @Sendable (Data) -> StubReceiver.Reply = { _ in .status(200, body: #"{"errors":false}"#) }
+    ) throws -> (Harness, coded: () -> [Bool]) {
+        let receiver = StubReceiver { number, request in
+            request.headers[.contentEncoding] == nil ? plain(request.body?.data ?? Data()) : compressed(number)
+        }
+        let harness = try Harness(receiver, format: format) { settings in
+            settings.compression = .gzip(level: 1)
+            // Whether there is a zlib doesn't matter here.
+            settings.compressor = { data, _ in .compressed(Data(data.prefix(8))) }
+        }
+        return (harness, { receiver.requests.map { $0.headers[.contentEncoding] != nil } })
+    }
+
+    private static let refusals = [400, 415, 501]
+
+    @Test(arguments: formats.keys.sorted(), refusals) func `a receiver without gzip gets everything uncompressed`(
+        name: String, status: Int
+    ) async throws {
+        let (harness, coded) = try harness(try #require(Self.formats[name])) { _ in .status(status) }
+        for round in 0..<3 {
+            for number in 0..<5 { harness.logger.info("m\(round) \(number)") }
+            #expect(await harness.shipper.flush(within: .seconds(5)))
+        }
+        let counts = harness.shipper.statistics
+        #expect(counts.delivered == 15 && counts.dropped.isEmpty && counts.repeats == 0)
+        // One attempt, and then no more.
+        if name != "GELF" { #expect(coded() == [true, false, false, false]) }
+        #expect(coded().count { $0 } == 1)
+        #expect(harness.events.withLock { $0.count { $0.message.contains("takes no gzip") } } == 1)
+        harness.expectConservation()
+    }
+
+    @Test(arguments: [415, 501]) func `one that refuses both loses nothing, and isn't asked for ever`(status: Int) async throws {
+        let (harness, coded) = try harness(compressed: { _ in .status(status) }, plain: { _ in .status(status) })
+        for number in 0..<5 { harness.logger.info("m\(number)") }
+        #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
+        #expect(coded() == [true, false] && harness.shipper.statistics.buffered == 5)
+        #expect(!harness.events.withLock { $0.contains { $0.message.contains("takes no gzip") } }, "nobody knows")
+        harness.expectConservation()
+    }
+
+    @Test func `a record that spoils a batch is found with gzip, too`() async throws {
+        let (harness, coded) = try harness(
+            compressed: { _ in .status(400) },
+            plain: { String(decoding: $0, as: UTF8.self).contains("\"poison\"") ? .status(400) : .status(200) })
+        for number in 0..<16 { harness.logger.info(number == 11 ? "poison" : "m\(number)") }
+        #expect(await harness.shipper.flush(within: .seconds(5)) == false)
+        let counts = harness.shipper.statistics
+        #expect(counts.delivered == 15 && counts.dropped == [.rejected: 1])
+        #expect(coded().contains(true))
+        harness.expectConservation()
+    }
+
+    @Test func `one that took gzip and takes it no more loses nothing`() async throws {
+        let (harness, coded) = try harness(compressed: { $0 < 3 ? .status(200) : .status(400) })
+        for round in 0..<8 {
+            for number in 0..<(round % 2 + 1) { harness.logger.info("m\(round) \(number)") }
+            #expect(await harness.shipper.flush(within: .seconds(5)))
+        }
+        #expect(harness.shipper.statistics.delivered == 12 && harness.shipper.statistics.dropped.isEmpty)
+        #expect(coded().last == false)
+        harness.expectConservation()
+    }
+
+    @Test func `a poison record costs one that is known to take gzip no more than before`() async throws {
+        let receiver = StubReceiver { number, _ in number == 1 ? .status(400) : .status(200) }
+        let harness = try Harness(receiver) { settings in
+            settings.compression = .gzip(level: 1)
+            settings.compressor = { data, _ in .compressed(Data(data.prefix(8))) }
+        }
+        for _ in 0..<2 {
+            for number in 0..<8 { harness.logger.info("m\(number)") }
+            _ = await harness.shipper.flush(within: .seconds(5))
+        }
+        #expect(receiver.requests.allSatisfy { $0.headers[.contentEncoding] == "gzip" })
+        #expect(harness.shipper.statistics.delivered == 16)
+        harness.expectConservation()
+    }
+
+    @Test func `an answer that shows that the body was read is no refusal of gzip`() async throws {
+        let body = #"{"text":"No","code":12,"invalid-event-number":1}"#
+        let (harness, coded) = try harness(SplunkFormat(), compressed: { $0 == 0 ? .status(400, body: body) : .status(200, body: "{}") })
+        for number in 0..<3 { harness.logger.info("m\(number)") }
+        #expect(await harness.clock.run { harness.shipper.statistics.buffered == 0 })
+        #expect(coded().allSatisfy { $0 } && harness.shipper.statistics.dropped == [.rejected: 1])
+        harness.expectConservation()
+    }
+}
