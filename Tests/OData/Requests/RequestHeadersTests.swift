@@ -174,12 +174,12 @@ import WebServiceTesting
         func message(_ call: () async throws -> Item) async -> String {
             do { return "\(try await call())" } catch { return "\(error)" }
         }
-        let shop = shop
-        for message in [
+        let shop = self.shop
+        for text in [
             await message { try await shop.wrongPath(query) }, await message { try await shop.wrongQuery(query) },
             await message { try await shop.wrongBody(query) },
         ] {
-            #expect(message.contains(".query(.argument(0))") && !message.contains("enum"), "\(message)")
+            #expect(text.contains(".query(.argument(0))") && !text.contains("enum"), "\(text)")
         }
         // Where it leads elsewhere, or says more than an endpoint can send.
         for wrong in [
