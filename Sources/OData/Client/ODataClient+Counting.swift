@@ -11,7 +11,7 @@ extension ODataClient {
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func count<Entity>(of request: FetchRequest<Entity>) async throws -> Int64 {
         let counted = FetchRequest<Entity>(counting: request)
-        let operation = ODataOperation(counted.resource)
+        let operation = ODataOperation(counted.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try counted.relativeURL(using: printer) }
         if longQueries.isExceeded(by: target, version: printer.version) { return try await countByPage(request) }
         let call = call(operation, to: target).header(.accept, "text/plain, */*;q=0.1")

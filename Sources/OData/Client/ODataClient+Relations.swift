@@ -44,9 +44,9 @@ extension ODataClient {
         case .first:
             let base = try call(operation, to: "").url()
             return paged(
-                try following(relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base))
+                try following(relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base), operation)
         case .link(let url, let isForeign):
-            return paged(call(operation, link: url, isForeign: isForeign))
+            return paged(call(operation, link: url, isForeign: isForeign), operation)
         }
     }
 

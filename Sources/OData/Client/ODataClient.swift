@@ -128,7 +128,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ///
     /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
     public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
-        let operation = ODataOperation(request.resource)
+        let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         return try await response(call(operation, to: target), operation).value
     }
@@ -149,7 +149,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
     public func entity<Entity>(_ request: EntityRequest<Entity>) async throws -> ODataEntity<Entity> {
         let request = request.withMetadata()
-        let operation = ODataOperation(request.resource)
+        let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         let response: ServiceResponse<ODataEntity<Entity>> = try await self.response(call(operation, to: target), operation)
         var entity = response.value
@@ -161,7 +161,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     /// The pages of a query, each fetched when it is asked for.
     public func pages<Entity>(matching request: FetchRequest<Entity>) -> ODataPages<Entity> {
-        let operation = ODataOperation(request.resource)
+        let operation = ODataOperation(request.query)
         return ODataPages(
             foreignLinks: foreignLinks, limit: request.options.top, origin: serviceOrigin, prefetches: prefetchesPages,
             streams: streamsPages,
@@ -178,7 +178,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func page<Entity>(_ request: FetchRequest<Entity>) async throws -> ODataPage<Entity> {
-        let operation = ODataOperation(request.resource)
+        let operation = ODataOperation(request.query)
         return try await response(call(.first, of: request, operation), operation).value
     }
 
@@ -189,14 +189,14 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func page<Entity>(after page: ODataPage<Entity>, of request: FetchRequest<Entity>) async throws -> ODataPage<Entity>? {
         guard let link = page.nextLink else { return nil }
-        let operation = ODataOperation(request.resource)
+        let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         let base = LongQueryPolicy.base(of: try call(operation, to: target).url())
         let next: ServiceCall
         do throws(ODataLinkError) {
             let named = try NextLink.url(link, context: page.context, page: base)
             let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
-            next = paged(call(operation, link: url, isForeign: isForeign))
+            next = paged(call(operation, link: url, isForeign: isForeign), operation)
         } catch {
             throw self.error(operation, .binding, .link, error.description, cause: error)
         }
@@ -209,9 +209,9 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         case .first:
             let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
             noteSelection(of: request)
-            return paged(call(operation, to: target))
+            return paged(call(operation, to: target), operation)
         case .link(let url, let isForeign):
-            return paged(call(operation, link: url, isForeign: isForeign))
+            return paged(call(operation, link: url, isForeign: isForeign), operation)
         }
     }
 

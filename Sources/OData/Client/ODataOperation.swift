@@ -4,10 +4,20 @@ import WebServiceClient
 /// What one operation is called in errors, logs and metrics: its resource without the keys, so that there are few of them.
 struct ODataOperation: Sendable {
     let route: String
+    /// The header fields of the request's own.
+    var headers = HTTPFields()
 
     init(_ resource: ResourcePath) {
         route = resource.route
     }
+
+    init(_ query: ODataQuery) {
+        route = query.resource.route
+        headers = query.options.headers
+    }
+
+    /// The preferences of the request's own.
+    var preferences: [String] { headers[values: "Prefer"] }
 
     init(route: String) {
         self.route = route
@@ -42,18 +52,41 @@ extension ODataClient {
 
     /// The call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
-        prepared(isForeign ? request(outside: link) : request(link: link), operation)
+        guard isForeign else { return prepared(request(link: link), operation) }
+        // What the request has for its service is none of another's business.
+        var anonymous = operation
+        anonymous.headers = HTTPFields(operation.headers.filter { $0.name == "Prefer" })
+        return prepared(request(outside: link), anonymous)
     }
 
     /// The call for a page, with what the client would like of that.
-    func paged(_ call: ServiceCall) -> ServiceCall {
-        guard let size = maxPageSize, size > 0, printer.version != .v2 else { return call }
+    func paged(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
+        let isSaid = operation.preferences.contains { $0.lowercased().contains("maxpagesize") }
+        guard let size = maxPageSize, size > 0, printer.version != .v2, !isSaid else { return call }
         let preference = printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)"
-        // Beside the preferences that the client may have for all its calls (RFC 7240 §2).
-        return call.prepare { $0.headers.append("Prefer", preference) }
+        return preferring(call, operation.preferences, behind: preference)
     }
 
+    /// The call with preferences, beside those that the client may have for all its calls: before them, since of those that are given twice the
+    /// first one counts (RFC 7240 §2), or behind them.
+    func preferring(_ call: ServiceCall, _ preferences: [String], behind last: String? = nil) -> ServiceCall {
+        guard !preferences.isEmpty || last != nil else { return call }
+        return call.prepare { request in
+            if !preferences.isEmpty {
+                request.headers["Prefer"] = (preferences + request.headers[values: "Prefer"]).joined(separator: ", ")
+            }
+            if let last { request.headers.append("Prefer", last) }
+        }
+    }
+
+    /// The call with all that the client and the request say of it.
     private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
+        var call = preferring(described(call, operation), operation.preferences)
+        for field in operation.headers where field.name != "Prefer" { call = call.header(field.name, operation.headers[field.name]) }
+        return call
+    }
+
+    private func described(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
         let version = printer.version
         var serializer = ODataSerializer(
             format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types)

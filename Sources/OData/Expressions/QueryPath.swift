@@ -7,7 +7,8 @@ public struct QueryPath: Sendable, Hashable {
         case entity
         /// `$it`: the current instance of the resource that the URL names, from within nested options as well.
         case it
-        /// `$this`: the instance that the option is evaluated on. Version 4.01.
+        /// `$this`: the instance that the option is evaluated on. Version 4.01. Before a function that is bound to the instance it is written `$it`
+        /// where that is the same, which every version 4 knows.
         case this
         /// `$these`: the collection that a set transformation works on (Data Aggregation, section 3.1).
         case these
@@ -34,7 +35,8 @@ public struct QueryPath: Sendable, Hashable {
         case filter(QueryExpression)
         /// `(…)`: one entity of the collection before, by its key.
         case key([ResourcePath.KeyPart])
-        /// A function of the service's own with its parameters: `Ns.Nearby(distance=5)`.
+        /// A function of the service's own with its parameters: `Ns.Nearby(distance=5)`. Where a path begins with one it isn't bound, or services may
+        /// take it so: one that is bound to the instance stands behind ``Root/this``.
         case function(String, [Parameter])
         /// `aggregate(…)` of the collection before (Data Aggregation, section 3.1.3).
         case aggregate(AggregateExpression)

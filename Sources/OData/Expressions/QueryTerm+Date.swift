@@ -90,6 +90,11 @@ extension QueryTerm where Value: ODataInstant {
         QueryTerm(.binary(.add, left.queryExpression, right.queryExpression))
     }
 
+    /// A length of time later: `add`, behind the time as the grammar of types has it.
+    public static func + (left: Duration, right: QueryTerm) -> QueryTerm {
+        right + left
+    }
+
     /// A length of time earlier: `sub`.
     public static func - (left: QueryTerm, right: Duration) -> QueryTerm {
         QueryTerm(.binary(.subtract, left.queryExpression, right.queryExpression))

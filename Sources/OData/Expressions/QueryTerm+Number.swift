@@ -102,6 +102,34 @@ extension QueryTerm where Value: ODataNumber & EdmConvertible {
     }
 }
 
+/// Values on the left.
+extension QueryTerm where Value: ODataNumber & EdmConvertible {
+    /// `add`.
+    public static func + (left: Value, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.binary(.add, left.queryExpression, right.queryExpression))
+    }
+
+    /// `sub`.
+    public static func - (left: Value, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.binary(.subtract, left.queryExpression, right.queryExpression))
+    }
+
+    /// `mul`.
+    public static func * (left: Value, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.binary(.multiply, left.queryExpression, right.queryExpression))
+    }
+
+    /// `div`: of integers, integer division.
+    public static func / (left: Value, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.binary(.divide, left.queryExpression, right.queryExpression))
+    }
+
+    /// `mod`.
+    public static func % (left: Value, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.binary(.modulo, left.queryExpression, right.queryExpression))
+    }
+}
+
 extension QueryTerm where Value == AnyEdm {
     /// `add`.
     public func adding(_ other: some QueryOperand) -> QueryTerm {

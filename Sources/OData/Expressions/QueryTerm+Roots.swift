@@ -51,11 +51,16 @@ extension QueryTerm {
         QueryTerm<Derived>(appending([.cast(name)]))
     }
 
-    /// What a function of the service gives that is bound to this: `Ns.Nearby(distance=5)`.
+    /// What a function of the service gives that is bound to this: `Trips/Ns.Nearby(distance=5)`, and of the entity itself
+    /// `$it/Ns.Nearby(distance=5)`.
     public func calling<Result>(
         _ name: String, _ parameters: KeyValuePairs<String, any QueryOperand> = [:], as type: Result.Type = AnyEdm.self
     ) -> QueryTerm<Result> {
-        QueryTerm<Result>(appending([.function(name, parameters.map { QueryPath.Parameter($0.key, $0.value.queryExpression) })]))
+        let function = QueryPath.Segment.function(name, parameters.map { QueryPath.Parameter($0.key, $0.value.queryExpression) })
+        if case .path(let path) = queryExpression.kind, path.root == .entity, path.segments.isEmpty {
+            return QueryTerm<Result>(.path(QueryPath(root: .this, segments: [function])))
+        }
+        return QueryTerm<Result>(appending([function]))
     }
 
     /// Whether the property is there after a transformation that may have left it out: `isdefined(…)` (Data Aggregation, section 3.3).

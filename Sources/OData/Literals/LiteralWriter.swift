@@ -121,10 +121,15 @@ struct LiteralWriter: Sendable {
         }
         let members = member.split(separator: ",", omittingEmptySubsequences: false)
         text.syntax("'")
-        for (index, name) in members.enumerated() {
-            guard ODataName.isIdentifier(name) else { throw .invalidName(member, role: "a member of an enumeration") }
+        for (index, part) in members.enumerated() {
+            // Some services write blanks behind the commas of what is read from them.
+            let name = part.trimmingCharacters(in: .whitespaces)
+            // A member that has no name is a number (ABNF, "singleEnumLiteral").
+            guard ODataName.isIdentifier(name) || Int64(name) != nil else {
+                throw .invalidName(member, role: "a member of an enumeration")
+            }
             if index > 0 { text.syntax(",") }
-            text.value(String(name))
+            text.value(name)
         }
         text.syntax("'")
     }

@@ -30,6 +30,27 @@ struct PathState {
         isCast = false
     }
 
+    /// What a name in a path was followed as.
+    enum Kind {
+        case property, cast
+    }
+
+    /// Follows a name as what it stands for. A name with a namespace is a type. One without is a property where there is one to follow, and else
+    /// the type, whose namespace may be left out in 4.01.
+    ///
+    /// - Returns: what the name is, or `nil` where nothing of that name can stand there.
+    mutating func follow(name: String, throughCollections: Bool = false) -> Kind? {
+        let isQualified = name.utf8.contains(UInt8(ascii: "."))
+        if !isQualified, follow(property: name, throughCollections: throughCollections) { return .property }
+        return follow(cast: name) ? .cast : nil
+    }
+
+    /// Whether the name is that of a property that leads to many entities, so that a key may follow it in parentheses.
+    func leadsToMany(_ name: String) -> Bool {
+        guard knowsNames, isAny(of: [.entity, .complex]), !name.utf8.contains(UInt8(ascii: ".")) else { return false }
+        return roles(of: name).contains(.entityCollection)
+    }
+
     /// Follows a property, where that is possible.
     mutating func follow(property name: String, throughCollections: Bool = false) -> Bool {
         let owners: NameRoles = throughCollections ? [.entity, .complex, .entityCollection, .complexCollection] : [.entity, .complex]

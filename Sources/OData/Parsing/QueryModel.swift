@@ -4,6 +4,16 @@ public protocol QueryModel: Sendable {
     func roles(of name: String) -> NameRoles
 }
 
+/// A model beneath `$crossjoin(A,B)`, whose instances have a property for each of the sets (URL Conventions, section 4.17).
+struct CrossjoinedNames: QueryModel {
+    let model: any QueryModel
+    let sets: Set<String>
+
+    func roles(of name: String) -> NameRoles {
+        sets.contains(name) ? model.roles(of: name).union(.entity) : model.roles(of: name)
+    }
+}
+
 /// What things of a service's model are called by a name. A name may have several roles.
 public struct NameRoles: OptionSet, Sendable, Hashable {
     /// The bits.

@@ -14,8 +14,16 @@ extension QueryParser {
     /// What is known of the options before the one that is read.
     private struct Before {
         var names: Set<String> = []
+        var hasOthers = false
         var aliases = QueryReader.AliasList()
         var count = 0
+
+        /// Notes that an option comes that isn't the service's own.
+        mutating func noteOther(_ options: inout QueryOptions) {
+            guard !hasOthers else { return }
+            hasOthers = true
+            for index in options.custom.indices { options.custom[index].isLeading = true }
+        }
     }
 
     /// The options between `&`s.
@@ -30,6 +38,10 @@ extension QueryParser {
             try read(part, at: position, into: &options, &before)
         }
         options.aliases = before.aliases.all
+        if version == .v2 {
+            // In V2 `$select` alone says what comes of what is expanded: the expansions have no selection of their own.
+            for index in options.expansions.indices { options.expansions[index].options.selection = .items([]) }
+        }
         return options
     }
 
@@ -42,6 +54,7 @@ extension QueryParser {
         guard before.count <= QueryReader.countLimit else { throw head.expected("a query of at most \(QueryReader.countLimit) options") }
         let name = try head.rest()
         if name.hasPrefix("@") {
+            before.noteOther(&options)
             var reader = try reader(part, at: position)
             _ = reader.skip("@")
             try reader.readAlias(into: &before.aliases, at: 0)
@@ -49,11 +62,14 @@ extension QueryParser {
             return
         }
         let folded = name.lowercased()
-        let system = folded.hasPrefix("$") ? String(folded.dropFirst()) : Self.bare.contains(folded) ? folded : nil
+        // Before 4.01 a name without `$` is the service's own: an option, or a parameter of a function import.
+        let isBare = version >= .v401 && Self.bare.contains(folded)
+        let system = folded.hasPrefix("$") ? String(folded.dropFirst()) : isBare ? folded : nil
         guard let system else {
             try readCustom(name, part, mark, at: position, into: &options)
             return
         }
+        before.noteOther(&options)
         guard before.names.insert(system).inserted else {
             throw QueryParsingError(position: position, expected: "an option that isn't there yet", found: name)
         }

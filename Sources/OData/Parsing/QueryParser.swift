@@ -1,7 +1,7 @@
 /// Reads URLs as queries: the other way round of ``QueryPrinter``, by the same grammar.
 ///
-/// Names are taken as they come unless a ``model`` knows them: without one, `Set(A=1)` is a key and `Ns.Name` a type. As 4.01 services
-/// do, it reads options without `$` and operators in any letter case. What it gives is what the printer prints again.
+/// Names are taken as they come unless a ``model`` knows them: without one, `Set(A=1)` is a key and `Ns.Name` a type. Operators are read
+/// in any letter case, and in version 4.01 system query options without `$`. What it gives is what the printer prints again.
 public struct QueryParser: Sendable {
     /// The version whose literals are read; the later ones of V4 are read for 4.0 as well.
     public var version: ODataVersion
@@ -20,10 +20,17 @@ public struct QueryParser: Sendable {
     public func query(_ url: String) throws(QueryParsingError) -> ODataQuery {
         let bytes = Array(url.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        let resource = try resource(bytes[..<mark])
+        var parser = self
+        if let model, case .crossjoin(let sets)? = resource.segments.first {
+            parser.model = CrossjoinedNames(model: model, sets: Set(sets))
+        }
         let query = ODataQuery(
-            try resource(bytes[..<mark]), options: mark < bytes.count ? try options(bytes[(mark + 1)...], at: mark + 1) : QueryOptions())
-        guard (query.resource.segments.first == .entity) == (query.options.entityID != nil) else {
-            throw QueryParsingError(position: mark, expected: "$id for $entity, and nowhere else", found: "")
+            resource, options: mark < bytes.count ? try parser.options(bytes[(mark + 1)...], at: mark + 1) : QueryOptions())
+        let isEntity = resource.segments.first == .entity
+        let hasID = query.options.entityID != nil
+        guard isEntity ? hasID : !hasID || resource.segments.last == .ref else {
+            throw QueryParsingError(position: mark, expected: "$id for $entity or behind $ref, and nowhere else", found: "")
         }
         return query
     }

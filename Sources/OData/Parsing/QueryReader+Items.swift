@@ -20,14 +20,7 @@ extension QueryReader {
                 continue
             }
             let name = try qualifiedName("a property")
-            let isType = state.knowsNames ? state.roles(of: name).isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
-            if isType {
-                guard state.follow(cast: name) else { throw expected("a property", at: start) }
-                path.segments.append(.cast(name))
-            } else {
-                guard state.follow(property: name, throughCollections: use == .nest) else { throw expected("a property", at: start) }
-                path.segments.append(.property(name))
-            }
+            try follow(name, &path, &state, throughCollections: use == .nest, "a property", at: start)
         } while skip("/")
         if use == .group, case .cast? = path.segments.last { throw expected("'/' and a property behind the type") }
         return path
@@ -57,18 +50,12 @@ extension QueryReader {
             }
             let roles = state.roles(of: name)
             let isOperation = state.knowsNames && (roles.contains(.action) || !roles.functionValues.isEmpty)
-            if isOperation, roles.isDisjoint(with: .values) {
+            // An operation is the end; a type has something behind it.
+            if isOperation, !isNext("/"), name.utf8.contains(UInt8(ascii: ".")) || roles.isDisjoint(with: .values) {
                 item.path.segments.append(.cast(name))
                 break
             }
-            let isType = state.knowsNames ? roles.isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
-            if isType {
-                guard state.follow(cast: name) else { throw expected("a property", at: start) }
-                item.path.segments.append(.cast(name))
-            } else {
-                guard state.follow(property: name, throughCollections: true) else { throw expected("a property", at: start) }
-                item.path.segments.append(.property(name))
-            }
+            try follow(name, &item.path, &state, throughCollections: true, "a property", at: start)
         } while skip("/")
         guard isNext("(") else { return item }
         // `$filter=` and `@a=` are options, names alone the parameters of a function.
@@ -135,15 +122,8 @@ extension QueryReader {
                 continue
             }
             let name = try qualifiedName("a navigation property")
-            let isType = state.knowsNames ? state.roles(of: name).isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
-            if isType {
-                guard state.follow(cast: name) else { throw expected("a navigation property", at: start) }
-                path.segments.append(.cast(name))
-            } else {
-                guard state.follow(property: name, throughCollections: true) else { throw expected("a navigation property", at: start) }
-                path.segments.append(.property(name))
-                canEnd = state.isAny(of: [.entity, .entityCollection, .stream])
-            }
+            try follow(name, &path, &state, throughCollections: true, "a navigation property", at: start)
+            if case .property? = path.segments.last { canEnd = state.isAny(of: [.entity, .entityCollection, .stream]) }
         } while skip("/")
         guard canEnd else { throw expected("'/' and a navigation property") }
         guard skip("(") else { return Expansion(path: path) }

@@ -32,7 +32,7 @@ extension QueryReader {
                 try readAlias(into: &aliases, at: start)
                 continue
             }
-            _ = skip("$")
+            guard skip("$") || version >= .v401 else { throw expected("'$' and the name of an option") }
             let name = try name("an option").lowercased()
             guard owner.names.contains(name) else { throw expected("an option that is allowed here", at: start) }
             guard seen.insert(name).inserted else { throw expected("an option that isn't there yet", at: start) }

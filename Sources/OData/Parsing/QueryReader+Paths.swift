@@ -68,7 +68,10 @@ extension QueryReader {
         let start = index
         let name = try qualifiedName("an entity set, a singleton or a function")
         let roles = state.roles(of: name)
-        if isNext("("), isFunctionNext(name, hasRole: !roles.importValues.isEmpty, knowsNames: state.knowsNames) {
+        if isNext("("),
+            isFunctionNext(
+                name, hasRole: !roles.importValues.isEmpty, knowsNames: state.knowsNames, isCollection: roles.contains(.entitySet))
+        {
             path.segments.append(.function(name, try parameters()))
             state.become(roles.importValues)
             return
@@ -108,23 +111,27 @@ extension QueryReader {
         }
         let name = try qualifiedName("a property")
         let roles = state.roles(of: name)
-        if isNext("("), isFunctionNext(name, hasRole: !roles.functionValues.isEmpty, knowsNames: state.knowsNames) {
+        if isNext("("),
+            isFunctionNext(
+                name, hasRole: !roles.functionValues.isEmpty, knowsNames: state.knowsNames, isCollection: state.leadsToMany(name))
+        {
             guard state.follow(function: name) else { throw expected("a function", at: start) }
             path.segments.append(.function(name, try parameters()))
             return nil
         }
-        // Without a model a dot makes a type.
-        let isType = state.knowsNames ? roles.isDisjoint(with: .values) : name.utf8.contains(UInt8(ascii: "."))
-        if isType {
-            guard state.follow(cast: name) else { throw expected("a property", at: start) }
-            path.segments.append(.cast(name))
-        } else {
-            guard !name.utf8.contains(UInt8(ascii: ".")), state.follow(property: name, throughCollections: throughCollections) else {
-                throw expected("a property", at: start)
-            }
-            path.segments.append(.property(name))
-        }
+        try follow(name, &path, &state, throughCollections: throughCollections, "a property", at: start)
         return nil
+    }
+
+    /// Appends a property or a type by its name.
+    func follow(
+        _ name: String, _ path: inout QueryPath, _ state: inout PathState, throughCollections: Bool, _ what: String, at start: Int
+    ) throws(QueryParsingError) {
+        switch state.follow(name: name, throughCollections: throughCollections) {
+        case .property: path.segments.append(.property(name))
+        case .cast: path.segments.append(.cast(name))
+        case nil: throw expected(what, at: start)
+        }
     }
 
     /// `$count` and `$filter`.

@@ -1,3 +1,5 @@
+import Foundation
+
 extension QueryReader {
     /// The path of a resource (ABNF, "resourcePath").
     mutating func resource() throws(QueryParsingError) -> ResourcePath {
@@ -7,8 +9,12 @@ extension QueryReader {
         var isLinked = false
         while !isAtEnd {
             if isNext("("), canGoOn, path.segments.last?.canHaveKey == true, state.isAny(of: .entityCollection) {
-                path.segments.append(.key(try key()))
-                state.become(.entity)
+                if let function = functionWithoutModel(path) {
+                    path.segments[path.segments.count - 1] = function
+                } else {
+                    path.segments.append(.key(try key()))
+                    state.become(.entity)
+                }
                 continue
             }
             guard canGoOn else { throw expected("the end of the path") }
@@ -21,6 +27,17 @@ extension QueryReader {
         return isLinked ? path.ref() : path
     }
 
+    /// The function that the last name is where no model says so, and its parameters can't be a key: `Top(n=null)`.
+    private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
+        guard model == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
+        var reader = self
+        if (try? reader.key()) != nil { return nil }
+        reader = self
+        guard let parameters = try? reader.arguments() else { return nil }
+        self = reader
+        return .function(name, parameters)
+    }
+
     /// Whether anything may follow.
     private mutating func firstSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         for (word, segment) in [("$batch", ResourcePath.Segment.batch), ("$metadata", .metadata)] where skip(word) {
@@ -29,32 +46,51 @@ extension QueryReader {
         }
         if skip("$entity") {
             path.segments = [.entity]
-            return try typeBehind(&path)
+            return try typeBehind(&path, state)
         }
         if skip("$all") {
             path.segments = [.allEntities]
-            return try typeBehind(&path)
+            return try typeBehind(&path, state)
         }
         if skip("$crossjoin(") {
-            let names = try list { reader throws(QueryParsingError) in try reader.name("the name of an entity set") }
+            let names = try list { reader throws(QueryParsingError) in
+                let start = reader.index
+                let name = try reader.name("the name of an entity set")
+                guard state.roles(of: name).contains(.entitySet) else { throw reader.expected("the name of an entity set", at: start) }
+                return name
+            }
             try expect(")")
             path.segments = [.crossjoin(names)]
             if skip("/$query") { path.segments.append(.query) }
             return false
         }
         let start = index
-        let name = try name("the name of an entity set, singleton or operation")
+        let name = try qualifiedName("the name of an entity set, singleton or operation")
+        let isQualified = name.utf8.contains(UInt8(ascii: "."))
+        if isQualified, skip("/$all") {
+            // 4.0's way to name all that an entity container has.
+            path.segments = [.raw(name), .allEntities]
+            return try typeBehind(&path, state)
+        }
+        // In V2 the name of its container may stand before that of a set: `Ns.Container.People`.
+        guard !isQualified || version == .v2 else { throw expected("the name of an entity set, singleton or operation", at: start) }
         let roles = state.roles(of: name)
-        if isNext("("), isFunctionNext(name, hasRole: !roles.importValues.isEmpty, knowsNames: state.knowsNames) {
+        if isNext("("), version != .v2 || byte(1) == 0x29,
+            isFunctionNext(
+                name, hasRole: !roles.importValues.isEmpty, knowsNames: state.knowsNames, isCollection: roles.contains(.entitySet))
+        {
             path.segments = [.function(name, try arguments())]
             state.become(roles.importValues)
             return true
         }
-        path.segments = [.name(name)]
+        path.segments = [isQualified ? .raw(name) : .name(name)]
         if roles.contains(.entitySet) {
             state.become(.entityCollection)
         } else if roles.contains(.singleton) {
             state.become(.entity)
+        } else if !roles.importValues.isEmpty, version == .v2 {
+            // Its parameters are query options, and what it gives can be gone on from.
+            state.become(roles.importValues)
         } else if !roles.importValues.isEmpty {
             // Without parentheses its parameters are query options, and nothing but `$query` follows.
             if skip("/$query") { path.segments.append(.query) }
@@ -66,8 +102,12 @@ extension QueryReader {
         return true
     }
 
-    private mutating func typeBehind(_ path: inout ResourcePath) throws(QueryParsingError) -> Bool {
-        if skip("/") { path.segments.append(.cast(try qualifiedName("the name of a type"))) }
+    private mutating func typeBehind(_ path: inout ResourcePath, _ state: PathState) throws(QueryParsingError) -> Bool {
+        guard skip("/") else { return false }
+        let start = index
+        let name = try qualifiedName("the name of a type")
+        guard state.roles(of: name).contains(.entityType) else { throw expected("the name of an entity type", at: start) }
+        path.segments.append(.cast(name))
         return false
     }
 
@@ -75,44 +115,66 @@ extension QueryReader {
     private mutating func segment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         let start = index
         if isNext("$"), !isEncoded(at: index) { return try systemSegment(&path, &state) }
-        if let next = byte(), next == 0x2D || (0x30...0x39).contains(next) {
-            return try numberSegment(&path, &state)
+        guard isAtName, let name = try? qualifiedName("a segment"), isEndOfName(path, state) else {
+            index = start
+            return try valueSegment(&path, &state)
         }
-        guard isAtName else { return try keySegment(&path, &state) }
-        let name = try qualifiedName("a segment")
         let roles = state.roles(of: name)
         let isDotted = name.utf8.contains(UInt8(ascii: "."))
-        if isNext("("), isFunctionNext(name, hasRole: !roles.functionValues.isEmpty, knowsNames: state.knowsNames) {
+        if isNext("("),
+            isFunctionNext(
+                name, hasRole: !roles.functionValues.isEmpty, knowsNames: state.knowsNames, isCollection: state.leadsToMany(name))
+        {
             guard state.follow(function: name) else { throw expected("a function", at: start) }
             path.segments.append(.function(name, try arguments()))
             return true
         }
         if state.knowsNames {
-            if !isDotted, !roles.isDisjoint(with: .values), state.follow(property: name) {
+            switch state.follow(name: name) {
+            case .property:
                 path.segments.append(.name(name))
                 return true
-            }
-            if !roles.isDisjoint(with: .types) {
-                guard state.follow(cast: name) else { throw expected("a segment that fits the type", at: start) }
+            case .cast:
                 path.segments.append(.cast(name))
                 return true
+            case nil: break
             }
             if roles.contains(.action) || !roles.functionValues.isEmpty {
                 path.segments.append(.operation(name))
                 if skip("/$query") { path.segments.append(.query) }
                 return false
             }
+            guard roles.isDisjoint(with: .types) else { throw expected("a segment that fits the type", at: start) }
             index = start
             return try keySegment(&path, &state)
         }
         if isDotted {
-            guard state.follow(cast: name) else { throw expected("a property or a key", at: start) }
+            if !state.follow(cast: name) {
+                // No cast follows another, so the one before was a key: `People/ada.lovelace/Ns.Employee`.
+                guard path.segments.count > 1, case .cast(let key)? = path.segments.last else {
+                    throw expected("a property or a key", at: start)
+                }
+                if case .key = path.segments[path.segments.count - 2] { throw expected("a property or a key", at: start) }
+                path.segments[path.segments.count - 1] = .keySegment(.string(key))
+                state.become(.entity)
+                _ = state.follow(cast: name)
+            }
             path.segments.append(.cast(name))
         } else {
             _ = state.follow(property: name)
             path.segments.append(.name(name))
         }
         return true
+    }
+
+    /// Whether a name that was read is the segment, and not the beginning of a key such as `ada-lovelace`.
+    private func isEndOfName(_ path: ResourcePath, _ state: PathState) -> Bool {
+        guard let next = byte() else { return true }
+        if next == 0x2F { return !isEncoded(at: index) }
+        guard next == 0x28 else { return false }
+        // An encoded parenthesis may belong to a key that is a segment, which stands behind a collection.
+        guard !state.knowsNames, isEncoded(at: index) else { return true }
+        return path.segments.last?.canHaveKey != true
     }
 
     private mutating func systemSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
@@ -139,9 +201,14 @@ extension QueryReader {
     }
 
     /// The index of an element, or a key.
-    private mutating func numberSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
-        let isIndex = isNext("-") || (state.knowsNames && !state.isAny(of: .entityCollection))
-        guard isIndex else { return try keySegment(&path, &state) }
+    private mutating func valueSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
+        var end = index
+        while end < bytes.count, bytes[end] != 0x2F || isEncoded(at: end) { end += 1 }
+        let digits = bytes[(isNext("-") ? index + 1 : index)..<end]
+        let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
+        // Entities have keys and other values have indices. Without a model, a number from the end that nothing follows is an index.
+        let isIndex = state.knowsNames ? !takesKey(path, state) : isNext("-") && end == bytes.count
+        guard isNumber, isIndex else { return try keySegment(&path, &state) }
         guard state.isAny(of: .collections) else { throw expected("a segment that fits the type") }
         let isNegative = skip("-")
         let number = try wholeNumber("the index of an element")
@@ -149,8 +216,16 @@ extension QueryReader {
         return false
     }
 
+    /// Whether a key can stand as a segment: behind a collection of entities, and behind the first values of a key of several properties, which
+    /// are a segment each (URL Conventions, section 4.3.6).
+    private func takesKey(_ path: ResourcePath, _ state: PathState) -> Bool {
+        guard version > .v2 else { return false }
+        if case .keySegment? = path.segments.last { return true }
+        return state.isAny(of: .entityCollection)
+    }
+
     private mutating func keySegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
-        guard state.isAny(of: .entityCollection) else { throw expected("a segment that fits the type") }
+        guard takesKey(path, state) else { throw expected("a segment that fits the type") }
         let start = index
         while index < bytes.count, bytes[index] != 0x2F || isEncoded(at: index) {
             // A parenthesis would rather belong to a key or a function; what prints keys as segments encodes it.
@@ -161,7 +236,7 @@ extension QueryReader {
         guard !text.isEmpty else { throw expected("a segment") }
         let end = index
         index = start
-        if let value = try? numberLike(), index == end {
+        if let value = try? numberLike(), index == end, Self.isKeySegment(value, text) {
             path.segments.append(.keySegment(value))
         } else {
             index = end
@@ -170,13 +245,20 @@ extension QueryReader {
         state.become(.entity)
         return true
     }
+
+    /// Whether a value is written as that text: `007` and `+7` aren't how 7 is written, so they are texts.
+    private static func isKeySegment(_ value: EdmValue, _ text: String) -> Bool {
+        var written = QueryText()
+        guard (try? QueryPrinter(version: .v401).writeKeySegment(value, to: &written)) != nil else { return false }
+        return written.text.removingPercentEncoding == text
+    }
 }
 
 extension ResourcePath.Segment {
     /// Whether a key in parentheses can stand behind it.
     fileprivate var canHaveKey: Bool {
         switch self {
-        case .name, .cast, .filter, .function: true
+        case .raw, .name, .cast, .filter, .function: true
         default: false
         }
     }

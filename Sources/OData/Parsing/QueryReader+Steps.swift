@@ -10,11 +10,14 @@ extension QueryReader {
     }
 
     /// Whether what stands in parentheses are a function's parameters, and not a key.
-    func isFunctionNext(_ name: String, hasRole: Bool, knowsNames: Bool) -> Bool {
-        if knowsNames { return hasRole }
+    ///
+    /// - Parameter isCollection: whether the model knows a collection of that name as well, whose key it may be.
+    func isFunctionNext(_ name: String, hasRole: Bool, knowsNames: Bool, isCollection: Bool) -> Bool {
         var place = index + 1
         while place < bytes.count, bytes[place] == 0x20 { place += 1 }
-        if place < bytes.count, bytes[place] == 0x29 { return true }
+        let isEmpty = place < bytes.count && bytes[place] == 0x29
+        if knowsNames { return hasRole && (isEmpty || !isCollection) }
+        if isEmpty { return true }
         // `Ns.Name(A=1)` is a function, `Set(A=1)` a key.
         var copy = self
         copy.index = place

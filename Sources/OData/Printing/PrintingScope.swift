@@ -3,7 +3,7 @@ struct PrintingScope {
     /// The whole expression.
     let root: QueryExpression
     /// Whether the expression belongs to the options of an expansion or of a selected property.
-    let isNested: Bool
+    var isNested: Bool
     var variables: [LambdaVariable] = []
     var depth = 0
     /// What variables' names begin with; found when the first one is needed.

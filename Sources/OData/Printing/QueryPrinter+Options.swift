@@ -10,6 +10,7 @@ extension QueryPrinter {
 
     func write(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         guard list.isNested || options.height <= Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
+        try writeCustom(options.custom, areLeading: true, to: &list)
         if let rare = options.rare.first { try writeFirst(rare, to: &list) }
         if let filter = options.filter {
             list.begin("$filter=")
@@ -39,7 +40,7 @@ extension QueryPrinter {
             if version == .v2 { list.begin("$inlinecount=allpages") } else { list.begin("$count=true") }
         }
         if let rare = options.rare.first { try writeLast(rare, to: &list) }
-        try writeCustom(options.custom, to: &list)
+        try writeCustom(options.custom, areLeading: false, to: &list)
     }
 
     private func write(_ name: String, _ number: Int?, to list: inout OptionList) throws(ODataQueryError) {
@@ -56,8 +57,10 @@ extension QueryPrinter {
         }
     }
 
-    private func writeCustom(_ options: [QueryOptions.Custom], to list: inout OptionList) throws(ODataQueryError) {
-        for option in options {
+    private func writeCustom(
+        _ options: [QueryOptions.Custom], areLeading: Bool, to list: inout OptionList
+    ) throws(ODataQueryError) {
+        for option in options where option.isLeading == areLeading {
             guard let first = option.name.first, first != "$", first != "@" else {
                 throw .invalidOption("'\(option.name)'", reason: "the name of a custom option isn't empty and begins neither with $ nor @")
             }
@@ -69,7 +72,8 @@ extension QueryPrinter {
             list.begin("")
             list.text.value(option.name)
             list.text.syntax("=")
-            list.text.value(option.value)
+            // As literals have them: what V2 takes as a parameter of a function is read as such an option.
+            list.text.value(option.value, keeping: QueryText.apostrophe)
         }
     }
 
@@ -145,7 +149,7 @@ extension QueryPrinter {
         var rare = options.rare.first ?? RareOptions()
         if case .all = expansion.path.segments.last { rare.levels = nil }
         var isSelective = false
-        if case .items = options.selection { isSelective = true }
+        if case .items(let items) = options.selection { isSelective = !items.isEmpty }
         let misplaced: [(String, Bool)] = [
             ("$select", isSelective), ("$expand", !options.expansions.isEmpty), ("$filter", !isFiltered && options.filter != nil),
             ("$search", !isFiltered && options.search != nil), ("$orderby", !isList && !options.order.isEmpty),

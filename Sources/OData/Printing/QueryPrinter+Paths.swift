@@ -16,8 +16,17 @@ extension QueryPrinter {
             try require(.v4, "$it")
             text.syntax("$it")
         case .this:
-            try require(.v401, "$this")
-            text.syntax("$this")
+            guard case .function? = path.segments.first else {
+                try require(.v401, "$this")
+                text.syntax("$this")
+                break
+            }
+            // 4.0 can't name the instance in nested options: there the function stands alone, as one that isn't bound would.
+            guard version > .v2, !scope.isNested || version >= .v401 else {
+                try writeSegments(path.segments, in: &scope, to: &text)
+                return
+            }
+            try writeInstance(isNested: scope.isNested, to: &text)
         case .these:
             try require(.v4, "$these")
             text.syntax("$these")
@@ -124,7 +133,7 @@ extension QueryPrinter {
         case .filter(let condition):
             try require(.v401, "$filter in paths")
             text.syntax("$filter(")
-            try write(condition, in: &scope, to: &text)
+            try writeWithin(condition, in: &scope, to: &text)
             text.syntax(")")
         case .countWhere(let filter, let search):
             try require(.v401, "$count with options")
@@ -132,7 +141,7 @@ extension QueryPrinter {
             text.syntax("$count(")
             if let filter {
                 text.syntax("$filter=")
-                try write(filter, in: &scope, to: &text)
+                try writeWithin(filter, in: &scope, to: &text)
             }
             if let search {
                 text.syntax(filter == nil ? "$search=" : ";$search=")
@@ -157,6 +166,16 @@ extension QueryPrinter {
         case .property, .cast, .count, .all, .operations, .ref, .value, .unresolved, .key:
             return
         }
+    }
+
+    /// A condition that the elements of a collection within the expression have to meet: `$it` would be another instance there.
+    private func writeWithin(
+        _ condition: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        let isNested = scope.isNested
+        scope.isNested = true
+        try write(condition, in: &scope, to: &text)
+        scope.isNested = isNested
     }
 
     func writeFunctionName(_ name: String, to text: inout QueryText) throws(ODataQueryError) {

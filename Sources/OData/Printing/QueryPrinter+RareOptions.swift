@@ -34,6 +34,7 @@ extension QueryPrinter {
             let misplaced: [(String, Bool)] = [
                 ("$index", options.index != nil), ("$format", options.format != nil), ("$schemaversion", options.schemaVersion != nil),
                 ("$skiptoken", options.skipToken != nil), ("$deltatoken", options.deltaToken != nil), ("$id", options.entityID != nil),
+                ("a header", !options.headers.isEmpty),
             ]
             if let option = misplaced.first(where: \.1) {
                 throw .invalidOption(option.0, reason: "only a request as a whole has it")

@@ -26,9 +26,10 @@ extension QueryPrinter {
 
     private func checkPair(_ query: ODataQuery) throws(ODataQueryError) {
         let isEntity = query.resource.segments.first == .entity
-        guard isEntity != (query.options.entityID == nil) else {
-            throw isEntity
-                ? .invalidOption("$entity", reason: "it needs $id") : .invalidOption("$id", reason: "it belongs to $entity")
+        if isEntity, query.options.entityID == nil { throw .invalidOption("$entity", reason: "it needs $id") }
+        // Behind `$ref` it says which reference is meant (Protocol, section 11.4.6.2).
+        if !isEntity, query.options.entityID != nil, query.resource.segments.last != .ref {
+            throw .invalidOption("$id", reason: "it belongs to $entity, or behind $ref")
         }
     }
 

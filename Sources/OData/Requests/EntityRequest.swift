@@ -1,7 +1,7 @@
 /// A query for one entity: by its key, or a singleton.
 ///
 /// Where `navigate` goes on from it, options of the request as a whole come along (aliases, custom ones, `$format`, `$schemaversion`, bounds in
-/// time). Those that say something about the entities begin anew; one that was given before is an error when printed.
+/// time, header fields). Those that say something about the entities begin anew; one that was given before is an error when printed.
 public struct EntityRequest<Entity: Decodable & Sendable>: QueryBuilding {
     /// Where the entity is.
     public let resource: ResourcePath

@@ -56,24 +56,83 @@ extension QueryBuilding {
     }
 
     private func expanding<Target>(_ path: QueryPath, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>) -> Self {
-        let query = nested(NestedQuery())
-        return changed { $0.expansions.append(Expansion(path: path, options: query.options)) }
+        var options = nested(NestedQuery()).options
+        // References and counts have no properties.
+        if [.ref, .count].contains(path.segments.last), options.selection == .decoded { options.selection = .all }
+        return changed { $0.expansions.append(Expansion(path: path, options: options)) }
     }
 
     // MARK: References, counts and stars
 
     /// With references to the related entities in place of them: `Trips/$ref`.
+    @_disfavoredOverload
     public func expandReferences(
         _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
     ) -> Self {
-        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [.ref]), nested)
+        expanding(relation, .ref, nested)
+    }
+
+    /// With references to those of the related entities that the nested query leaves.
+    public func expandReferences<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .ref, nested)
+    }
+
+    /// The same of a collection that may be missing.
+    public func expandReferences<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .ref, nested)
+    }
+
+    /// The same of a collection that knows whether it was loaded.
+    public func expandReferences<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .ref, nested)
+    }
+
+    /// The same of a relation to at most one entity that knows whether it was loaded.
+    public func expandReferences<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, ToOne<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .ref, nested)
     }
 
     /// With the number of related entities: `Trips/$count`, of those only that a nested filter or search leaves.
+    @_disfavoredOverload
     public func expandCount(
         _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
     ) -> Self {
-        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [.count]), nested)
+        expanding(relation, .count, nested)
+    }
+
+    /// With the number of those of the related entities that the nested filter or search leaves: `Trips/$count($filter=…)`.
+    public func expandCount<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .count, nested)
+    }
+
+    /// The same of a collection that may be missing.
+    public func expandCount<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .count, nested)
+    }
+
+    /// The same of a collection that knows whether it was loaded.
+    public func expandCount<Target: Decodable & Sendable>(
+        _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(relation, .count, nested)
+    }
+
+    private func expanding<Target>(
+        _ relation: PartialKeyPath<Entity>, _ end: QueryPath.Segment, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
+    ) -> Self {
+        expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [end]), nested)
     }
 
     /// With references to what a navigation property by its wire name leads to.

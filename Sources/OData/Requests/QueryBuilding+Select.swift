@@ -29,7 +29,8 @@ extension QueryBuilding {
     }
 
     private func selecting(_ items: [SelectItem]) -> Self {
-        changed { options in
+        guard !items.isEmpty else { return self }
+        return changed { options in
             if case .items(let earlier) = options.selection {
                 options.selection = .items(earlier + items.filter { !earlier.contains($0) })
             } else {

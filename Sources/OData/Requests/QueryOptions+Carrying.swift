@@ -7,6 +7,7 @@ extension QueryOptions {
         format = other.format
         schemaVersion = other.schemaVersion
         temporal = other.temporal
+        headers = other.headers
     }
 
     /// The options that were given and say something about the entities: which, in what order, with what.

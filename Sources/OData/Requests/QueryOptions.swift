@@ -35,11 +35,24 @@ public struct QueryOptions: Sendable, Hashable {
         public var name: String
         /// Its value.
         public var value: String
+        /// Whether it is written before the system query options, as parameters of V2's functions are.
+        var isLeading = false
 
         /// An option from its parts. The name must not begin with `$` or `@`.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+
+        /// Whether names and values are the same, wherever they stand.
+        public static func == (left: Custom, right: Custom) -> Bool {
+            left.name == right.name && left.value == right.value
+        }
+
+        /// Hashes name and value.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(name)
+            hasher.combine(value)
         }
     }
 

@@ -1,3 +1,5 @@
+public import WebServiceClient
+
 /// The query options that few queries have, behind one reference.
 struct RareOptions: Sendable, Hashable {
     var apply: [Transformation] = []
@@ -11,6 +13,7 @@ struct RareOptions: Sendable, Hashable {
     var entityID: String?
     var temporal: [TemporalBound] = []
     var aliases: [ParameterAlias] = []
+    var headers = HTTPFields()
 }
 
 /// How deep a recursive relation is expanded: `$levels`.
@@ -149,6 +152,12 @@ extension QueryOptions {
     public var temporal: [TemporalBound] {
         get { read(\.temporal, []) }
         set { write(\.temporal, newValue) }
+    }
+
+    /// The header fields of the request's own; for a request as a whole only.
+    public var headers: HTTPFields {
+        get { read(\.headers, HTTPFields()) }
+        set { write(\.headers, newValue) }
     }
 
     /// What parameter aliases stand for.

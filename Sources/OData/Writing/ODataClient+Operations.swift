@@ -65,7 +65,7 @@ extension ODataClient {
     /// The same by a query, whose options are sent as well: what the path's aliases stand for, how the result is filtered. Where its URL is
     /// long, ``longQueries`` says what happens.
     public func evaluate<Result: Decodable & Sendable>(_ function: ODataQuery, as type: Result.Type = Result.self) async throws -> Result {
-        let operation = ODataOperation(function.resource)
+        let operation = ODataOperation(function)
         let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(function) }
         return try await response(call(operation, to: target), operation).value
     }

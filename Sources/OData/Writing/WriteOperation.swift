@@ -68,7 +68,7 @@ extension ODataClient {
 
     /// The call of a change.
     func call(_ operation: WriteOperation) throws -> ServiceCall {
-        let name = ODataOperation(operation.query.resource)
+        let name = ODataOperation(operation.query)
         let query = operation.query
         var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
         if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
@@ -83,8 +83,7 @@ extension ODataClient {
         if operation.hasBody, printer.version != .v2 { call = call.header("OData-Version", printer.version.rawValue) }
         if let header = operation.condition.header(printer.version) { call = call.header(header.name, header.value) }
         guard let preference = operation.preference?.rawValue else { return call }
-        // Before the preferences that the client may have for all its calls: of those that are given twice the first one counts (RFC 7240 §2).
-        return call.prepare { $0.headers["Prefer"] = ([preference] + $0.headers[values: "Prefer"]).joined(separator: ", ") }
+        return preferring(call, [preference] + name.preferences)
     }
 
     /// Sends a change of an entity.

@@ -1,8 +1,18 @@
 import Foundation
 
+/// An argument that is a query as a whole, such as OData's, and writes its items itself.
+package protocol QueryArgument: Sendable {
+    /// The query items as they stand behind the `?`, percent-encoded.
+    ///
+    /// - Parameters:
+    ///   - path: the endpoint's path with its arguments, percent-encoded.
+    ///   - serializer: the endpoint's serializer, which knows the version that the service speaks.
+    func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String
+}
+
 // What arguments become beside the path: query items, headers, the body.
 extension RequestBinder {
-    func text(of part: EndpointPlan.Query) throws -> String {
+    func text(of part: EndpointPlan.Query, at path: String) throws -> String {
         switch part {
         case .fixed(let text):
             return text
@@ -13,7 +23,12 @@ extension RequestBinder {
         case .named(let name, let position):
             return try fields(position, in: "the query item \(name)", name: name)
         case .reflected(let position):
-            return try fields(position, in: "the query", name: nil)
+            guard let query = arguments[position] as? any QueryArgument else { return try fields(position, in: "the query", name: nil) }
+            do {
+                return try query.queryItems(at: path, serializer: endpoint.serializer)
+            } catch {
+                throw self.error(position, "the query", String(describing: error))
+            }
         }
     }
 
@@ -28,7 +43,7 @@ extension RequestBinder {
         do {
             return try FieldReflection(arrays: arrays ?? endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
         } catch {
-            throw self.error(position, place, ServiceError.text(of: error))
+            throw self.error(position, place, reason(error, position))
         }
     }
 
@@ -81,6 +96,7 @@ extension RequestBinder {
 
     func bindBody(_ request: inout ServiceRequest) throws {
         guard let position = plan.body, let argument = arguments[position], !ResultKind.isNil(argument) else { return }
+        if argument is any QueryArgument { throw error(position, "the body", Self.misplacedQuery(position)) }
         let body = try BodyEncoder(serializer: endpoint.serializer)
             .body(of: argument, name: plan.names.description(of: position))
         request.body = body

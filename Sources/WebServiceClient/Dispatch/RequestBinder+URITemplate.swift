@@ -16,7 +16,7 @@ extension RequestBinder {
                     if value.hasEmptyText { empty.insert(variable) }
                     return value
                 } catch {
-                    throw self.error(position, "the URI template", ServiceError.text(of: error))
+                    throw self.error(position, "the URI template", reason(error, position))
                 }
             },
             noting: { made.append(($0, $1)) })

@@ -14,7 +14,7 @@ extension RequestBinder {
                 path = String(path[..<question])
             }
         }
-        for part in plan.query { append(try text(of: part), to: &query) }
+        for part in plan.query { append(try text(of: part, at: path), to: &query) }
         let parts = URLParts(root: root.base, path: path, query: query, route: plan.route)
         if let builder = endpoint.settings.urlBuilder { return try builder.url(from: parts) }
         return try endpoint.latestURL?.url(of: parts) ?? parts.standardURL()

@@ -36,7 +36,7 @@ struct RequestBinder {
         var target = url
         if !plan.query.isEmpty {
             var items = ""
-            for part in plan.query { append(try text(of: part), to: &items) }
+            for part in plan.query { append(try text(of: part, at: url.path), to: &items) }
             var text = url.absoluteString.prefix { $0 != "#" }
             while text.last == "?" || text.last == "&" { text.removeLast() }
             let separator = text.contains("?") ? "&" : "?"
@@ -72,8 +72,17 @@ struct RequestBinder {
         do {
             return try ArgumentText.text(of: argument)
         } catch {
-            throw self.error(position, place, ServiceError.text(of: error))
+            throw self.error(position, place, reason(error, position))
         }
+    }
+
+    /// Why an argument can't be where it is to go.
+    func reason(_ error: any Error, _ position: Int) -> String {
+        arguments[position] is any QueryArgument ? Self.misplacedQuery(position) : String(describing: error)
+    }
+
+    static func misplacedQuery(_ position: Int) -> String {
+        "it is a query: let the endpoint say .query(.argument(\(position))), or give the query to the client's own methods, such as fetch(_:)."
     }
 
     /// A template with its arguments put in and passed through `encode`; `nil` when an argument is `nil`.

@@ -8,7 +8,8 @@ extension EndpointDescriptor {
 
     // MARK: Request
 
-    /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries.
+    /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries. An OData query, such as
+    /// a `FetchRequest`, adds its options; its path must be the endpoint's.
     public func query(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.query.append(.reflected(argument)) }
     }

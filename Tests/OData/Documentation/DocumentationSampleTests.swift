@@ -52,6 +52,13 @@ private struct CountrySales: Decodable, Sendable {
         #expect(try text(named)?.hasSuffix("and Ns.Employee/Salary divby 12 gt 5000 and (Ns.Vendor.Special(Age) gt 3)") == true)
     }
 
+    @Test func headersAndPreferences() {
+        let request = FetchRequest<Traveller>()
+            .header("Accept-Language", "de")
+            .preferring("odata.track-changes")
+        #expect(request.options.headers == ["Accept-Language": "de", "Prefer": "odata.track-changes"])
+    }
+
     @Test func relationsAndOtherOptions() throws {
         let relations = FetchRequest<Traveller>()
             .select(\.userName, \.lastName)
