@@ -3,24 +3,42 @@ import WebServiceClient
 
 /// The address behind a link that a service wrote.
 enum NextLink {
-    /// Resolves a link: relative ones against the page's context where that is on the same origin, else against the page's own URL.
+    /// Resolves a link: relative ones against the page's context, which itself is resolved against the page's own URL.
     ///
     /// Nothing is appended and nothing re-encoded: only what can't stand in a URL at all gets percent-encoded.
     static func url(_ link: String, context: String?, page: URL) throws(ODataLinkError) -> URL {
-        let base = base(context: context, page: page)
-        guard !link.isEmpty, let url = URL(string: repaired(link), relativeTo: base)?.absoluteURL, Origin(url) != nil else {
-            throw .malformed(String(link.prefix(200)))
-        }
-        guard url.scheme == "https" || url.scheme == "http" else { throw .malformed(String(link.prefix(200))) }
+        guard let url = resolved(link, against: base(context: context, page: page)), Origin(url) != nil,
+            url.scheme == "https" || url.scheme == "http"
+        else { throw .malformed(String(link.prefix(200))) }
         return url
     }
 
     /// What relative links of a payload begin at (JSON Format, section 4.4).
+    ///
+    /// A context on another host is that of a proxy's inside, and no base for anything; one with the scheme or the port of such an inside says
+    /// the path at least.
     static func base(context: String?, page: URL) -> URL {
-        // A context on another origin is that of a proxy's inside, and no base for anything.
-        guard let context, let url = URL(string: repaired(context), relativeTo: page)?.absoluteURL, Origin(url) == Origin(page)
-        else { return page }
-        return url
+        guard let context, let url = resolved(context, against: page), let origin = Origin(url), let own = Origin(page) else { return page }
+        if origin == own { return url }
+        return origin.host == own.host ? rebased(url, on: own) ?? page : page
+    }
+
+    /// A link as a URL, seen from a base by RFC 3986, section 5; `nil` where it makes none. Only what can't stand in a URL is percent-encoded.
+    ///
+    /// A colon is a scheme's end only behind what is spelled like a scheme: `Items('a:b')` is a path. Blanks around the link don't count.
+    static func resolved(_ link: String, against base: URL?) -> URL? {
+        let link = link.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !link.isEmpty else { return nil }
+        var parts = URLText.Components(repaired(link))
+        if parts.scheme == nil, let base {
+            return URL(string: URLText.resolve(parts.text, against: base.absoluteString))
+        }
+        parts.scheme = parts.scheme?.lowercased()
+        // A relative path whose first segment has a colon is none for Foundation.
+        if parts.scheme == nil, parts.authority == nil, parts.path.prefix(while: { $0 != "/" }).contains(":") {
+            parts.path = "./" + parts.path
+        }
+        return URL(string: parts.text)
     }
 
     /// The link with what can't stand in a URL encoded. Where there is anything such, Foundation would encode the escapes of the rest once

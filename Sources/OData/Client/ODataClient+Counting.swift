@@ -14,8 +14,7 @@ extension ODataClient {
         let operation = ODataOperation(counted.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try counted.relativeURL(using: printer) }
         if longQueries.isExceeded(by: target, version: printer.version) { return try await countByPage(request) }
-        let call = call(operation, to: target).header(.accept, "text/plain, */*;q=0.1")
-        let response = try await call.response(String.self)
+        let response: ServiceResponse<String> = try await self.response(call(operation, to: target, for: String.self), operation)
         // Some services begin with a byte order mark.
         let text = response.value.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
         guard let count = Int64(text), count >= 0 else {

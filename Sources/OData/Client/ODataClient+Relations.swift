@@ -29,28 +29,36 @@ extension ODataClient {
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }
 
-    /// The page that came along with the relation's entity, where that is asked for; relative links begin at the service's root.
+    /// The page that came along with the relation's entity, where that is asked for.
     private func given<Entity>(
         _ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation
     ) throws -> ODataPages<Entity>.Fetched? {
         guard case .first = step, let elements = relation.elements else { return nil }
-        let page = ODataPage(entities: elements, count: relation.count, nextLink: relation.nextLink, context: relation.context)
-        return (page, try call(operation, to: "").url())
+        return (ODataPage(entities: elements, count: relation.count, nextLink: relation.nextLink), try base(of: relation, operation))
     }
 
     /// The call for a page of a relation.
     private func call<Entity>(_ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation) throws -> ServiceCall {
         switch step {
         case .first:
-            let base = try call(operation, to: "").url()
             return paged(
-                try following(relation.nextLink ?? relation.navigationLink, context: relation.context, operation, from: base), operation)
+                try following(relation.nextLink ?? relation.navigationLink, operation, from: try base(of: relation, operation)), operation)
         case .link(let url, let isForeign):
             return paged(call(operation, link: url, isForeign: isForeign), operation)
         }
     }
 
+    /// What the links of a relation begin at. One that this client didn't read is taken to come from the service's root.
+    private func base<Entity>(of relation: ToMany<Entity>, _ operation: ODataOperation) throws -> URL {
+        let root = try rootURL(operation)
+        return relation.linkBase.url(page: root) ?? root
+    }
+
     /// The entity that a relation leads to, fetched by its link where it wasn't expanded; `nil` where there is none.
+    ///
+    /// That there is none the service says by 204 (Protocol 4.01, section 11.2.7), or by null. A 404 (Not Found) says the same in version 2, unless
+    /// it comes with a page of HTML. In version 4 it is an error: what the link names isn't there, be it that the entity which had the relation was
+    /// deleted, or that the link is wrong.
     ///
     /// - Throws: `ServiceError`, whose cause is ``ODataLinkError/notLoaded`` where it wasn't expanded and has no link; `CancellationError` when
     ///   the task was cancelled.
@@ -60,16 +68,15 @@ extension ODataClient {
         case .value(let entity): return entity
         case .notLoaded(let link):
             let operation = ODataOperation(route: "relation")
-            let base = try call(operation, to: "").url()
-            let next = try following(link, context: nil, operation, from: base)
-            return try await ifPresent { try await self.response(next, operation).value }
+            let next = try following(link, operation, from: try rootURL(operation))
+            return try await ifPresent(unlessMissing: printer.version == .v2) { try await self.response(next, operation).value }
         }
     }
 
-    private func following(_ link: String?, context: String?, _ operation: ODataOperation, from base: URL) throws -> ServiceCall {
+    private func following(_ link: String?, _ operation: ODataOperation, from base: URL) throws -> ServiceCall {
         do throws(ODataLinkError) {
             guard let link else { throw .notLoaded }
-            let named = try NextLink.url(link, context: context, page: base)
+            let named = try NextLink.url(link, context: nil, page: base)
             let (url, isForeign) = try NextLink.route(named, service: serviceOrigin ?? Origin(base), policy: foreignLinks)
             return call(operation, link: url, isForeign: isForeign)
         } catch {

@@ -21,6 +21,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
         var metadataLevel = MetadataLevel.minimal
         var asksForIEEE754Compatible = false
+        var v2Bindings = V2BindingSpelling.deferred
         var maxPageSize: Int?
         var prefetchesPages = false
         var streamsPages = true
@@ -78,6 +79,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.asksForIEEE754Compatible = newValue } }
     }
 
+    /// How changes in version 2 write existing entities that an entity is related to. Default: as deferred links, which Olingo takes; a service that
+    /// ignores these wants ``V2BindingSpelling/metadata``.
+    public var v2Bindings: V2BindingSpelling {
+        get { settings.withLock { $0.v2Bindings } }
+        set { settings.withLock { $0.v2Bindings = newValue } }
+    }
+
     /// How many entities a page shall have at most (`maxpagesize`: Protocol 4.01, section 8.2.8.4); the service may send fewer or more.
     /// Version 2 has no such preference. `nil`, the default, leaves it to the service, as any number below 1 does.
     public var maxPageSize: Int? {
@@ -124,22 +132,27 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         ODataEntities(pages: pages(matching: request))
     }
 
-    /// One entity.
+    /// One entity, or another resource with one value: a property, a singleton, a function's result.
+    ///
+    /// A `String` or a `Data` is read as a value inside the JSON, as other types are: of `Edm.String`, and of `Edm.Binary` in base64 or base64url. Of
+    /// paths that end with `/$value`, `/$count` or `/$metadata` they are the whole body, and a `Data` also where the answer isn't JSON, as with stream
+    /// properties. An optional is `nil` where the service says null.
     ///
     /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
     public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
         let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        return try await response(call(operation, to: target), operation).value
+        return try await response(call(operation, to: target, for: Entity.self), operation).value
     }
 
-    /// One entity, or `nil` where there is none: the service says 404 (Not Found), or 204 (No Content) for a relation to nothing.
+    /// One entity, or `nil` where there is none: the service says 404 (Not Found), or for a relation to nothing or a null property 204 (No
+    /// Content) or a null in JSON, such as `{"value":null}`, `{"@odata.null":true}` or V2's `{"d":null}`.
     ///
     /// A 404 with a page of HTML is an error still: it comes from something before the service, or the service root is wrong.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func fetchIfPresent<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity? {
-        try await ifPresent { try await self.fetch(request) }
+        try await ifPresent(unlessMissing: true) { try await self.fetch(request) }
     }
 
     /// One entity with what the service says about it; an entity tag that only the response's head has is among it.
@@ -191,7 +204,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         guard let link = page.nextLink else { return nil }
         let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        let base = LongQueryPolicy.base(of: try call(operation, to: target).url())
+        // After redirects, if it is known.
+        let base = try page.linkBase.root?.page ?? LongQueryPolicy.base(of: call(operation, to: target).url())
         let next: ServiceCall
         do throws(ODataLinkError) {
             let named = try NextLink.url(link, context: page.context, page: base)

@@ -4,8 +4,7 @@ import WebServiceClient
 struct PageSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
-    let types: TypeRegistry
-    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    let decoder: ODataDecoder
     /// Looks at what came behind the page.
     let checkEnd: @Sendable () throws -> Void
 

@@ -16,12 +16,12 @@ final class PageStream<Entity: Decodable & Sendable> {
 
     init(_ source: PageSource) {
         self.source = source
-        reader = PageReader(types: source.types, userInfo: source.userInfo, bound: source.errors.bodyLimit)
+        reader = PageReader(source.decoder, bound: source.errors.bodyLimit)
         chunks = source.response.value.makeAsyncIterator()
     }
 
     /// Where the page came from, which relative links begin at.
-    var url: URL { LongQueryPolicy.base(of: source.response.url) }
+    var url: URL { source.decoder.url ?? source.response.url }
 
     /// The next entity; `nil` behind the last one, when all of the page has come.
     func next() async throws -> Entity? {

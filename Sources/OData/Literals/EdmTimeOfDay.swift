@@ -2,7 +2,7 @@
 ///
 /// It is decoded from and encoded as text such as `07:59:59.999`; seconds may be missing in what is read.
 public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
-    /// The hour, 0 to 23.
+    /// The hour, 0 to 23; 24 only of ``endOfDay``.
     public let hour: Int
     /// The minute, 0 to 59.
     public let minute: Int
@@ -19,6 +19,13 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
         self.minute = minute
         self.second = second
         self.picosecond = picosecond
+    }
+
+    /// The end of a day, 24:00:00. `Edm.TimeOfDay` and so version 4 have no such value; services of version 2 send it, `PT24H00M00S`.
+    public static let endOfDay = EdmTimeOfDay(endOf: ())
+
+    private init(endOf day: Void) {
+        (hour, minute, second, picosecond) = (24, 0, 0, 0)
     }
 
     /// Reads `07:59`, `07:59:59` or `07:59:59.999`.

@@ -42,7 +42,11 @@ struct LiteralWriter: Sendable {
             }
             text.value(value.description)
         case .date(let value): text.value(value.description)
-        case .timeOfDay(let value): text.value(value.description)
+        case .timeOfDay(let value):
+            guard value != .endOfDay else {
+                throw .unsupportedLiteral("'\(value)'", reason: "a day's last time is before 24:00 in version 4")
+            }
+            text.value(value.description)
         case .duration(let value): prefixed("duration", Self.duration(value), to: &text)
         case .binary(let value): prefixed("binary", Self.base64URL(value), to: &text)
         case .enumeration(let type, let member): try enumeration(type, member, to: &text)
@@ -87,7 +91,7 @@ struct LiteralWriter: Sendable {
         case .date(let value):
             prefixed("datetime", value.description + "T00:00:00", to: &text)
         case .timeOfDay(let value):
-            prefixed("time", Self.duration(value.duration), to: &text)
+            prefixed("time", value.v2Text, to: &text)
         case .duration(let value):
             prefixed("time", Self.duration(value), to: &text)
         case .binary(let value):

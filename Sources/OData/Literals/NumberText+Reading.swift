@@ -65,6 +65,24 @@ extension NumberText {
             secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
     }
 
+    /// The same as services write it: with years and months where these are zero (`P0Y0M0DT13H20M11S`), which XML Schema's durations may have.
+    static func duration(payload text: String) -> Duration? {
+        if let duration = duration(text) { return duration }
+        let begin = text.utf8.prefix(2)
+        guard let mark = begin.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "p") }) else { return nil }
+        let start = text.utf8.index(after: mark)
+        let time = text.utf8[start...].firstIndex { $0 | 0x20 == UInt8(ascii: "t") } ?? text.endIndex
+        var days = text[start..<time]
+        for unit in [UInt8(ascii: "y"), UInt8(ascii: "m")] {
+            let zeros = days.utf8.prefix { $0 == 0x30 }
+            guard !zeros.isEmpty, zeros.endIndex < days.endIndex, days.utf8[zeros.endIndex] | 0x20 == unit else { continue }
+            days = days[days.utf8.index(after: zeros.endIndex)...]
+        }
+        guard days.startIndex > start else { return nil }
+        let isEmpty = days.isEmpty && time == text.endIndex
+        return duration(String(text[..<start]) + (isEmpty ? "0D" : String(days)) + String(text[time...]))
+    }
+
     /// Base64 in the alphabet for URLs, the usual one tolerated, with or without padding.
     static func base64URL(_ text: String) -> Data? {
         var standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")

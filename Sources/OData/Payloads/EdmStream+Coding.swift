@@ -10,6 +10,7 @@ extension EdmStream: Decodable {
         } else {
             self.init(payload.control)
         }
+        linkBase = payload.linkBase
     }
 }
 

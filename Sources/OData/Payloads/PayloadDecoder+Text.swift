@@ -25,6 +25,25 @@ extension PayloadDecoder {
 }
 
 extension JSONNode {
+    /// The context URLs that the objects around the value say, from the outside in, and its own.
+    func contexts(withOwn: Bool) -> [String] {
+        var contexts: [String] = []
+        var node = withOwn ? self : container
+        while let object = node {
+            if let context = object.context { contexts.append(context) }
+            node = object.container
+        }
+        return contexts.reversed()
+    }
+
+    /// The context URL that the value says, if it is an object with one.
+    var context: String? {
+        for name in PageShape.contextNames {
+            if case .string(let text)? = member(name)?.content { return text }
+        }
+        return nil
+    }
+
     /// What is said about the property beside it, where it is one.
     var controlNeighbours: [(name: String, value: JSONNode)] {
         neighbours(behind: UInt8(ascii: "@"), suffixes: ControlInformation.propertySuffixes)

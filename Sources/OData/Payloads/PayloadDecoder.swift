@@ -10,6 +10,8 @@ struct PayloadDecoder: Decoder {
     var name: String?
     /// Whether the property is there at all.
     var isPresent = true
+    /// The context URLs of the objects around the value, without the payload's own and, where a text is read, those of its outer objects.
+    var contexts: [String] = []
     let settings: PayloadSettings
     /// Learns which properties of the value are asked for.
     var recorder: NameRecorder?
@@ -39,13 +41,36 @@ struct PayloadDecoder: Decoder {
     }
 
     func child(_ value: ODataValue, _ key: any CodingKey) -> PayloadDecoder {
-        PayloadDecoder(value, at: .key(key, in: place), settings: settings)
+        var child = PayloadDecoder(value, at: .key(key, in: place), settings: settings)
+        child.contexts = contexts
+        return child
+    }
+
+    /// What relative links begin at that stand beside the value: a relation's, a stream's.
+    var linkBase: LinkBase { LinkBase(root: settings.context, inner: place.contexts + contexts) }
+
+    /// The decoder for what is inside of an object, whose own context counts there. The payload's own is the settings' already.
+    func entering(_ object: DynamicEntity) -> PayloadDecoder {
+        if case .top = place { return self }
+        guard let context = PageShape.context(of: object) else { return self }
+        var inside = self
+        inside.contexts.append(context)
+        return inside
+    }
+
+    /// What the relative links begin at that an object says of itself.
+    static func linkBase(inside decoder: any Decoder) -> LinkBase {
+        if let payload = decoder as? PayloadDecoder {
+            return payload.value.object.map { payload.entering($0).linkBase } ?? payload.linkBase
+        }
+        guard let node = JSONNode(decoder), let dialect = node.dialect as? PayloadDialect else { return LinkBase() }
+        return LinkBase(root: dialect.settings.context, inner: node.contexts(withOwn: true))
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let object) = value else { throw mismatch([String: ODataValue].self, "an object") }
         if PayloadDecoder.deferredLink(object) != nil { throw notLoaded() }
-        return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: self, object: object))
+        return KeyedDecodingContainer(PayloadKeyedContainer<Key>(decoder: entering(object), object: object))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

@@ -50,7 +50,9 @@ struct PayloadDialect: JSONDialect {
             guard member == name || member.utf8.starts(with: (name + "@").utf8) else { return }
             members[member] = try ODataValue(value)
         }
-        let payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
+        var payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
+        // The place knows the contexts around the object.
+        if let context = object.context { payload.contexts = [context] }
         return PayloadKeyedContainer<JSONKey>(decoder: payload, object: members).optional(key)
     }
 }

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// Where in a payload a value is.
 indirect enum PayloadPlace {
     case top
@@ -14,5 +16,13 @@ indirect enum PayloadPlace {
         }
         if case .within(let decoder) = place { return decoder.codingPath + path.reversed() }
         return path.reversed()
+    }
+
+    /// The contexts of the objects around the place where a reader of the text stands.
+    var contexts: [String] {
+        var place = self
+        while case .key(_, let outer) = place { place = outer }
+        if case .within(let decoder) = place { return JSONNode(decoder)?.contexts(withOwn: false) ?? [] }
+        return []
     }
 }

@@ -95,9 +95,11 @@ extension Decimal: PayloadReadable {
 
 extension Date: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> Date {
-        // V2's Edm.DateTime has no offset, and is taken to be in UTC; a V4 service that leaves the offset out has it wrong.
+        // The Edm.DateTime of versions 2 and 3 has no offset, and is taken to be in UTC; a V4 service that leaves the offset out has it wrong.
         try payload.value(like: "a DateTimeOffset such as 2012-12-03T07:16:23Z") { text in
-            text.hasPrefix("/") ? V2DateText.value(text)?.instant : EdmDateTimeOffset(text).flatMap { $0.offset == nil ? nil : $0.instant }
+            if text.hasPrefix("/") { return V2DateText.value(text)?.instant }
+            guard let value = EdmDateTimeOffset(text), value.offset != nil || payload.settings.context.isBeforeVersion4 else { return nil }
+            return value.instant
         }
     }
 }
@@ -113,12 +115,12 @@ extension UUID: PayloadReadable {
 }
 
 extension URL: PayloadReadable {
-    static func read(_ payload: PayloadDecoder) throws -> URL { try payload.value(like: "a URL") { URL(string: $0) } }
+    static func read(_ payload: PayloadDecoder) throws -> URL { try payload.value(like: "a URL") { NextLink.resolved($0, against: nil) } }
 }
 
 extension Duration: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> Duration {
-        try payload.value(like: "a duration such as P1DT2H3M4.5S") { NumberText.duration($0) }
+        try payload.value(like: "a duration such as P1DT2H3M4.5S") { NumberText.duration(payload: $0) }
     }
 }
 

@@ -9,10 +9,12 @@ final class PayloadSettings: Sendable {
     /// Whether what is decoded is thrown away: it only shows what a type asks for.
     let isTrial: Bool
 
-    init(types: TypeRegistry = TypeRegistry(), context: String? = nil, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    init(
+        types: TypeRegistry = TypeRegistry(), context: ContextURL = ContextURL(nil), userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) {
         self.types = types
         given = userInfo
-        self.context = ContextURL(context)
+        self.context = context
         isTrial = false
     }
 

@@ -144,8 +144,12 @@ extension EdmDate: PayloadWritable {
 }
 
 extension EdmTimeOfDay: PayloadWritable {
-    func payload(_ format: PayloadFormat) -> ODataValue {
-        .string(format.version == .v2 ? LiteralWriter.duration(duration) : description)
+    func payload(_ format: PayloadFormat) throws -> ODataValue {
+        if format.version == .v2 { return .string(v2Text) }
+        guard self != .endOfDay else {
+            throw PayloadRefusal(description: "'\(self)' is no time of day in version 4, which ends before 24:00.")
+        }
+        return .string(description)
     }
 }
 

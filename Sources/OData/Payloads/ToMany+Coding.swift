@@ -29,7 +29,7 @@ extension ToMany: Decodable where Entity: Decodable {
             nextLink = payload.control["nextLink"]?.string
             navigationLink = link
         }
-        origin = payload.settings.context
+        linkBase = payload.linkBase
     }
 }
 

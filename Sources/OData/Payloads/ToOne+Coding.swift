@@ -1,13 +1,15 @@
+import Foundation
+
 extension ToOne: Decodable where Entity: Decodable {
     /// Reads the entity, null, V2's link in place of it, or the link beside it.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             if let link = payload.deferredLink {
-                self = .notLoaded(link: link.isEmpty ? nil : link)
+                self = .notLoaded(link: link.isEmpty ? nil : payload.absolute(link))
                 return
             }
             guard payload.isPresent else {
-                self = .notLoaded(link: payload.control["navigationLink"]?.string)
+                self = .notLoaded(link: (payload.control["navigationLink"]?.string).map { payload.absolute($0) })
                 return
             }
             self = payload.value.isNull ? .null : .value(try payload.decode(Entity.self))
@@ -15,6 +17,15 @@ extension ToOne: Decodable where Entity: Decodable {
         }
         let isNull = try decoder.singleValueContainer().decodeNil()
         self = isNull ? .null : .value(try Entity(from: decoder))
+    }
+}
+
+extension PayloadDecoder {
+    /// A link that stands by itself: absolute, where it is known by now what it begins at. A context may still come behind the entities of a page.
+    fileprivate func absolute(_ link: String) -> String {
+        let context = settings.context
+        guard context.page != nil, context.text != nil || context.isBeforeVersion4 || !context.mayCome else { return link }
+        return linkBase.url(of: link)?.absoluteString ?? link
     }
 }
 

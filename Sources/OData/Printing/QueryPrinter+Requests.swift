@@ -5,7 +5,8 @@ extension QueryPrinter {
     ///
     /// - Throws: ``ODataQueryError`` where a part can't be said, or an alias in the path has no value: a service would take it for null.
     func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
-        let query = version == .v2 ? query : query.aliasingArguments(by: self)
+        let asked = query.withoutUselessSelection(version)
+        let query = version == .v2 ? asked : asked.aliasingArguments(by: self)
         if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
             throw .invalidOption("@\(name)", reason: "the path has it, and it has no value; give it one by alias(_:_:)")
         }
@@ -14,6 +15,24 @@ extension QueryPrinter {
 }
 
 extension ODataQuery {
+    /// The query without a selection that nobody asked for where services refuse it: of a raw value, a count or references, and in version 2 of
+    /// what a function gives.
+    fileprivate func withoutUselessSelection(_ version: ODataVersion) -> ODataQuery {
+        guard options.selection == .decoded else { return self }
+        let isUseless =
+            switch resource.segments.last {
+            case .value, .count, .ref, .metadata, .batch: true
+            case .raw(let text):
+                ["$value", "$count", "$ref", "$metadata", "$batch"].contains(text.split(separator: "/").last ?? "")
+            default: false
+            }
+        let isOfFunction = version == .v2 && resource.segments.contains { if case .function = $0 { true } else { false } }
+        guard isUseless || isOfFunction else { return self }
+        var copy = self
+        copy.options.selection = .all
+        return copy
+    }
+
     /// Values with a structure, and whatever else isn't a literal, stand in the query: `Best(of=@arg)?@arg=[…]` (URL Conventions, section 4.5.1).
     fileprivate func aliasingArguments(by printer: QueryPrinter) -> ODataQuery {
         guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }

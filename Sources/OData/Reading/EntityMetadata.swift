@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What a service says about one entity beside its properties (JSON Format, section 4.6; V2's `__metadata`).
 public struct EntityMetadata: Sendable, Hashable {
     /// An action or a function that the service offers for the entity.
@@ -39,6 +41,14 @@ public struct EntityMetadata: Sendable, Hashable {
     /// Control information that this library has no name for, as it is.
     public var others = DynamicEntity()
 
+    /// What relative links begin at.
+    var linkBase = LinkBase()
+
+    /// The URL behind a link of the entity, such as ``editLink``, ``readLink``, ``id``, one of ``navigationLinks``, an operation's target or a link
+    /// of its ``media``: relative ones begin at the entity's context or the nearest one around it, and that at the URL of the payload (JSON Format
+    /// 4.01, section 4.4). `nil` where the link is none or no URL, or where it begins isn't known.
+    public func url(of link: String?) -> URL? { linkBase.url(of: link) }
+
     /// Metadata that says nothing.
     public init() {}
 }
@@ -46,15 +56,21 @@ public struct EntityMetadata: Sendable, Hashable {
 extension EntityMetadata: Decodable {
     /// Reads what an entity's payload says.
     public init(from decoder: any Decoder) throws {
-        self.init(try DynamicEntity(from: decoder))
+        self.init(try DynamicEntity(from: decoder), linkBase: PayloadDecoder.linkBase(inside: decoder))
     }
 
     /// What an entity's payload says.
     public init(_ entity: DynamicEntity) {
+        self.init(entity, linkBase: LinkBase())
+    }
+
+    init(_ entity: DynamicEntity, linkBase: LinkBase) {
+        self.linkBase = linkBase
         for property in entity.properties { read(property.name, property.value) }
         let stream = EdmStream(ControlInformation(entity: entity))
         if !stream.isEmpty { media = stream }
         if let object = entity["__metadata"]?.object { readV2(object) }
+        media?.linkBase = linkBase
     }
 
     private mutating func read(_ name: String, _ value: ODataValue) {

@@ -16,6 +16,10 @@ public struct ODataDecoder: Sendable {
     public var types: TypeRegistry
     /// What the types' own decoding finds in `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable]
+    /// Where the payloads come from, which relative links begin at.
+    var url: URL?
+    /// The version that was asked for; payloads may be of another. Version 2 has points in time without an offset.
+    var version: ODataVersion?
 
     /// A decoder.
     public init(types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
@@ -58,14 +62,38 @@ public struct ODataDecoder: Sendable {
 
     private func decode<Value: Decodable>(_ type: Value.Type, root: ODataValue, at path: [String]) throws -> Value {
         if let error = PayloadRoot.error(in: root), type != ODataErrorBody.self, type != ODataValue.self { throw error }
-        let settings = PayloadSettings(types: types, context: PageShape.context(of: root), userInfo: userInfo)
+        let context = ContextURL(
+            PageShape.context(of: root), page: url, isBeforeVersion4: version == .v2 || PageShape.isBeforeVersion4(root))
+        let settings = PayloadSettings(types: types, context: context, userInfo: userInfo)
         var payload = PayloadDecoder(root, settings: settings)
         guard path.isEmpty else {
             for name in path { payload = try payload.descending(to: name) }
             return try payload.decode(type)
         }
-        if !(type is any PayloadEnvelope.Type) { payload = PayloadRoot.inside(payload, for: type) }
-        return try payload.decode(type)
+        if type is any PayloadEnvelope.Type { return try payload.decode(type) }
+        payload = PayloadRoot.inside(payload, for: type)
+        do {
+            return try payload.decode(type)
+        } catch  where payload.value.isNull {
+            throw NullResult.error(type, payload)
+        }
+    }
+}
+
+/// Why a result isn't there: the service says that it is null.
+struct NullResult: Error {
+    static func error(_ type: any Any.Type, _ payload: PayloadDecoder) -> DecodingError {
+        .valueNotFound(
+            type,
+            .init(
+                codingPath: payload.codingPath, debugDescription: "The service says that the result is null.", underlyingError: NullResult()
+            ))
+    }
+
+    /// Whether an error says so.
+    static func isCause(of error: any Error) -> Bool {
+        guard case .valueNotFound(_, let context) = error as? DecodingError else { return false }
+        return context.underlyingError is NullResult
     }
 }
 

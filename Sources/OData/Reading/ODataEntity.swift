@@ -36,7 +36,7 @@ extension ODataEntity: Decodable where Entity: Decodable {
     public init(from decoder: any Decoder) throws {
         let all = try DynamicEntity(from: decoder)
         value = try decoder.singleValueContainer().decode(Entity.self)
-        metadata = EntityMetadata(all)
+        metadata = EntityMetadata(all, linkBase: PayloadDecoder.linkBase(inside: decoder))
         undeclared = all.undeclared(by: Entity.self, decoder)
     }
 }

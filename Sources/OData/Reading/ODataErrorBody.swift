@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a service says of an error (JSON Format, section 21.1), in the shape of version 4, or of 2 and 3.
+/// What a service says of an error (JSON Format, section 21.1), in the shape of version 4, or of 2 and 3, in JSON or in XML.
 public struct ODataErrorBody: Error, Sendable, Hashable {
     /// A further error, or another view of the same.
     public struct Detail: Sendable, Hashable {
@@ -31,8 +31,12 @@ public struct ODataErrorBody: Error, Sendable, Hashable {
 }
 
 extension ODataErrorBody {
-    /// Reads a response's body; `nil` where it isn't an OData error in JSON, as with the HTML of a proxy.
+    /// Reads a response's body; `nil` where it isn't an OData error in JSON or XML, as with the HTML of a proxy.
     public init?(_ body: Data) {
+        if let error = XMLErrorReader.error(in: body) {
+            self.init(error)
+            return
+        }
         guard let object = try? PayloadScanner.value(of: body).object else { return nil }
         self.init(in: object)
     }

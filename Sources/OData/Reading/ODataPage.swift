@@ -1,3 +1,4 @@
+public import Foundation
 import WebServiceClient
 
 /// One page of a collection as the service sent it (JSON Format, section 4.5).
@@ -18,6 +19,15 @@ public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
     public var operations: [EntityMetadata.Operation] = []
     /// Control information that this library has no name for, as it is, and whatever else stands beside the entities.
     public var others = DynamicEntity()
+
+    /// What relative links begin at, but for ``context``, which can be set.
+    var linkBase = LinkBase()
+
+    /// The URL behind one of the links, ``nextLink`` or ``deltaLink``, or an operation's target: relative ones begin at ``context``, and that at the
+    /// URL of the page (JSON Format 4.01, section 4.4). `nil` where the link is none or no URL, or where it begins isn't known.
+    public func url(of link: String?) -> URL? {
+        LinkBase(root: ContextURL(context, page: linkBase.root?.page)).url(of: link)
+    }
 
     /// A page.
     public init(
@@ -68,6 +78,7 @@ extension ODataPage: Decodable {
         let place = name.isEmpty ? payload : payload.child(.null, JSONKey(name))
         entities = try values.enumerated().map { try place.child($1, JSONKey(index: $0)).decode(Entity.self) }
         try read(object, payload)
+        linkBase = root.linkBase
     }
 
     /// What stands beside the entities.

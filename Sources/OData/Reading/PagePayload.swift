@@ -11,7 +11,7 @@ extension ODataPage: PagePayload {
     }
 
     fileprivate static func read(_ data: Data, by decoder: ODataDecoder, inPiecesOf size: Int) throws -> ODataPage {
-        let reader = PageReader<Entity>(types: decoder.types, userInfo: decoder.userInfo, bound: data.count)
+        let reader = PageReader<Entity>(decoder, bound: data.count)
         var entities: [Entity] = []
         var rest = data
         while true {

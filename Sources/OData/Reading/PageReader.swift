@@ -16,15 +16,23 @@ final class PageReader<Entity: Decodable & Sendable> {
     /// What the payload begins and ends with.
     private(set) var margins = PayloadMargins()
 
-    /// - Parameter bound: the bytes of the largest entity.
-    init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
-        decoder = ODataDecoder(types: types, userInfo: userInfo)
-        settings = PayloadSettings(types: types, userInfo: userInfo)
+    /// - Parameters:
+    ///   - decoder: what decodes the entities.
+    ///   - bound: the bytes of the largest entity.
+    init(_ decoder: ODataDecoder, bound: Int) {
+        self.decoder = decoder
+        let context = ContextURL(nil, page: decoder.url, isBeforeVersion4: decoder.version == .v2, mayCome: true)
+        settings = PayloadSettings(types: decoder.types, context: context, userInfo: decoder.userInfo)
         var reader = JSONReader()
-        reader.userInfo = userInfo
+        reader.userInfo = decoder.userInfo
         reader.dialect = PayloadDialect(settings: settings)
         let bounds = JSONStreamBounds(element: bound, surroundings: bound)
         parser = JSONElementParser(reader, anyOf: PageShape.paths, bounds: bounds)
+    }
+
+    /// - Parameter bound: the bytes of the largest entity.
+    convenience init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
+        self.init(ODataDecoder(types: types, userInfo: userInfo), bound: bound)
     }
 
     /// The largest piece to give at once.
@@ -78,7 +86,10 @@ final class PageReader<Entity: Decodable & Sendable> {
     /// Most services say the context before the entities, whose relations may need it.
     private func readContext() {
         hasContext = true
-        settings.context.text = (try? PayloadScanner.value(of: parser.knownSurroundings())).flatMap { PageShape.context(of: $0) }
+        if parser.path?.first == "d" { settings.context.isBeforeVersion4 = true }
+        guard let known = try? PayloadScanner.value(of: parser.knownSurroundings()) else { return }
+        settings.context.text = PageShape.context(of: known)
+        if PageShape.isBeforeVersion4(known) { settings.context.isBeforeVersion4 = true }
     }
 
     /// The page without its entities, at its end.

@@ -16,7 +16,20 @@ enum PageShape {
     }
 
     /// The context that a payload says.
-    static func context(of root: ODataValue) -> String? {
-        root.object.flatMap { ControlInformation(entity: $0)["context"] ?? $0["odata.metadata"] }?.string
+    static func context(of root: ODataValue) -> String? { root.object.flatMap { context(of: $0) } }
+
+    /// The context that an object says.
+    static func context(of object: DynamicEntity) -> String? {
+        for name in contextNames { if let context = object[name]?.string { return context } }
+        return nil
+    }
+
+    /// What contexts are called, in version 3 last.
+    static let contextNames = ["@odata.context", "@context", "odata.metadata"]
+
+    /// Whether a payload is in the shape of version 2 or of 3.
+    static func isBeforeVersion4(_ root: ODataValue) -> Bool {
+        guard let object = root.object else { return false }
+        return object["odata.metadata"] != nil || object.properties.count == 1 && object["d"] != nil
     }
 }

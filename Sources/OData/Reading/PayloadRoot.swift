@@ -11,29 +11,64 @@ enum PayloadRoot {
         return others.allSatisfy { $0.name == "value" && $0.value.array != nil } ? error : nil
     }
 
-    /// The value inside V2's `d`, and inside the `value` or the one property that primitive values come in; in V2, complex values and
-    /// entities that a function gives, too.
+    /// The value inside V2's `d`, and inside the `value` or the one property that primitive values come in; in V2, complex values,
+    /// entities and collections that a function gives, too. What says that there is no value is null.
     static func inside(_ payload: PayloadDecoder, for type: any Any.Type) -> PayloadDecoder {
         var payload = payload
         var isVersion2 = false
+        let wrapped = unwrapped(type)
+        let isPrimitive = isPrimitive(wrapped)
+        if let object = payload.value.object, isNull(object) { return payload.child(.null, JSONKey("@odata.null")) }
         if let object = payload.value.object, object.properties.count == 1, let data = object["d"],
-            data.object ?? nil != nil || data.array != nil
+            data.object != nil || data.array != nil || data.isNull && (isPrimitive || !decodes("d", of: payload, by: wrapped))
         {
             payload = payload.child(data, JSONKey("d"))
             isVersion2 = true
         }
         guard let object = payload.value.object else { return payload }
-        let wrapped = (type as? any OptionalPayload.Type)?.wrappedType ?? type
-        if isPrimitive(wrapped) {
-            let named = object.properties.filter { ControlInformation.name($0.name) == nil && $0.name != "__metadata" }
+        let named = object.properties.filter {
+            !$0.name.contains("@") && ControlInformation.name($0.name) == nil && $0.name != "__metadata"
+        }
+        if isPrimitive {
             if let value = object["value"] { return payload.child(value, JSONKey("value")) }
             return named.count == 1 ? payload.child(named[0].value, JSONKey(named[0].name)) : payload
         }
-        guard isVersion2, object.properties.count == 1, let only = object.properties.first,
-            !["__metadata", "results", "__deferred"].contains(only.name), ControlInformation.name(only.name) == nil
-        else { return payload }
-        let isResult = only.value.object.map { PayloadDecoder.deferredLink($0) == nil } ?? (only.value.isNull && wrapped != type)
+        guard named.count == 1, let only = named.first else { return payload }
+        if only.value.isNull, only.name == "value" || isVersion2 && only.name == "results" {
+            return standsForResult(nullIn: payload, only.name, for: type) ? payload.child(.null, JSONKey(only.name)) : payload
+        }
+        guard isVersion2, object.properties.count == 1, !["results", "__deferred"].contains(only.name) else { return payload }
+        let isResult =
+            switch only.value {
+            case .object(let object): PayloadDecoder.deferredLink(object) == nil
+            case .array: wrapped is any Sequence.Type
+            default: only.value.isNull
+            }
         return isResult && !decodes(only.name, of: payload, by: wrapped) ? payload.child(only.value, JSONKey(only.name)) : payload
+    }
+
+    /// What stands in place of a value that is null (OData 3.0 JSON, and Microsoft's services in version 4): `{"@odata.null":true}`, in
+    /// whatever version's spelling, or the context alone.
+    private static func isNull(_ object: DynamicEntity) -> Bool {
+        guard object.properties.count <= 8, object.properties.allSatisfy({ ControlInformation.name($0.name) != nil }) else { return false }
+        if let mark = ControlInformation(entity: object)["null"] { return mark == .boolean(true) || mark.string == "true" }
+        return PageShape.context(of: object)?.hasSuffix("#Edm.Null") ?? false
+    }
+
+    /// Whether a member that is null stands for the result and isn't a property of it.
+    private static func standsForResult(nullIn payload: PayloadDecoder, _ name: String, for type: any Any.Type) -> Bool {
+        let wrapped = unwrapped(type)
+        guard decodes(name, of: payload, by: wrapped) else { return true }
+        // What holds any property may be an entity with this one; the context tells.
+        let isOfAnything = wrapped == DynamicEntity.self || wrapped == ODataEntity<DynamicEntity>.self
+        return isOfAnything && wrapped != type && !(PageShape.context(of: payload.value)?.hasSuffix("$entity") ?? false)
+    }
+
+    /// The type inside of an optional, however often it is one.
+    private static func unwrapped(_ type: any Any.Type) -> any Any.Type {
+        var type = type
+        while let optional = type as? any OptionalPayload.Type { type = optional.wrappedType }
+        return type
     }
 
     /// Whether the type's values are primitive: they have no properties of their own.

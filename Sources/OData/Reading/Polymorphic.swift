@@ -33,7 +33,7 @@ extension Polymorphic: Decodable {
     public init(from decoder: any Decoder) throws {
         let types = PayloadDecoder.settings(of: decoder)?.types ?? TypeRegistry()
         let entity = try DynamicEntity(from: decoder)
-        metadata = EntityMetadata(entity)
+        metadata = EntityMetadata(entity, linkBase: PayloadDecoder.linkBase(inside: decoder))
         typeName = metadata.typeName
         let container = try decoder.singleValueContainer()
         let found: any (Decodable & Sendable)

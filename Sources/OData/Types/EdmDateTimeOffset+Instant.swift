@@ -88,18 +88,25 @@ extension EdmDate {
 }
 
 extension EdmTimeOfDay {
-    /// The text of V4, or V2's duration since midnight: `PT13H20M`.
+    /// The text of V4, or V2's duration since midnight: `PT13H20M`. `PT24H00M00S` is the day's end, as SAP's services write it.
     init?(payload text: String) {
         if let time = EdmTimeOfDay(text) {
             self = time
             return
         }
-        guard let duration = NumberText.duration(text) else { return nil }
+        guard let duration = NumberText.duration(payload: text) else { return nil }
         let (seconds, attoseconds) = duration.components
+        if seconds == 86_400, attoseconds == 0 {
+            self = .endOfDay
+            return
+        }
         guard (0..<86_400).contains(seconds), attoseconds >= 0, attoseconds % 1_000_000 == 0 else { return nil }
         let second = Int(seconds)
         self.init(hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: attoseconds / 1_000_000)
     }
+
+    /// The text of version 2, whose times of day are durations.
+    var v2Text: String { self == .endOfDay ? "PT24H" : LiteralWriter.duration(duration) }
 
     /// The time since midnight.
     var duration: Duration {

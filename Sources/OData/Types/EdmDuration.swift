@@ -38,7 +38,8 @@ extension EdmDuration: EdmConvertible {
 extension EdmDuration: Codable {
     /// Reads the text.
     public init(from decoder: any Decoder) throws {
-        self = try EdmText.read(from: decoder, by: { EdmDuration($0) }, like: "a duration such as P1DT2H3M4.5S")
+        self = try EdmText.read(
+            from: decoder, by: { NumberText.duration(payload: $0).map { EdmDuration($0) } }, like: "a duration such as P1DT2H3M4.5S")
     }
 
     /// Writes the text.

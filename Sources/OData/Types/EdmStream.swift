@@ -1,7 +1,9 @@
+public import Foundation
+
 /// A stream property, or an entity's own media: where its bytes are and what they are (JSON Format, section 4.6.13 f.).
 ///
 /// As a property it is filled from what stands beside it, `Photo@odata.mediaReadLink` and its like, or from V2's and V3's `__mediaresource`.
-/// The bytes themselves are fetched by the link. Nothing of it is written into an entity.
+/// The bytes themselves are fetched by the link: `client.request(link: url).stream()` with the URL that ``url(of:)`` gives. Nothing of it is written into an entity.
 public struct EdmStream: Sendable, Hashable {
     /// Where the bytes are read, as the service wrote it.
     public var readLink: String?
@@ -12,6 +14,9 @@ public struct EdmStream: Sendable, Hashable {
     /// The version of the bytes.
     public var etag: String?
 
+    /// What relative links begin at.
+    var linkBase = LinkBase()
+
     /// A stream.
     public init(readLink: String? = nil, editLink: String? = nil, contentType: String? = nil, etag: String? = nil) {
         self.readLink = readLink
@@ -19,6 +24,10 @@ public struct EdmStream: Sendable, Hashable {
         self.contentType = contentType
         self.etag = etag
     }
+
+    /// The URL behind one of the links, ``readLink`` or ``editLink``: relative ones begin at the context of the entity that the stream belongs to,
+    /// and that at the URL of the payload. `nil` where the link is none or no URL, or where it begins isn't known.
+    public func url(of link: String?) -> URL? { linkBase.url(of: link) }
 
     /// Whether nothing is known of it: the service computes the links by its own convention, or there is no stream.
     public var isEmpty: Bool {

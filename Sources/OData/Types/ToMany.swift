@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A relation to entities: not loaded, or the first page of them, which knows whether there are more.
 ///
 /// ``ODataClient/entities(of:)`` gives all of them, whichever it is.
@@ -10,9 +12,10 @@ public struct ToMany<Entity> {
     public var nextLink: String?
     /// The link to the collection as the service wrote it: in V2, and in V4 with full metadata or by the service's choice.
     public var navigationLink: String?
-    /// The context of the payload it came with, which relative links begin at.
-    var origin: ContextURL?
-    var context: String? { origin?.text }
+    /// What relative links begin at.
+    var linkBase = LinkBase()
+    /// The context of the payload that the relation came in, as the service wrote it.
+    var context: String? { linkBase.root?.text }
 
     /// A relation that isn't loaded.
     public init() {}
@@ -26,6 +29,10 @@ public struct ToMany<Entity> {
 
     /// Whether the relation was expanded.
     public var isLoaded: Bool { elements != nil }
+
+    /// The URL behind one of the links, ``nextLink`` or ``navigationLink``: relative ones begin at the context of the payload that the relation
+    /// came in, and that at the URL of the payload. `nil` where the link is none or no URL, or where it begins isn't known.
+    public func url(of link: String?) -> URL? { linkBase.url(of: link) }
 
     /// Whether ``elements`` are all there are. Dynamics, for one, gives an empty array and a next link.
     public var isComplete: Bool { isLoaded && nextLink == nil }

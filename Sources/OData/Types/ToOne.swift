@@ -3,7 +3,8 @@
 /// A relation is loaded when the query expands it. That it isn't loaded says nothing about whether there is an entity, and it is never
 /// written: so an update doesn't cut a relation that was only not asked for.
 public indirect enum ToOne<Entity> {
-    /// The relation wasn't expanded; with the link to the entity as the service wrote it, where it did.
+    /// The relation wasn't expanded; with the link to the entity, where the service wrote one. A relative link that a client read stands as the
+    /// absolute URL that it leads to (JSON Format 4.01, section 4.4), otherwise the link is as the service wrote it.
     case notLoaded(link: String?)
     /// There is no related entity.
     case null
@@ -20,7 +21,7 @@ public indirect enum ToOne<Entity> {
         if case .notLoaded = self { false } else { true }
     }
 
-    /// The link to the entity of a relation that wasn't expanded, as the service wrote it.
+    /// The link to the entity of a relation that wasn't expanded.
     public var link: String? {
         if case .notLoaded(let link) = self { link } else { nil }
     }

@@ -81,7 +81,7 @@ public struct EntityBinding: Sendable, Hashable {
         switch format.version {
         case .v2:
             name = relation
-            values = urls.map { .object(["__metadata": .object(["uri": $0])]) }
+            values = urls.map { .object([format.v2Bindings.rawValue: .object(["uri": $0])]) }
         case .v4:
             name = relation + "@odata.bind"
             values = urls
@@ -97,6 +97,18 @@ public struct EntityBinding: Sendable, Hashable {
             return
         }
         // Beside what another binding adds, or the entity has.
-        if case .array(let others)? = entity[name] { entity[name] = .array(others + values) } else { entity[name] = .array(values) }
+        let others: [ODataValue]
+        switch entity[name] {
+        case .array(let elements)?: others = elements.list
+        case .object(let other)?: others = [.object(other)]
+        default: others = []
+        }
+        let all = others + values
+        // Olingo takes the link of one entity, and no list of links.
+        if format.version == .v2, format.v2Bindings == .deferred, all.count == 1, others.isEmpty {
+            entity[name] = all[0]
+        } else {
+            entity[name] = .array(.init(all))
+        }
     }
 }

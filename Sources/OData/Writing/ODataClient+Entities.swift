@@ -28,8 +28,8 @@ extension ODataClient {
     /// The entity must be there, in the draft's version if it has one: unless another condition is given, an update never creates (`If-Match`).
     /// What the request selects and expands is asked of the answer.
     ///
-    /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataWriteError`` where a relation
-    ///   was changed as a value. `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataStatusError`` where the service
+    ///   created an entity nevertheless (201) or hasn't made the change yet (202), and ``ODataWriteError`` where a relation was changed as a value. `CancellationError` when the task was cancelled.
     @discardableResult public func update<Entity>(
         _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
@@ -39,6 +39,7 @@ extension ODataClient {
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         let body = try payload(request.resource) { try bound(changes, draft.bindings, isUpdate: true) }
         operation.body = .object(draft.typed(body, payloadFormat, types))
+        operation.isUpdate = true
         operation.condition = condition == .usual ? draft.etag.map { .version($0) } ?? .usual : condition
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -53,6 +54,7 @@ extension ODataClient {
     ) async throws -> WriteResult<Entity> {
         var operation = try operation(updateMethod, request.resource, for: request.options, answers: true)
         operation.body = .object(properties)
+        operation.isUpdate = true
         operation.condition = condition
         operation.preference = preference
         return try await write(operation, Entity.self)
@@ -67,6 +69,7 @@ extension ODataClient {
     ) async throws -> WriteResult<Entity> {
         var operation = try operation(.put, request.resource, for: request.options, answers: true)
         operation.body = try body(of: entity, binding, request.resource)
+        operation.isUpdate = true
         operation.condition = condition
         operation.preference = preference
         return try await write(operation, Entity.self)

@@ -12,7 +12,8 @@ extension ODataClient {
     ///     ``ResourcePath/action(_:)`` behind what it is bound to.
     ///   - parameters: the parameters by their names; entities among them say their type where the client's ``types`` know it as a derived one.
     ///   - condition: on which version of the entity the action is bound to.
-    /// - Returns: the result. Where there may be none (204), `Result` has to be optional.
+    /// - Returns: the result. Where there may be none (204, or null in JSON), `Result` has to be optional. A `String` or a `Data` is a value in the
+    ///   JSON, as other types are.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke<Result: Decodable & Sendable>(
         _ action: ResourcePath, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],
@@ -29,10 +30,13 @@ extension ODataClient {
         if condition: WriteCondition = .none
     ) async throws -> Result {
         let operation = try operation(action, parameters, condition)
-        return try await response(try call(operation), ODataOperation(operation.query.resource)).value
+        return try await response(try call(operation, for: Result.self), ODataOperation(operation.query.resource)).value
     }
 
     /// Calls an action that gives nothing, or whose result doesn't matter.
+    ///
+    /// That the service accepted the action (202) is enough, unless it says where its progress is to be watched (`Location`): then it is an error,
+    /// whose cause is ``ODataStatusError/accepted(monitor:retryAfter:)``.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke(
@@ -45,7 +49,7 @@ extension ODataClient {
     public func invoke(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:], if condition: WriteCondition = .none
     ) async throws {
-        try await send(operation(action, parameters, condition))
+        try await send(operation(action, parameters, condition), for: .calling)
     }
 
     /// Calls a function and gives its result, a value or a collection of values.
@@ -55,7 +59,8 @@ extension ODataClient {
     /// Parameters that are collections, complex values or entities go as aliases: `["among": ["HAM", "LEJ"]]` is `Nearest(among=@arg)?@arg=[…]`.
     /// For entities that are to be selected, expanded or paged, make a ``FetchRequest`` or an ``EntityRequest`` of the path.
     ///
-    /// - Returns: the result. Where there may be none (204), `Result` has to be optional.
+    /// - Returns: the result. Where there may be none (204, or null in JSON), `Result` has to be optional. A `String` or a `Data` is a value in the
+    ///   JSON, as other types are.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func evaluate<Result: Decodable & Sendable>(_ function: ResourcePath, as type: Result.Type = Result.self) async throws -> Result
     {
@@ -67,7 +72,7 @@ extension ODataClient {
     public func evaluate<Result: Decodable & Sendable>(_ function: ODataQuery, as type: Result.Type = Result.self) async throws -> Result {
         let operation = ODataOperation(function)
         let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(function) }
-        return try await response(call(operation, to: target), operation).value
+        return try await response(call(operation, to: target, for: Result.self), operation).value
     }
 
     private func operation(

@@ -31,6 +31,8 @@ extension ODataClient {
     /// - Parameters:
     ///   - resource: the property, or the entity's `/$value`.
     ///   - contentType: the bytes' media type.
+    ///
+    /// Whatever the service answers with is accepted (`Accept: */*`).
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setRawValue(
         at resource: ResourcePath, to data: Data, contentType: String, if condition: WriteCondition = .none

@@ -11,10 +11,18 @@ struct WriteOperation: Sendable {
     var bytes: (data: Data, type: String)?
     var condition = WriteCondition.none
     var preference: ReturnPreference?
+    /// Whether the change is one of an entity that must be there, whatever the condition says.
+    var isUpdate = false
     /// An option that stands behind the others, percent-encoded.
     var lastOption: String?
 
     var hasBody: Bool { body != nil || bytes != nil }
+
+    /// Whether a service that creates an entity does something else than it was asked for.
+    func mustExist(_ version: ODataVersion) -> Bool {
+        if condition.header(version)?.name == "If-Match" { return true }
+        return isUpdate && condition == .usual
+    }
 
     init(_ method: ServiceRequest.Method, _ query: ODataQuery) {
         self.method = method
@@ -47,7 +55,7 @@ struct WriteOperation: Sendable {
 extension ODataClient {
     /// How bodies are spelled.
     var payloadFormat: PayloadFormat {
-        PayloadFormat(version: printer.version, isIEEE754Compatible: asksForIEEE754Compatible)
+        PayloadFormat(version: printer.version, isIEEE754Compatible: asksForIEEE754Compatible, v2Bindings: v2Bindings)
     }
 
     /// What makes bodies.
@@ -67,12 +75,13 @@ extension ODataClient {
     }
 
     /// The call of a change.
-    func call(_ operation: WriteOperation) throws -> ServiceCall {
+    func call(_ operation: WriteOperation, for result: Any.Type = Void.self) throws -> ServiceCall {
         let name = ODataOperation(operation.query)
         let query = operation.query
         var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
         if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
-        var call = call(name, to: target, method: operation.method)
+        // Bytes are of any media type, and so may be what a service answers them with.
+        var call = call(name, to: target, method: operation.method, for: result, at: operation.bytes == nil ? nil : .raw)
         if let (data, type) = operation.bytes {
             call = call.body(data).header(.contentType, type)
         } else if let body = operation.body {
@@ -88,13 +97,16 @@ extension ODataClient {
 
     /// Sends a change of an entity.
     func write<Entity>(_ operation: WriteOperation, _ type: Entity.Type) async throws -> WriteResult<Entity> {
-        WriteResult(
-            try await response(try call(operation), ODataOperation(operation.query.resource)) as ServiceResponse<ODataEntity<Entity>?>)
+        let response: ServiceResponse<ODataEntity<Entity>?> = try await self.response(
+            try call(operation), ODataOperation(operation.query.resource), for: .changing(mustExist: operation.mustExist(printer.version)))
+        return WriteResult(response)
     }
 
     /// Sends a change whose answer has nothing in it.
-    func send(_ operation: WriteOperation) async throws {
-        _ = try await call(operation).send()
+    func send(_ operation: WriteOperation, for purpose: CallPurpose? = nil) async throws {
+        let _: ServiceResponse<NoContent> = try await self.response(
+            try call(operation), ODataOperation(operation.query.resource),
+            for: purpose ?? .changing(mustExist: operation.mustExist(printer.version)))
     }
 
     /// The payload of an entity that is written as a whole.

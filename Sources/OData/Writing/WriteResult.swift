@@ -62,30 +62,19 @@ public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
         self.entity = entity
         status = response.status
         etag = entity?.metadata.etag ?? response.headers["ETag"]
-        let base = response.url
-        let context = entity?.metadata.context
-        if let id = response.headers["OData-EntityId"] {
-            entityID = Self.resolved(id, base)
-        } else {
-            entityID = entity?.metadata.id.map { Self.resolved($0, NextLink.base(context: context, page: base)) }
-        }
+        let base = entity?.metadata.linkBase.url(page: response.url) ?? response.url
+        let id = response.headers["OData-EntityId"].map { Self.resolved($0, response.url) }
+        entityID = id ?? entity?.metadata.id.map { Self.resolved($0, base) }
         if let location = response.headers[.location] {
-            self.location = URL(string: location, relativeTo: base)?.absoluteURL
+            self.location = NextLink.resolved(location, against: response.url)
         } else {
-            location = entity?.metadata.editLink
-                .flatMap { URL(string: $0, relativeTo: NextLink.base(context: context, page: base))?.absoluteURL }
+            location = entity?.metadata.editLink.flatMap { NextLink.resolved($0, against: base) }
         }
     }
 
     /// An id that is absolute stays as it is, byte for byte: it need not be a URL.
     private static func resolved(_ id: String, _ base: URL) -> String {
-        if let colon = id.firstIndex(of: ":"), id[..<colon].first?.isLetter == true,
-            id[..<colon].utf8.allSatisfy({
-                "+-.".utf8.contains($0) || Character(Unicode.Scalar($0)).isLetter || Character(Unicode.Scalar($0)).isNumber
-            })
-        {
-            return id
-        }
-        return URL(string: id, relativeTo: base)?.absoluteString ?? id
+        guard URLText.Components(id).scheme == nil else { return id }
+        return NextLink.resolved(id, against: base)?.absoluteString ?? id
     }
 }

@@ -23,11 +23,12 @@ struct ResponseReader: Sendable {
 
     /// Lets the error handler, or else the status, decide.
     ///
-    /// - Parameter takesEmpty: whether the result may be nothing; then a 304 is as good as a success (RFC 9110 §15.4.5).
+    /// - Parameter takesEmpty: whether the result may be nothing; then a 304 to a conditional GET or HEAD is a success (RFC 9110 §15.4.5).
+    ///   To any other request it means nothing: a change that is answered so wasn't made.
     @inline(__always)
     func judge(_ body: Data, takesEmpty: @autoclosure () -> Bool) async throws {
         if exchange.isAcceptedFailure { return }
-        let isSuccess = endpoint.success.contains(response.status) || (response.status == 304 && takesEmpty())
+        let isSuccess = endpoint.success.contains(response.status) || (response.status == 304 && isConditionalRead && takesEmpty())
         if let handler = endpoint.settings.errorHandler {
             let handled = HandledResponse(
                 status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
@@ -40,6 +41,13 @@ struct ResponseReader: Sendable {
             }
         }
         guard isSuccess else { throw unsuccessful(body) }
+    }
+
+    /// Whether the request asks for what may be unchanged.
+    private var isConditionalRead: Bool {
+        let request = exchange.request
+        guard request.method == .get || request.method == .head else { return false }
+        return request.headers["If-None-Match"] != nil || request.headers["If-Modified-Since"] != nil
     }
 
     /// The same for a body that goes on as a stream: only a failure's beginning is read.
@@ -103,9 +111,12 @@ struct ResponseReader: Sendable {
             case 407: " Check the proxy's credentials."
             case 404: " Check the service root and the route \(endpoint.plan.route)."
             case 405: " Check the method \(endpoint.plan.method) of the endpoint."
+            case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: what is there isn't what the condition names."
+            case 428: " The server wants a condition, such as If-Match with the entity tag of what is changed."
             case 413: tooLong("The body is too large", put: "into it", otherwise: "send less, or in parts")
             case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
             case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
+            case 304: " It answers a conditional GET or HEAD only, where the result may be nothing."
             case 300..<400: " The redirect was not followed."
             default: ""
             }
@@ -151,7 +162,7 @@ struct ResponseReader: Sendable {
     private func decodeContent<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         do {
             return try endpoint.decoder.value(
-                type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot)
+                type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot, url: response.url)
         } catch {
             throw unreadable(body, as: type, error)
         }
@@ -166,7 +177,7 @@ struct ResponseReader: Sendable {
 
     private func decodeEmpty<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let empty = ResultKind.empty(type) { return empty }
-        if endpoint.plan.payloadRoot.isEmpty {
+        if endpoint.plan.payloadRoot.isEmpty, endpoint.decoder.takesWhole(type, contentType: response.headers[.contentType]) {
             if let data = Data() as? Value { return data }
             if let text = "" as? Value { return text }
         }
@@ -206,12 +217,11 @@ struct ResponseReader: Sendable {
     func failure<Value: Decodable>(of error: any Error, reading type: Value.Type, from beginning: Data, isAll: Bool) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is ServiceError { return error }
-        if isAll || MarkupPage(beginning) != nil {
-            do {
-                _ = try decode(type, from: beginning)
-            } catch {
-                return error
-            }
+        do {
+            _ = try decode(type, from: beginning)
+        } catch {
+            // Of a body that was cut, the decoder's error is about the cut, unless the body is of another format.
+            if isAll || MarkupPage(beginning) != nil || (error as? ServiceError)?.kind == .format { return error }
         }
         return unreadable(beginning, as: type, error)
     }

@@ -3,7 +3,8 @@ extension WebServiceClient {
     ///
     ///     func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
     ///
-    /// `Data` and `String` get the body as it is, an `Optional` is `nil` for 204, 205, 304 and empty bodies, anything else is decoded.
+    /// `Data` and `String` get the body as it is (an `ODataClient` reads them inside OData's JSON), an `Optional` is `nil` for 204, 205,
+    /// empty bodies, and a 304 to a conditional GET or HEAD; anything else is decoded.
     ///
     /// - Parameters:
     ///   - arguments: the method's arguments, all of them and in their order, but for those that the descriptor ignores.

@@ -60,7 +60,10 @@ public struct HandledResponse: Sendable {
     ///
     /// - Throws: what the parser throws.
     public func decode<Value: Decodable>(_ type: Value.Type, at path: String = "") throws -> Value {
-        try decoder.value(type, from: body, contentType: headers[.contentType], at: EndpointSettings.components(of: path))
+        var decoder = decoder
+        // The text of a failure, or its bytes, is the whole of it, whatever the serializer finds inside its payloads.
+        if path.isEmpty, type == String.self || type == Data.self { decoder.parsing = .off }
+        return try decoder.value(type, from: body, contentType: headers[.contentType], at: EndpointSettings.components(of: path), url: url)
     }
 }
 

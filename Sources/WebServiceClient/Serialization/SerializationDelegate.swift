@@ -21,4 +21,30 @@ public protocol SerializationDelegate: Sendable {
     ///   - path: the wire names that lead to the root inside the payload; empty for the payload itself.
     ///   - contentType: the response's `Content-Type`, if it has one: its charset counts.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value
+
+    /// The same for a body that came from a URL, which formats need whose links are relative to it. By default the URL plays no part.
+    ///
+    /// - Parameter url: where the response came from, after redirects; `nil` where that isn't known.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
+    ) throws -> Value
+
+    /// Whether `Data` and `String` (and their optionals) are values inside the payload and not the whole body. By default they aren't.
+    ///
+    /// - Parameters:
+    ///   - type: `Data`, `String` or an optional of these.
+    ///   - contentType: the response's `Content-Type`, if it has one.
+    func readsInsidePayload(_ type: any Any.Type, contentType: String?) -> Bool
+}
+
+extension SerializationDelegate {
+    /// A value from bytes, wherever they came from.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
+    ) throws -> Value {
+        try decode(type, from: data, at: path, contentType: contentType)
+    }
+
+    /// `Data` and `String` are the whole body.
+    public func readsInsidePayload(_ type: any Any.Type, contentType: String?) -> Bool { false }
 }

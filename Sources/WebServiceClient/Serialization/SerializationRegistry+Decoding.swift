@@ -3,8 +3,8 @@ public import Foundation
 extension SerializationRegistry {
     /// The value of a response's body.
     ///
-    /// What is wanted decides first: `Data` gets the bytes and `String` the text, whatever the serializers; then a serializer that is
-    /// forced; then the one that the `Content-Type` chooses; without a `Content-Type`, or one that can be read, the fallback.
+    /// What is wanted decides first: `Data` gets the bytes and `String` the text, unless the serializer finds them inside its payloads
+    /// (``SerializationDelegate/readsInsidePayload(_:contentType:)``); then a serializer that is forced; then the one that the `Content-Type` chooses; without a `Content-Type`, or one that can be read, the fallback.
     ///
     /// - Parameters:
     ///   - type: what is wanted, also an optional.
@@ -13,20 +13,23 @@ extension SerializationRegistry {
     ///   - path: the wire names that lead to the root inside the payload.
     ///   - forced: the endpoint's own serializer, which reads whatever comes.
     ///   - fallback: the client's serializer.
+    ///   - url: where the body came from.
     /// - Throws: the decoder's own error; ``SerializationError`` when the body is of another format than is needed, when the root is
     ///   missing, and when the charset is unknown or wrong.
     public func decode<Value: Decodable>(
         _ type: Value.Type, body: Data, contentType: String?, path: [String] = [], forced: (any SerializationDelegate)? = nil,
-        fallback: any SerializationDelegate
+        fallback: any SerializationDelegate, url: URL? = nil
     ) throws -> Value {
         if path.isEmpty {
-            if Value.self == Data.self || Value.self == Data?.self { return try Self.whole(body) }
-            if Value.self == String.self || Value.self == String?.self {
-                return try Self.whole(PlainTextSerializer.text(of: body, contentType: contentType))
+            let isData = Value.self == Data.self || Value.self == Data?.self
+            if isData || Value.self == String.self || Value.self == String?.self,
+                !(forced ?? chosen(contentType) ?? fallback).readsInsidePayload(Value.self, contentType: contentType)
+            {
+                return try isData ? Self.whole(body) : Self.whole(PlainTextSerializer.text(of: body, contentType: contentType))
             }
         }
         if let fault = faults.first { throw SerializationError(.registration, fault) }
-        let payload = Payload(body: body, contentType: contentType, path: path)
+        let payload = Payload(body: body, contentType: contentType, path: path, url: url)
         if let forced { return try payload.decode(type, with: forced) }
         guard choosesByContentType, let contentType, !contentType.isEmpty else { return try payload.decode(type, with: fallback) }
         if let delegate = delegate(forHeader: contentType) {
@@ -36,6 +39,11 @@ extension SerializationRegistry {
             return try payload.decode(type, with: fallback)
         }
         throw payload.mismatch(expected: fallback, cause: nil)
+    }
+
+    /// The serializer that a `Content-Type` chooses.
+    private func chosen(_ contentType: String?) -> (any SerializationDelegate)? {
+        choosesByContentType ? contentType.flatMap { delegate(forHeader: $0) } : nil
     }
 
     /// The body as the type that it is known to be, or that type's optional: nothing else comes here, so that the cast doesn't fail. By itself:
@@ -52,15 +60,31 @@ private struct Payload {
     let body: Data
     let contentType: String?
     let path: [String]
+    let url: URL?
 
-    /// Decodes; a failure on a page of HTML is told as what it is.
+    /// Decodes; a failure on a page of HTML, or on a body of another type than the serializer's, is told as what it is.
     func decode<Value: Decodable>(_ type: Value.Type, with delegate: any SerializationDelegate) throws -> Value {
         do {
-            return try delegate.decode(type, from: body, at: path, contentType: contentType)
+            return try delegate.decode(type, from: body, at: path, contentType: contentType, url: url)
         } catch {
-            guard !(delegate is PlainTextSerializer), MarkupPage(body) != nil, !Self.readsMarkup(delegate) else { throw error }
+            guard !(delegate is PlainTextSerializer), !Self.readsMarkup(delegate),
+                MarkupPage(body) != nil || Self.isOfBeginning(error) && isOfOtherType(than: delegate)
+            else { throw error }
             throw mismatch(expected: delegate, cause: error)
         }
+    }
+
+    /// Whether the body isn't in the format at all, so far as the error tells.
+    private static func isOfBeginning(_ error: any Error) -> Bool {
+        if case .dataCorrupted(let context) = error as? DecodingError { return context.codingPath.isEmpty }
+        return (error as? SerializationError)?.kind == .charset
+    }
+
+    /// Whether the `Content-Type` names another format than the serializer's. Plain text and octets may be anything.
+    private func isOfOtherType(than delegate: any SerializationDelegate) -> Bool {
+        guard let media = contentType.flatMap({ MediaType($0) }), let own = MediaType(delegate.contentType) else { return false }
+        return media.essence != own.essence && media.subtype != own.subtype && media.suffix != own.subtype
+            && media.essence != "text/plain" && media.essence != "application/octet-stream"
     }
 
     /// Decodes with the serializer that the header chose. Text and bytes have no structure: where one is needed, a body that is said
@@ -72,7 +96,7 @@ private struct Payload {
         let kind = Swift.type(of: delegate)
         guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else { return try decode(type, with: delegate) }
         do {
-            return try delegate.decode(type, from: body, at: path, contentType: contentType)
+            return try delegate.decode(type, from: body, at: path, contentType: contentType, url: url)
         } catch {
             let kind = (error as? SerializationError)?.kind
             let essence = contentType.flatMap { MediaType($0)?.essence }

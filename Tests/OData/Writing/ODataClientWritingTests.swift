@@ -70,7 +70,7 @@ import WebServiceTesting
         let spellings: [(ODataVersion, String)] = [
             (.v4, #""Boss@odata.bind":"\#(boss)","Friends@odata.bind":["\#(friend)","x"]"#),
             (.v401, #""Boss":{"@id":"\#(boss)"},"Friends":[{"@id":"\#(friend)"},{"@id":"x"}]"#),
-            (.v2, #""Boss":{"__metadata":{"uri":"\#(boss)"}},"Friends":[{"__metadata":{"uri":"\#(friend)"}},{"__metadata":{"uri":"x"}}]"#),
+            (.v2, #""Boss":{"__deferred":{"uri":"\#(boss)"}},"Friends":[{"__deferred":{"uri":"\#(friend)"}},{"__deferred":{"uri":"x"}}]"#),
         ]
         for (version, spelling) in spellings {
             _ = try await client(version).create(Person(Name: "C"), in: FetchRequest<Person>(), binding: bindings)
@@ -95,7 +95,7 @@ import WebServiceTesting
         #expect(header("If-Match") == "*")
         let old = self.client(.v2)
         _ = try await old.update(ada, with: draft)
-        try sent("MERGE", "People('a%2Fd''a')", #"{"Name":"Eve","Boss":{"__metadata":{"uri":"People('b')"}}}"#)
+        try sent("MERGE", "People('a%2Fd''a')", #"{"Name":"Eve","Boss":{"__deferred":{"uri":"People('b')"}}}"#)
         #expect(header("If-Match") == nil)
     }
 

@@ -244,7 +244,7 @@ import WebServiceTesting
         let binding = EntityBinding("Boss", to: EntityReference(id: "b"))
         let url: String
         switch version {
-        case .v2: url = #"{"Boss":{"__metadata":{"uri":"b"}}}"#
+        case .v2: url = #"{"Boss":{"__deferred":{"uri":"b"}}}"#
         case .v4: url = #"{"Boss@odata.bind":"b"}"#
         case .v401: url = #"{"Boss":{"@id":"b"}}"#
         }

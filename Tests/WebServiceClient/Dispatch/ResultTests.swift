@@ -23,11 +23,28 @@ import WebServiceTesting
 
     @Test(arguments: [204, 205, 304, 200]) func `Without a body an optional is nil and a value an error`(status: Int) async throws {
         let client = Store.stubbed(.status(status)).client
-        #expect(try await client.get("/").value(StoreItem?.self) == nil)
-        #expect(try await client.get("/").response(String?.self).value == nil)
-        try await client.get("/").send()
-        let error = try #require(await serviceError { _ = try await client.get("/").value(StoreItem.self) })
+        // A 304 answers conditional requests only.
+        func get() -> ServiceCall { client.get("/").header("If-None-Match", status == 304 ? "\"1\"" : nil) }
+        #expect(try await get().value(StoreItem?.self) == nil)
+        #expect(try await get().response(String?.self).value == nil)
+        try await get().send()
+        let error = try #require(await serviceError { _ = try await get().value(StoreItem.self) })
         #expect(error.kind == (status == 304 ? .status : .emptyBody) && error.status == status)
+    }
+
+    @Test(
+        arguments: [ServiceRequest.Method.get, .head, .post, .put, .patch, .delete, .options, "MERGE"],
+        [nil, "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"] as [HTTPFields.Name?])
+    func `A 304 is a success of a conditional GET or HEAD only`(method: ServiceRequest.Method, condition: HTTPFields.Name?) async throws {
+        let client = Store.stubbed(.status(304)).client
+        var call = client.request(method, "/")
+        if let condition { call = call.header(condition, "\"1\"") }
+        let isSuccess = (method == .get || method == .head) && (condition == "If-None-Match" || condition == "If-Modified-Since")
+        let error = await serviceError { [call] in try await call.send() }
+        #expect((error == nil) == isSuccess)
+        #expect(isSuccess || error?.kind == .status && error?.status == 304)
+        let optional = await serviceError { [call] in _ = try await call.value(StoreItem?.self) }
+        #expect((optional == nil) == isSuccess)
     }
 
     @Test func `Bytes and text of an empty body are empty`() async throws {

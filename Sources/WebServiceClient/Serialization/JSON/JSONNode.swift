@@ -56,6 +56,11 @@ package struct JSONNode {
         return JSONNumber.decimal(document.bytes(word), word.length)
     }
 
+    /// The array or the object that the value is in; `nil` for the root.
+    package var container: JSONNode? {
+        place.parent < 0 ? nil : JSONNode(document, document.place(ofContainerAt: place.parent))
+    }
+
     /// The number of elements or members; 0 for what is no container.
     package var count: Int { document.word(place.index).isContainer ? document.word(place.index + 1).high : 0 }
 

@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+import WebServiceClient
+import WebServiceTesting
+
+@testable import OData
+
+/// What is asked for, and what comes instead (Protocol 4.01, section 8.2.1).
+@Suite struct AcceptTests {
+    struct Item: Codable, Sendable { var Id: Int }
+
+    private let stub = StubTransport()
+    private var accept: String? { stub.requests.last?.request.headers[.accept] }
+
+    @Test(arguments: ODataVersion.allCases) func `raw values and media are asked for in any type`(version: ODataVersion) async throws {
+        let client = stub.client(version)
+        stub.fallback(.text("1"))
+        let key = FetchRequest<Item>(from: "E").key("a/b?$value")
+        for resource in [
+            ResourcePath("E(1)/$value"), ResourcePath(entitySet: "E").key(1).value(),
+            ResourcePath(entitySet: "E").key(1).property("Name").value(),
+            key.resource.value(), ResourcePath("$metadata"), ResourcePath(entitySet: "E").key("x?y").property("P").value(),
+        ] {
+            _ = try await client.fetch(EntityRequest<Data>(resource: resource))
+            #expect(accept == "*/*")
+            _ = try await client.evaluate(resource) as String
+            #expect(accept == "*/*")
+            _ = try await client.fetch(EntityRequest<Int>(resource: resource))
+            #expect(accept == "*/*")
+            try await client.setRawValue(at: resource, to: Data([1]), contentType: "image/png")
+            #expect(accept == "*/*")
+        }
+        for stream in [ResourcePath(entitySet: "E").key(1).property("Thumb"), ResourcePath("Photo")] {
+            try await client.setRawValue(at: stream, to: Data([1]), contentType: "image/png")
+            #expect(accept == "*/*" && stub.requests.last?.request.headers[.contentType] == "image/png")
+        }
+        _ = try await client.count(of: FetchRequest<Item>(from: "E"))
+        #expect(accept == "text/plain, */*;q=0.1")
+        _ = try await client.evaluate(ResourcePath(entitySet: "E").count()) as Int
+        #expect(accept == "text/plain, */*;q=0.1")
+        try await client.delete(FetchRequest<Item>(from: "E").key(1))
+        #expect(accept?.hasPrefix("application/json") == true)
+    }
+
+    @Test func `all else is asked for in JSON, and bytes in any type where it can't be`() async throws {
+        let client = stub.client()
+        for (version, type) in [
+            (ODataVersion.v2, "application/json"), (.v4, "application/json;odata.metadata=minimal"),
+            (.v401, "application/json;odata.metadata=minimal"),
+        ] {
+            let client = stub.client(version)
+            stub.fallback(.json(#"{"value":"YWJj","Id":1}"#))
+            _ = try await client.fetch(EntityRequest<String>(at: "E(1)/Name"))
+            #expect(accept == type)
+            _ = try await client.fetch(FetchRequest<Item>(from: "E").key("$value"))
+            #expect(accept == type)
+            _ = try await client.fetch(EntityRequest<Data>(at: "E(1)/Thumb"))
+            #expect(accept == (version == .v2 ? type : type + ", */*;q=0.1"))
+            _ = try await client.create(Item(Id: 1), in: FetchRequest<Item>(from: "E"))
+            #expect(accept == type)
+        }
+        client.metadataLevel = .full
+        client.asksForIEEE754Compatible = true
+        stub.fallback(.json(#"{"value":"YWJj"}"#))
+        _ = try await client.fetch(EntityRequest<Data?>(at: "E(1)/Thumb"))
+        #expect(accept == "application/json;odata.metadata=full;IEEE754Compatible=true, */*;q=0.1")
+        client.metadataLevel = .minimal
+        _ = try await client.fetch(EntityRequest<String>(at: "E(1)/Name"))
+        #expect(accept == "application/json;odata.metadata=minimal;IEEE754Compatible=true")
+    }
+
+    @Test func `a media link's stream is asked for in any type, with credentials`() async throws {
+        let client = stub.client()
+        stub.fallback(.json(#"{"@odata.context":"../$metadata#E","@odata.mediaReadLink":"E(1)/$value","Id":1}"#))
+        let metadata = try await client.entity(EntityRequest<Item>(at: "X/E(1)")).metadata
+        stub.fallback(.data(Data([1]), type: "image/png"))
+        let url = try #require(metadata.media?.url(of: metadata.media?.readLink))
+        let response = try await client.request(link: url).stream()
+        for try await chunk in response.value { #expect(chunk == Data([1])) }
+        #expect(accept == "*/*" && stub.requests.last?.request.url.absoluteString == "https://h.example/svc/E(1)/$value")
+    }
+
+    @Test func `nothing is selected unasked where services refuse it`() throws {
+        let function = ResourcePath(function: "Top", ["count": 3])
+        let two = QueryPrinter(version: .v2)
+        #expect(try EntityRequest<Item>(resource: function).relativeURL(using: two) == "Top?count=3")
+        #expect(try FetchRequest<Item>(resource: function).relativeURL(using: two) == "Top?count=3")
+        #expect(try FetchRequest<Item>(resource: function).top(1).relativeURL(using: two).contains("$select") == false)
+        #expect(try EntityRequest<Item>(resource: function).select("Id").relativeURL(using: two).contains("$select=Id"))
+        #expect(try EntityRequest<Item>(resource: ResourcePath(function: "F")).relativeURL(using: two).contains("$select") == false)
+        #expect(try EntityRequest<Item>(resource: function).relativeURL() == "Top(count=3)?$select=Id")
+        for printer in [two, QueryPrinter(), QueryPrinter(version: .v401)] {
+            for path in ["E(1)/$value", "E/$count", "E(1)/Boss/$value"] {
+                #expect(try EntityRequest<Item>(at: path).relativeURL(using: printer) == path)
+            }
+            #expect(
+                try EntityRequest<Item>(resource: ResourcePath(entitySet: "E").key(1).value()).relativeURL(using: printer) == "E(1)/$value")
+            #expect(try EntityRequest<Item>(at: "E(1)").relativeURL(using: printer) == "E(1)?$select=Id")
+        }
+    }
+
+    // MARK: Answers of another type
+
+    static let strangers: [(type: String, body: String)] = [
+        ("multipart/mixed; boundary=b_1", "--b_1\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\n\r\n{}\r\n--b_1--"),
+        ("multipart/mixed;boundary=\"x\"", "--x\r\n\r\n--x--\r\n"), ("application/xml", "<?xml version=\"1.0\"?><feed/>"),
+        ("application/atom+xml;type=feed", "<feed xmlns=\"http://www.w3.org/2005/Atom\"/>"),
+        ("text/html; charset=utf-8", "<!DOCTYPE html><html><title>Sign in</title>"),
+        ("text/xml", "<a/>"), ("application/pdf", "%PDF-1.7"), ("image/png", "\u{89}PNG"), ("text/csv", "a,b\n1,2\n"),
+        ("application/x-www-form-urlencoded", "a=1"), ("text/yaml", "a: 1"), ("application/soap+xml", "<s:Envelope/>"),
+    ]
+
+    @Test(arguments: strangers) func `an answer of another type is told by its type`(type: String, body: String) async throws {
+        let client = stub.client()
+        let essence = String(type.prefix { $0 != ";" })
+        for read: () async throws -> Void in [
+            { _ = try await client.fetch(EntityRequest<Item>(at: "E(1)")) }, { _ = try await client.fetch(FetchRequest<Item>(from: "E")) },
+            { _ = try await client.page(FetchRequest<Item>(from: "E")) },
+            { let _: Int = try await client.evaluate(ResourcePath(function: "F")) },
+            { for try await _ in client.entities(matching: FetchRequest<Item>(from: "E")) {} },
+            { _ = try await client.create(Item(Id: 1), in: FetchRequest<Item>(from: "E")) },
+        ] {
+            stub.fallback(.data(Data(body.utf8), type: type))
+            let error = await #expect(throws: ServiceError.self) { try await read() }
+            #expect(error?.kind == .format && error?.message.contains(essence) == true, "\(String(describing: error))")
+            #expect(error?.message.contains("byte 1") == false)
+        }
+    }
+
+    @Test func `a long one is, too, while it is read`() async throws {
+        let client = stub.client()
+        stub.fallback(.data(Data(("--b\r\n" + String(repeating: "x", count: 300_000)).utf8), type: "multipart/mixed; boundary=b"))
+        let error = await #expect(throws: ServiceError.self) {
+            for try await _ in client.entities(matching: FetchRequest<Item>(from: "E")) {}
+        }
+        #expect(error?.kind == .format && error?.message.contains("multipart/mixed") == true)
+    }
+
+    @Test(arguments: ["text/plain", "application/octet-stream", "text/json", "application/vnd.sap+json", ""])
+    func `JSON under another name is read`(type: String) async throws {
+        stub.fallback(.data(Data(#"{"Id":1}"#.utf8), type: type))
+        #expect(try await stub.client().fetch(EntityRequest<Item>(at: "E(1)")).Id == 1)
+    }
+}
