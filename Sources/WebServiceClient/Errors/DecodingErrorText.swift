@@ -8,17 +8,25 @@ enum DecodingErrorText {
         case .valueNotFound(let type, let context):
             return "\(type) is needed and null was found\(place(context))"
         case .typeMismatch(let type, let context):
-            let text = context.debugDescription
+            let text = shown(context)
             // The library's own decoders say what is needed, others often don't.
             guard text.contains(" is needed") else {
                 return "\(type) is needed and something else was found\(place(context))" + (text.isEmpty ? "" : ": \(text)")
             }
             return placed(text, context)
         case .dataCorrupted(let context):
-            return placed(context.debugDescription, context)
+            return placed(shown(context), context)
         @unknown default:
             return String(describing: error)
         }
+    }
+
+    /// What the decoder says, without what it quotes where a name on the way is a secret's.
+    private static func shown(_ context: DecodingError.Context) -> String {
+        let text = context.debugDescription
+        guard context.codingPath.contains(where: { SecretMask.hidesMember(named: $0.stringValue) }) else { return text }
+        // Types are named without digits and quotes around them.
+        return text.contains(where: { "“\"'".contains($0) || $0.isNumber }) ? "The value doesn't fit the type that is needed." : text
     }
 
     /// A sentence with the place at its end: the full stop is behind that, if anywhere.
