@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// Why a link that the service sent isn't followed.
 public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The link isn't a URL.
@@ -13,12 +15,12 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let link):
-            "The service's next link '\(link)' isn't a URL."
+            "The service's next link '\(SecretMask.text(ofURL: link))' isn't a URL."
         case .foreignOrigin(let origin, let service):
             "The service's next link leads to \(origin), not to \(service): it isn't followed, since the other server would learn of the "
                 + "query. Set foreignLinks to followWithoutCredentials if it is to be trusted."
         case .loop(let link):
-            "The service's next link \(link) leads to a page that was read before: following it would never end."
+            "The service's next link \(SecretMask.text(ofURL: link)) leads to a page that was read before: following it would never end."
         case .notLoaded:
             "The relation wasn't loaded, and the service gave no link to it: expand it in the query, or ask for full metadata."
         }

@@ -55,6 +55,17 @@ public struct CSRFProtection: Interceptor {
     }
 }
 
+extension CSRFProtection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Where the token is fetched from, user info and secret parameters masked.
+    public var description: String { "CSRF protection by \(method) \(SecretMask.text(of: url))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``: not even a dump shows the token.
+    public var customMirror: Mirror { Mirror(self, children: ["url": SecretMask.text(of: url), "method": method]) }
+}
+
 /// The service gave no token where ``CSRFProtection`` asked for one.
 public struct CSRFProtectionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The status of the service's answer.

@@ -18,6 +18,14 @@ struct CSRFToken: Sendable, Equatable {
     }
 }
 
+extension CSRFToken: CustomStringConvertible, CustomReflectable {
+    /// Never the token itself.
+    var description: String { "a CSRF token" }
+
+    /// Shows nothing.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The token that is there or on its way: one call fetches it, and the others wait.
 final class CSRFSession: Sendable {
     private enum State {

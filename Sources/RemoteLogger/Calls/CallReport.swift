@@ -127,7 +127,7 @@ final class CallReport: Sendable {
     private func metadata(_ response: TransportResponse?, _ body: Progress, _ elapsed: Double) -> LogMetadata {
         var metadata: LogMetadata = [
             "client": context.identity.client, "endpoint": context.identity.key, "url.template": context.identity.route,
-            "http.request.method": request.method.rawValue, "url.full": SecretMask.text(of: request.url),
+            "http.request.method": request.method.rawValue, "url.full": SecretMask.text(of: request),
         ]
         metadata["duration_ms"] = .double((elapsed * 1_000).rounded() / 1_000)
         if let length = request.body?.length { metadata["http.request.body.size"] = .int(length) }
@@ -139,10 +139,11 @@ final class CallReport: Sendable {
         guard let response else { return metadata }
         metadata["http.response.status_code"] = .int(Int64(response.status))
         metadata["http.response.body.size"] = .int(body.received)
-        if response.url != request.url { metadata["url.answered"] = .string(SecretMask.text(of: response.url)) }
+        if response.url != request.url { metadata["url.answered"] = .string(SecretMask.text(of: response.url, of: request.secrets)) }
         if logsHeaders { metadata["http.response.header"] = .dictionary(fields(response.headers)) }
         let text = body.excerpt?.text(
-            contentType: response.headers[.contentType], size: body.received, redaction: logger.pipeline.redaction)
+            contentType: response.headers[.contentType], size: body.received, redaction: logger.pipeline.redaction,
+            secrets: request.secrets)
         metadata["http.response.body.content"] = text.map { .string($0) }
         return metadata
     }
@@ -157,10 +158,11 @@ final class CallReport: Sendable {
             excerpt.append(data)
         }
         let contentType = request.headers[.contentType] ?? body.contentType
-        return excerpt.text(contentType: contentType, size: body.length ?? 0, redaction: logger.pipeline.redaction)
+        return excerpt.text(
+            contentType: contentType, size: body.length ?? 0, redaction: logger.pipeline.redaction, secrets: request.secrets)
     }
 
     private func fields(_ headers: HTTPFields) -> LogMetadata {
-        HeaderExcerpt.metadata(of: headers, redaction: logger.pipeline.redaction)
+        HeaderExcerpt.metadata(of: RequestSecrets.masked(headers, request.secrets), redaction: logger.pipeline.redaction)
     }
 }

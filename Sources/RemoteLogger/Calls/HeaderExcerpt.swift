@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// Header fields for a record: secrets masked, of a bounded length whatever the other side sends.
+/// Header fields for a record, masked already: of a bounded length whatever the other side sends.
 enum HeaderExcerpt {
     /// The most bytes of a value.
     static var valueLimit: Int { 1_024 }
@@ -29,7 +29,7 @@ enum HeaderExcerpt {
 
     /// The values of a name. Masks come first, and then the cut: what is cut in two isn't known for a secret.
     private static func value(of name: HTTPFields.Name, in headers: HTTPFields, _ redaction: LogRedaction) -> String {
-        let text = headers[values: name].map { SecretMask.text(of: HTTPFields.Field(name: name, value: $0)) }.joined(separator: ", ")
+        let text = headers[values: name].joined(separator: ", ")
         guard text.utf8.count > valueLimit else { return text }
         let masked = redaction.masked(text)
         guard masked.utf8.count > valueLimit else { return masked }

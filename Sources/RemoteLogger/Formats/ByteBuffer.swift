@@ -93,3 +93,10 @@ struct ByteBuffer: Sendable {
         return Data(bytesNoCopy: memory.start, count: count, deallocator: .custom { [memory] _, _ in withExtendedLifetime(memory) {} })
     }
 }
+
+extension UInt8 {
+    /// Whether it is an ASCII digit.
+    var isDigit: Bool { self &- 0x30 < 10 }
+    /// Whether it is an ASCII letter or digit.
+    var isAlphanumeric: Bool { isDigit || (self | 0x20) &- 0x61 < 26 }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 extension LogRedaction {
     /// The least number of 13 digits.
@@ -36,7 +37,7 @@ extension LogRedaction {
     /// - Parameter isMasked: whether the name may be masked itself, as that of `key` is.
     private func names(_ pair: LogMetadata.Pair, isMasked: Bool = false) -> Bool {
         guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
-        return hides(name) || isMasked && names != nil && name == Self.mask
+        return hides(name) || isMasked && hasNames && name == Self.mask
     }
 
     private func namesSecret(_ metadata: LogMetadata) -> Bool {
@@ -124,11 +125,11 @@ extension LogRedaction {
     }
 
     private static func isNaming(_ key: String) -> Bool {
-        key.withBytes { $0.isNaming($0.indices) }
+        SecretNames.isNaming(key)
     }
 
     private static func isValuing(_ key: String) -> Bool {
-        key.withBytes { $0.isValuing($0.indices) }
+        SecretNames.isValuing(key)
     }
 }
 

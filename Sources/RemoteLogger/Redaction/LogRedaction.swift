@@ -28,29 +28,22 @@ public struct LogRedaction: Sendable {
     /// What is looked for. In a box: each text that is looked through takes it along.
     private final class Search: Sendable {
         let rules: [RedactionRule]
-        let names: SecretNames?
-        let forms: SecretForms
-        let prefixes: TokenPrefixes
+        let secrets: SecretRules
         let finders: [@Sendable (String) -> [Range<String.Index>]]
 
-        init(
-            rules: [RedactionRule], names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes,
-            finders: [@Sendable (String) -> [Range<String.Index>]]
-        ) {
+        init(rules: [RedactionRule], secrets: SecretRules, finders: [@Sendable (String) -> [Range<String.Index>]]) {
             self.rules = rules
-            self.names = names
-            self.forms = forms
-            self.prefixes = prefixes
+            self.secrets = secrets
             self.finders = finders
         }
     }
 
     private let search: Search
 
-    var names: SecretNames? { search.names }
-    var forms: SecretForms { search.forms }
-    var prefixes: TokenPrefixes { search.prefixes }
+    private var secrets: SecretRules { search.secrets }
     private var finders: [@Sendable (String) -> [Range<String.Index>]] { search.finders }
+    var forms: SecretForms { secrets.forms }
+    var hasNames: Bool { secrets.names != nil }
 
     /// Masks by the standard names and some more, and by rules.
     ///
@@ -75,17 +68,13 @@ public struct LogRedaction: Sendable {
             case .finder(let finder): finders.append(finder)
             }
         }
-        if forms.contains(.serviceKeys) { prefixes += TokenPrefix.known }
-        search = Search(rules: rules, names: names, forms: forms, prefixes: TokenPrefixes(prefixes), finders: finders)
+        search = Search(rules: rules, secrets: SecretRules(names: names, forms: forms, prefixes: prefixes), finders: finders)
     }
 
     /// Whether the value of a name is masked.
-    public func hides(_ name: String) -> Bool {
-        guard let names else { return false }
-        return name.withBytes { names.hides($0, isParameter: true) }
-    }
+    public func hides(_ name: String) -> Bool { secrets.hides(name) }
 
-    var masksNothing: Bool { names == nil && rules.isEmpty }
+    var masksNothing: Bool { secrets.names == nil && rules.isEmpty }
 
     /// The text with the secrets in it masked.
     public func masked(_ text: String) -> String {
@@ -93,16 +82,10 @@ public struct LogRedaction: Sendable {
         return replacement(of: text) ?? text
     }
 
-    /// No text that is shorter holds a secret that can be told from anything else.
-    private static let shortest = 6
-
     /// The masked text; `nil` when there is nothing to mask.
     func replacement(of text: String) -> String? {
-        guard text.utf8.count >= Self.shortest || !finders.isEmpty else { return nil }
-        var found = text.withBytes { bytes in
-            var search = SecretSearch(redaction: self, size: bytes.count)
-            return search.secrets(in: bytes)
-        }
+        guard !finders.isEmpty else { return secrets.replacement(of: text) }
+        var found: [Range<Int>] = []
         for finder in finders {
             for range in SinkMark.find({ finder(text) }) {
                 found.append(
@@ -110,18 +93,6 @@ public struct LogRedaction: Sendable {
                         from: text.startIndex, to: range.lowerBound)..<text.utf8.distance(from: text.startIndex, to: range.upperBound))
             }
         }
-        guard !found.isEmpty else { return nil }
-        return text.withBytes { bytes in
-            var result: [UInt8] = []
-            result.reserveCapacity(bytes.count + 16)
-            var end = 0
-            for range in found.merged() {
-                result.append(contentsOf: bytes[end..<range.lowerBound])
-                result.append(contentsOf: Self.mask.utf8)
-                end = range.upperBound
-            }
-            result.append(contentsOf: bytes[end...])
-            return String(decoding: result, as: UTF8.self)
-        }
+        return secrets.replacement(of: text, adding: found)
     }
 }

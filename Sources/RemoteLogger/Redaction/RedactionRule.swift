@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// Something that texts are searched for, to be masked: see ``LogRedaction``.
 public struct RedactionRule: Sendable {
     enum Kind: Sendable {

@@ -127,3 +127,16 @@ public final class LogShipper: LogSink {
 extension LogShipper: HealthReporting {
     var shipper: LogShipper? { self }
 }
+
+extension LogShipper: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The destination and its receiver, secrets masked.
+    public var description: String { "LogShipper \(name) to \(core.sender.receiver)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Destination, receiver and least level: endpoint and headers may hold secrets, which not even a dump shows.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["name": name, "receiver": core.sender.receiver, "minimumLevel": minimumLevel])
+    }
+}

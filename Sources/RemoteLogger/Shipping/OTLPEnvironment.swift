@@ -169,3 +169,26 @@ extension LogShipper {
         }
     }
 }
+
+extension OTLPEnvironment: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The settings, secrets in endpoint, headers and resource masked.
+    public var description: String {
+        "OTLP to \(SecretMask.text(of: endpoint))"
+            + (headers.isEmpty ? "" : " with the headers \(headers.map(\.name.rawName).joined(separator: ", "))")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The settings one by one, secrets masked: not even a dump shows them.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": timeout.map { "\($0)" } ?? "nil",
+                "compresses": compresses.map { "\($0)" } ?? "nil", "trust": trust.map(\.description) ?? "nil",
+                "resource": "\(LogRedaction.standard.masked(resource))", "interval": interval.map { "\($0)" } ?? "nil",
+                "batchRecords": batchRecords.map { "\($0)" } ?? "nil",
+            ])
+    }
+}

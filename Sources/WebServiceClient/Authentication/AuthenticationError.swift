@@ -13,6 +13,10 @@ public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConver
         public static let unusableUserName = Self(rawValue: "unusableUserName")
         /// The password holds characters that the scheme can't carry.
         public static let unusablePassword = Self(rawValue: "unusablePassword")
+        /// A token, or the value of another header, holds characters that a header can't carry.
+        public static let unusableToken = Self(rawValue: "unusableToken")
+        /// The provider changed the request's URL to another origin.
+        public static let otherOrigin = Self(rawValue: "otherOrigin")
         /// The server wants the request's body to be signed or sent again, and the body can be read only once.
         public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
         /// The server failed to prove that it knows the password (RFC 7616 §3.5, `rspauth`).

@@ -1,7 +1,8 @@
 /// The stage of the chain that authenticates: it asks an ``AuthenticationProvider`` for credentials and answers challenges.
 ///
-/// * The provider is asked only for requests to the service root's origin (``CallContext/serviceOrigin``), and not for calls marked as
-///   foreign: credentials never go anywhere else, and nobody else's 401 is answered.
+/// * The provider is asked only for requests to the service root's origin (``CallContext/serviceOrigin``) and to the client's allowed
+///   origins, and not for calls marked as foreign: credentials never go anywhere else, and nobody else's 401 is answered. A provider
+///   that changes the request's origin ends the call.
 /// * The proxy's provider is asked for `http` URLs, which a proxy sees in the clear. For an `https` URL it is asked only where the
 ///   transport opens tunnels with the credentials and tells a proxy's refusal from the server's
 ///   (``TransportCapabilities/proxyAuthentication``): inside the tunnel both the request and a 407 are the server's.
@@ -18,6 +19,8 @@ public struct AuthenticationInterceptor: Interceptor {
     private let provider: (any AuthenticationProvider)?
     private let proxyProvider: (any AuthenticationProvider)?
     private let opensTunnels: Bool
+    /// What knows the origins of the service.
+    var boundary = OriginBoundary()
 
     /// A stage with a provider for the service, one for a proxy, or both.
     ///
@@ -46,7 +49,14 @@ public struct AuthenticationInterceptor: Interceptor {
             for index in parties.indices where index != answering {
                 parties[index].attempt.request = request
                 try await parties[index].provider.authorize(&parties[index].attempt, context: context)
-                request = parties[index].attempt.request
+                let prepared = parties[index].attempt.request
+                guard prepared.url == request.url || prepared.origin == request.origin else {
+                    throw AuthenticationError(
+                        .otherOrigin,
+                        message: "The authentication provider changed the URL to \(prepared.origin?.description ?? "no origin"): "
+                            + "credentials stay with the origin that they were asked for. Leave the URL as it is.")
+                }
+                request = prepared
             }
             let answer = try await next(request, context)
             let refusing = parties.firstIndex { Self.refuses(answer, $0.attempt) }
@@ -55,7 +65,9 @@ public struct AuthenticationInterceptor: Interceptor {
             parties[refusing].attempt.request = request
             guard try await mayRepeat(after: response, &parties[refusing], context) else { return response }
             rounds += 1
-            request = parties[refusing].attempt.request
+            let repeated = parties[refusing].attempt.request
+            guard repeated.url == request.url || repeated.origin == request.origin else { return response }
+            request = repeated
             answering = refusing
             await discard(response.body)
             try Task.checkCancellation()
@@ -68,7 +80,7 @@ public struct AuthenticationInterceptor: Interceptor {
         if let proxyProvider, origin.scheme == "http" || opensTunnels {
             parties.append(Party(provider: proxyProvider, attempt: AuthenticationAttempt(request: request, target: .proxy)))
         }
-        if let provider, !context.isForeign, origin == context.serviceOrigin {
+        if let provider, boundary.isService(origin, context) {
             parties.append(Party(provider: provider, attempt: AuthenticationAttempt(request: request, target: .origin)))
         }
         return parties

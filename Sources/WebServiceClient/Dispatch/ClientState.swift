@@ -19,6 +19,8 @@ final class ClientState: Sendable {
     let root: ServiceRoot?
     /// The service root when it has placeholders.
     let rootTemplate: String?
+    /// The origins of ``WebServiceClient/Configuration/allowedOrigins``.
+    let allowedOrigins: Set<Origin>
     private let settings: EndpointSettings
     /// Whether client or class say what is accepted.
     private let hasOwnAccept: Bool
@@ -30,9 +32,12 @@ final class ClientState: Sendable {
     /// More methods than a client can have; dynamic calls with labels made at run time are compiled each time beyond that.
     private static let namedLimit = 1_000
 
-    /// - Parameter methods: keys of methods, beside the class's, that bare names of the profile must fit.
+    /// - Parameters:
+    ///   - ownRoot: the service root of an earlier profile, where neither client nor class has one.
+    ///   - methods: keys of methods, beside the class's, that bare names of the profile must fit.
     init(
-        _ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, methods: [String] = []
+        _ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, ownRoot: String = "",
+        methods: [String] = []
     ) {
         let type = type(of: client)
         let defaults = type.defaults
@@ -62,9 +67,15 @@ final class ClientState: Sendable {
         self.headers = headers
         let hasOwnAccept = configuration.headers.contains(.accept) || defaults.headers.contains(.accept)
         self.hasOwnAccept = hasOwnAccept
-        faults = Self.faults(
-            table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
-        chain = Self.chain(configuration)
+        let (origins, originFaults) = Self.allowedOrigins(configuration)
+        allowedOrigins = origins
+        let profileFault = Self.fault(
+            of: profile, programRoot: [configuration.serviceRoot, defaults.serviceRoot, ownRoot].first { !$0.isEmpty } ?? "",
+            root: rootText, allowed: origins)
+        faults =
+            Self.faults(table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
+            + originFaults + [profileFault].compactMap(\.self)
+        chain = Self.chain(configuration, allowedOrigins: origins)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
@@ -133,18 +144,21 @@ final class ClientState: Sendable {
 
     /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
     /// authentication → transport.
-    private static func chain(_ configuration: WebServiceClient.Configuration) -> NextInterceptor {
+    private static func chain(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) -> NextInterceptor {
+        let boundary = OriginBoundary(
+            rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
         let end = TransportStage(transport: configuration.transport)
         var chain: NextInterceptor
         if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
-            let authentication = AuthenticationInterceptor(
+            var authentication = AuthenticationInterceptor(
                 configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
                 opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
-            chain = stages(configuration) { request, context in
+            authentication.boundary = boundary
+            chain = stages(configuration, boundary) { [authentication] request, context in
                 try await authentication.intercept(request, context: context) { request, context in try await end.send(request, context) }
             }
         } else {
-            chain = stages(configuration) { request, context in try await end.send(request, context) }
+            chain = stages(configuration, boundary) { request, context in try await end.send(request, context) }
         }
         for interceptor in configuration.interceptors.reversed() {
             let next = chain
@@ -157,10 +171,11 @@ final class ClientState: Sendable {
     /// whose loop it keeps as a function.
     @inline(__always)
     private static func stages(
-        _ configuration: WebServiceClient.Configuration, end: @escaping NextInterceptor
+        _ configuration: WebServiceClient.Configuration, _ boundary: OriginBoundary, end: @escaping NextInterceptor
     ) -> NextInterceptor {
-        let (preparation, record) = (CallPreparation(), ExchangeRecord())
-        let (redirects, retry) = (Redirects(policy: configuration.redirects), Retry(policy: configuration.retry))
+        let (preparation, record) = (CallPreparation(boundary: boundary), ExchangeRecord())
+        let redirects = Redirects(policy: configuration.redirects, boundary: boundary)
+        let retry = Retry(policy: configuration.retry)
         return { request, context in
             try await preparation.intercept(request, context: context) { request, context in
                 try await redirects.intercept(request, context: context) { request, context in
@@ -172,13 +187,65 @@ final class ClientState: Sendable {
         }
     }
 
-    /// The faults of headers that the client or the class gives.
+    /// The faults of headers that the client or the class gives. They belong to all calls, so no argument can be put into them.
     static func faults(in headers: HTTPFields) -> [TableFault] {
-        headers.filter { !$0.isValid }.map { field in
-            TableFault(
-                kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                fix: "only token characters in names; no control characters in values")
+        headers.compactMap { field in
+            if !field.isValid {
+                return TableFault(
+                    kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
+                    fix: "only token characters in names; no control characters in values")
+            }
+            let placeholders = [field.name.rawName, field.value].flatMap { Template.placeholders(in: $0) }
+            guard let placeholder = placeholders.first else { return nil }
+            let shown = placeholder.count <= 40 && HTTPFields.Name(placeholder).isValid ? "%%\(placeholder)%%" : "%%…%%"
+            return TableFault(
+                kind: .badHeader, key: nil,
+                problem: "the header \"\(field.name)\" of the client or the class has the placeholder \(shown), which nothing fills there",
+                fix: "give the header to the endpoints that have the argument, with .header(_:_:), or set it in an interceptor")
         }
+    }
+
+    /// The origins that the program lists, and the faults of what is none.
+    private static func allowedOrigins(
+        _ configuration: WebServiceClient.Configuration
+    ) -> (origins: Set<Origin>, faults: [TableFault]) {
+        var origins: Set<Origin> = []
+        var faults: [TableFault] = []
+        for text in configuration.allowedOrigins {
+            if let root = ServiceRoot(text), root.query.isEmpty,
+                ["", "/"].contains(root.base.dropFirst(ServiceRoot.authority(of: text).count))
+            {
+                origins.insert(root.origin)
+            } else {
+                faults.append(
+                    TableFault(
+                        kind: .badServiceRoot, key: nil,
+                        problem: "\"\(SecretMask.text(ofURL: text))\" among the allowed origins is no origin",
+                        fix: "write scheme, host and port only, like \"https://eu.api.example.com\""))
+            }
+        }
+        return (origins, faults)
+    }
+
+    /// The fault of a profile whose service root has an origin that the program doesn't list. A profile may come from anywhere, and must not
+    /// decide where credentials go.
+    ///
+    /// - Parameters:
+    ///   - programRoot: the root without the profile.
+    ///   - root: the root with it.
+    private static func fault(of profile: ServiceProfile?, programRoot: String, root: String, allowed: Set<Origin>) -> TableFault? {
+        guard let profile, !profile.baseURL.isEmpty, root == profile.baseURL, !programRoot.isEmpty else { return nil }
+        if let origin = ServiceRoot(root)?.origin {
+            if allowed.contains(origin) || ServiceRoot(programRoot)?.origin == origin { return nil }
+        } else if ServiceRoot.authority(of: root) == ServiceRoot.authority(of: programRoot) {
+            return nil
+        }
+        let (found, own) = (ServiceRoot.authority(of: root), ServiceRoot.authority(of: programRoot))
+        return TableFault(
+            kind: .badServiceRoot, key: nil,
+            problem: "the profile's BaseURL has the origin \(SecretMask.text(ofURL: found)), and the service's is "
+                + SecretMask.text(ofURL: own),
+            fix: "if the origin belongs to the service, add it to Configuration.allowedOrigins; a profile changes paths and methods only")
     }
 
     private static func faults(

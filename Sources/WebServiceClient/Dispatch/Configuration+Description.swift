@@ -12,7 +12,9 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
             self,
             children: [
                 "serviceRoot": SecretMask.text(ofURL: serviceRoot),
-                "headers": headers,
+                "headers": RequestSecrets.masked(headers, RequestSecrets(rules: headerRules, texts: [])).unmaskedDescription,
+                "headerRules": headerRules,
+                "allowedOrigins": allowedOrigins.map(SecretMask.text(ofURL:)),
                 "authenticationProvider": MaskedMirror.typeName(of: authenticationProvider),
                 "proxyAuthenticationProvider": MaskedMirror.typeName(of: proxyAuthenticationProvider),
                 "interceptors": interceptors.map { MaskedMirror.typeName(of: $0) },

@@ -3,6 +3,12 @@ extension WebServiceClient {
     public struct Configuration: Sendable {
         /// What relative routes are joined to: an absolute http or https URL. It wins over the class's.
         public var serviceRoot: String = ""
+        /// Origins that belong to the service beside the service root's, such as `"https://eu.api.example.com"`: scheme, host and port. The
+        /// client's headers and credentials go there as well, when a profile, a redirect, a link or an interceptor leads there. Default none.
+        public var allowedOrigins: [String] = []
+        /// Which header fields hold no secret, beside those that the library knows. All others are masked in texts, and stay with the
+        /// service's origin.
+        public var headerRules = HeaderRules()
         /// Headers of every call to the service. The class's and the endpoint's win over them.
         public var headers: HTTPFields = [:]
         /// Makes and answers for the credentials. They belong to the origin of the service root and go nowhere else.

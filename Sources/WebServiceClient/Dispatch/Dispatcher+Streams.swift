@@ -26,9 +26,10 @@ extension Dispatcher {
             throw error
         }
         let response = exchange.response
-        let result = ServiceResponse(
+        var result = ServiceResponse(
             value: body, status: response.status, headers: response.headers, url: response.url,
             duration: MonotonicInstant.now - started, httpVersion: response.httpVersion, report: response.report)
+        result.secrets = response.secrets
         return (result, reader)
     }
 }

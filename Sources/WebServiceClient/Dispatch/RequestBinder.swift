@@ -57,9 +57,24 @@ struct RequestBinder {
 
     func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
         var request = ServiceRequest(method: plan.method, url: url, headers: headers, sharing: endpoint.requestDetails)
+        if !plan.secretArguments.isEmpty { request.secrets = secrets }
         try bindHeaders(&request.headers)
         try bindBody(&request)
         return request
+    }
+
+    /// What is secret in the request: the client's own fields, and the values of the arguments whose labels say so.
+    var secrets: RequestSecrets? {
+        var texts: [String] = []
+        for position in plan.secretArguments where arguments.indices.contains(position) {
+            guard let argument = arguments[position] else { continue }
+            if let text = try? ArgumentText.text(of: argument) {
+                texts.append(text)
+            } else if let fields = try? FieldReflection(arrays: .repeatedKey).fields(of: argument, named: "value") {
+                texts += fields.compactMap(\.value)
+            }
+        }
+        return RequestSecrets(rules: endpoint.headerRules, texts: texts)
     }
 
     func error(_ position: Int, _ place: String, _ reason: String) -> ArgumentError {

@@ -13,6 +13,7 @@ final class ResolvedEndpoint: Sendable {
     let serializer: any SerializationDelegate
     let decoder: BodyDecoder
     let bodyLimit: Int
+    let headerRules: HeaderRules
     /// What all requests have beside what is bound.
     let requestDetails: RequestDetails.Shared
     /// The URL of the call before; `nil` for an endpoint of one call.
@@ -50,8 +51,11 @@ final class ResolvedEndpoint: Sendable {
             parsers: (form ?? plan.settings.serializer).map(configuration.parsers.completed) ?? parsers, serializer: form ?? serializer,
             parsing: settings.parsing ?? .byContentType)
         bodyLimit = settings.bodyLimit ?? configuration.bodyLimit
+        headerRules = configuration.headerRules
         requestDetails = RequestDetails.Shared(
-            RequestDetails(timeouts: settings.deadlines, trust: settings.trust, identity: identity),
+            RequestDetails(
+                timeouts: settings.deadlines, trust: settings.trust, identity: identity,
+                secrets: RequestSecrets(rules: configuration.headerRules, texts: [])),
             commonFields: isDeclared ? CommonFields(headers) : nil)
         latestURL = isDeclared ? LatestURL() : nil
     }

@@ -195,7 +195,9 @@ struct ResponseReader: Sendable {
     // MARK: Errors
 
     private func summary(_ body: Data, isCut: Bool = false) -> ResponseSummary {
-        ResponseSummary(status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut)
+        ResponseSummary(
+            status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut,
+            secrets: exchange.request.secrets)
     }
 
     private func error(
@@ -228,6 +230,8 @@ struct ResponseReader: Sendable {
 
     /// - Parameter body: what came of it.
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
-        ErrorWrapper(call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true)).wrap(error, stage: stage)
+        ErrorWrapper(
+            call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true), secrets: exchange.request.secrets
+        ).wrap(error, stage: stage)
     }
 }

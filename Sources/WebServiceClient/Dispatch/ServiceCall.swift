@@ -214,3 +214,28 @@ public struct ServiceCall: Sendable {
         }
     }
 }
+
+extension ServiceCall: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Client, method, route, and the types of the arguments: their values may be secrets.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceCall") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``, part by part: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        let place =
+            switch target {
+            case .route: SecretMask.text(ofURL: route ?? descriptor.route.text)
+            case .encoded(let text): SecretMask.text(ofURL: text)
+            case .link(let url), .outside(let url): SecretMask.text(of: url)
+            }
+        let types = arguments.map { MaskedMirror.typeName(of: $0) }
+        return Mirror(
+            self,
+            children: [
+                "client": MaskedMirror.typeName(of: client), "target": place, "descriptor": descriptor, "arguments": types,
+                "labels": labels.values.sorted(),
+            ])
+    }
+}

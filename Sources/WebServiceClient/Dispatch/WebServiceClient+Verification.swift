@@ -27,11 +27,13 @@ extension WebServiceClient {
     }
 
     /// Lists the faults that this client would have with a profile, and hasn't without any: in the service root and the endpoints that the two
-    /// make together, and for methods that this client has called by bare names of a profile. Empty when the profile can be set. What the
+    /// make together, in the origin of the profile's `BaseURL` where the program doesn't list it, and for methods that this client has called by bare names of a profile. Empty when the profile can be set. What the
     /// transport can't do for an endpoint is no fault of the profile.
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
-        return ClientState(self, configuration: configuration, profile: profile, methods: calledByBareName).faults.filter {
+        let state = ClientState(
+            self, configuration: configuration, profile: profile, ownRoot: profileRoot, methods: calledByBareName)
+        return state.faults.filter {
             // Of all endpoints' common settings: one that the profile replaces may have had its own in their place.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
         }

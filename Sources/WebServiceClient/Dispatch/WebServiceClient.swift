@@ -17,6 +17,8 @@ open class WebServiceClient: @unchecked Sendable {
     private struct Mutable {
         var configuration: Configuration
         var profile: ServiceProfile?
+        /// The service root of the first profile that had one: later ones keep its origin where neither client nor class has a root.
+        var profileRoot = ""
         /// Counts changes, so that a state made from old settings is not kept.
         var generation = 0
         var state: ClientState?
@@ -51,7 +53,10 @@ open class WebServiceClient: @unchecked Sendable {
     /// A client whose endpoints come from a profile, laid over the class's own.
     public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
-        mutable.withLock { $0.profile = profile }
+        mutable.withLock {
+            $0.profile = profile
+            $0.profileRoot = profile.baseURL
+        }
     }
 
     // MARK: Declarations
@@ -109,6 +114,7 @@ open class WebServiceClient: @unchecked Sendable {
                     // What it was checked with must still hold.
                     guard mutable.generation == generation else { return false }
                     mutable.profile = newValue
+                    if mutable.profileRoot.isEmpty { mutable.profileRoot = newValue?.baseURL ?? "" }
                     mutable.renew()
                     return true
                 }
@@ -122,13 +128,18 @@ open class WebServiceClient: @unchecked Sendable {
         return earlier.union(state?.calledByBareName ?? []).sorted()
     }
 
+    /// The service root of the first profile that had one.
+    var profileRoot: String { mutable.withLock { $0.profileRoot } }
+
     /// What the client is now.
     var state: ClientState {
         // By itself: each call comes here, and a copy of the settings is most of what this would cost it.
         if let known = mutable.withLock({ $0.state }) { return known }
-        let (configuration, profile, generation) = mutable.withLock { ($0.configuration, $0.profile, $0.generation) }
+        let (configuration, profile, ownRoot, generation) = mutable.withLock {
+            ($0.configuration, $0.profile, $0.profileRoot, $0.generation)
+        }
         // Made outside the lock: it runs the subclass's code.
-        let made = ClientState(self, configuration: configuration, profile: profile)
+        let made = ClientState(self, configuration: configuration, profile: profile, ownRoot: ownRoot)
         let isFirst = mutable.withLock { mutable in
             guard mutable.generation == generation, mutable.state == nil else { return false }
             mutable.state = made

@@ -43,7 +43,7 @@ extension ClientDescription.Endpoint {
     fileprivate init(key: String, _ descriptor: EndpointDescriptor) {
         self.key = key
         method = descriptor.method.rawValue
-        route = descriptor.route.text
+        route = SecretMask.text(ofURL: descriptor.route.text)
         query = descriptor.query.map { part in
             switch part {
             case .template(let name, _), .named(let name, _): name
@@ -65,7 +65,7 @@ extension ClientDescription.Endpoint {
         let settings = descriptor.settings
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
         root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")
-        cacheIdentifier = descriptor.cacheIdentifier
+        cacheIdentifier = descriptor.cacheIdentifier.map(SecretMask.text(ofURL:))
         requires = settings.requiredCapabilities.descriptions
         attributes = settings.attributes.all.map { ValueText.text(of: $0) }
     }

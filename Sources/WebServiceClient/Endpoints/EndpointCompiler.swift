@@ -29,6 +29,7 @@ struct EndpointCompiler {
         names = ArgumentNames(name, ignoring: descriptor.ignored)
         plan = EndpointPlan(key: name, method: descriptor.method, route: descriptor.route.text, names: names)
         plan.payloadRoot = descriptor.root
+        plan.secretArguments = names.labels.indices.filter { SecretMask.hidesMember(named: names.labels[$0]) }
         plan.settings = descriptor.settings
         for label in descriptor.ignored.sorted() where !name.labels.contains(label) {
             add(.unknownArgument, ".ignoring(\"\(label)\") names no argument", Self.fix(nearest: NearestName.of(label, among: name.labels)))
@@ -49,7 +50,10 @@ struct EndpointCompiler {
         var problems: [TemplateProblem] = []
         let template = Template(text, names: names) { problems.append($0) }
         used.formUnion(template.arguments)
-        for problem in problems { add(problem.kind, in: "\(place)\(isSecret ? "" : " \"\(text)\""), column \(problem.column)") }
+        for problem in problems {
+            let shown = isSecret ? "" : " \"\(SecretMask.text(ofURL: String(text)))\""
+            add(problem.kind, in: "\(place)\(shown), column \(problem.column)")
+        }
         return template
     }
 

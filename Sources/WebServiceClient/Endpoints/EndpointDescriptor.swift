@@ -89,3 +89,36 @@ public struct EndpointDescriptor: Sendable {
     /// A DELETE endpoint with an RFC 6570 template.
     public static func delete(uriTemplate: String) -> EndpointDescriptor { endpoint(.delete, uriTemplate: uriTemplate) }
 }
+
+extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method, route, and the names and values of query items and header fields, secrets masked.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "EndpointDescriptor") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``, part by part: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        let query = query.map { part in
+            switch part {
+            case .template(let name, let value):
+                String(SecretMask.text(ofURL: "?\(URLEncoding.queryName(name))=\(value)").dropFirst())
+            case .named(let name, let argument): "\(name)=\(argument)"
+            case .reflected(let argument): "\(argument)"
+            }
+        }
+        let headers = headers.map { part in
+            switch part {
+            case .template(let name, let value): HTTPFields.Field(name: name, value: value).description
+            case .reflected(let argument): "\(argument)"
+            }
+        }
+        return Mirror(
+            self,
+            children: [
+                "method": method, "route": SecretMask.text(ofURL: route.text), "query": query, "headers": headers, "body": body,
+                "root": root, "cacheIdentifier": cacheIdentifier.map(SecretMask.text(ofURL:)) ?? "nil", "ignored": ignored.sorted(),
+                "statuses": settings.statuses?.description ?? "nil", "attributes": settings.attributes,
+            ])
+    }
+}

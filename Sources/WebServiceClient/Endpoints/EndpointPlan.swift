@@ -47,6 +47,8 @@ struct EndpointPlan: Sendable {
     var path: Path = .fixed("")
     var query: [Query] = []
     var headers: [Header] = []
+    /// The positions of the arguments whose labels say that they are secrets.
+    var secretArguments: [Int] = []
     /// The position of the argument that is the body.
     var body: Int?
     /// What the call's cached response is found and dropped by.

@@ -126,3 +126,18 @@ protocol ErrorBodyCarrier {
 extension DecodedErrorBody: ErrorBodyCarrier {
     var anyBody: any Sendable { body }
 }
+
+extension HandledResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Status, URL and fields, secrets masked.
+    public var description: String { ResponseSummary(status: status, headers: headers, url: url, body: body).description }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Status, URL, fields and the beginning of the body, secrets masked: not even a dump shows them.
+    public var customMirror: Mirror {
+        let summary = ResponseSummary(status: status, headers: headers, url: url, body: body)
+        return Mirror(
+            self, children: ["status": status, "url": summary.url, "headers": summary.headers, "body": summary.bodyText(upTo: 500)])
+    }
+}

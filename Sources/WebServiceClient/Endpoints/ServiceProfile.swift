@@ -10,7 +10,9 @@ public import Foundation
 ///       ]
 ///     }
 ///
-/// `BaseURL` is empty by default, `Method` is GET. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
+/// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service root, or
+/// one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile decides on paths and methods, not on who gets the
+/// credentials. Where neither client nor class has a root, the first profile's origin is the one that later profiles must keep. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
 /// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
 /// that name requires of the transport, such as pinning, stays required.
 public struct ServiceProfile: Sendable {
@@ -68,5 +70,22 @@ public struct ServiceProfileError: Error, Sendable, Hashable, CustomStringConver
     /// The faults, one a line.
     public var description: String {
         "The service profile can't be used:\n" + faults.map { "  - \($0)" }.joined(separator: "\n")
+    }
+}
+
+extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Service root, endpoints and notes, secrets masked.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceProfile") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``, part by part: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "baseURL": SecretMask.text(ofURL: baseURL), "endpoints": endpoints, "notes": notes.map { SecretMask.text($0) },
+            ])
     }
 }

@@ -19,6 +19,12 @@ struct ServiceRoot: Sendable {
         query = String(ends.reversed().drop { $0 == "&" }.reversed())
     }
 
+    /// Scheme and authority of a root in lower case, also of one with placeholders.
+    static func authority(of text: String) -> String {
+        guard let start = text.range(of: "://")?.upperBound else { return text.lowercased() }
+        return (text[..<start] + text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }).lowercased()
+    }
+
     /// Whether a root has places for arguments.
     static func hasPlaceholders(_ text: String) -> Bool { text.contains("%%") }
 
@@ -44,4 +50,12 @@ struct ServiceRoot: Sendable {
         return TableFault(
             kind: .badServiceRoot, key: nil, problem: "the service root \"\(SecretMask.text(ofURL: text))\" \(problem)", fix: fix)
     }
+}
+
+extension ServiceRoot: CustomStringConvertible, CustomReflectable {
+    /// The root with its secrets masked.
+    var description: String { SecretMask.text(ofURL: query.isEmpty ? base : base + "?" + query) }
+
+    /// The same as ``description``.
+    var customMirror: Mirror { Mirror(self, children: ["root": description]) }
 }

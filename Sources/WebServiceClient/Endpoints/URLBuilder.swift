@@ -28,3 +28,17 @@ public struct URLParts: Sendable, Hashable {
         return url
     }
 }
+
+extension URLParts: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The parts as one, secrets masked.
+    public var description: String {
+        let joined = URLText.joined(root, path)
+        return SecretMask.text(ofURL: query.isEmpty ? joined : joined + "?" + query)
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The URL with its secrets masked, and the route: not even a dump shows them.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description, "route": SecretMask.text(ofURL: route)]) }
+}

@@ -11,17 +11,25 @@ enum DecodingErrorText {
         case .valueNotFound(let type, let context):
             return "\(type) is needed and null was found\(place(context.codingPath))"
         case .typeMismatch(let type, let context):
-            let text = context.debugDescription
+            let text = shown(context)
             // The library's own decoders say what is needed, others often don't.
             guard text.contains(" is needed") else {
                 return "\(type) is needed and something else was found\(place(context.codingPath))" + (text.isEmpty ? "" : ": \(text)")
             }
             return placed(text, path: context.codingPath)
         case .dataCorrupted(let context):
-            return placed(context.debugDescription, path: context.codingPath)
+            return placed(shown(context), path: context.codingPath)
         @unknown default:
             return ValueText.text(of: error)
         }
+    }
+
+    /// What the decoder says, without what it quotes where a name on the way is a secret's.
+    private static func shown(_ context: DecodingError.Context) -> String {
+        let text = context.debugDescription
+        guard context.codingPath.contains(where: { SecretMask.hidesMember(named: $0.stringValue) }) else { return text }
+        // Types are named without digits and quotes around them.
+        return text.contains(where: { "“\"'".contains($0) || $0.isNumber }) ? "The value doesn't fit the type that is needed." : text
     }
 
     /// A sentence with the place at its end: the full stop is behind that, if anywhere.

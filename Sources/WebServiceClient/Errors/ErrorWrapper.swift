@@ -3,6 +3,8 @@ struct ErrorWrapper {
     let call: CallIdentity
     let request: ServiceRequest?
     var response: ResponseSummary?
+    /// What is secret in the request, also where there is none yet.
+    var secrets: RequestSecrets?
 
     /// The error as the call throws it. Cancellation of the task and a dry run's end pass as they are.
     func wrap(_ error: any Error, stage: ServiceError.Stage) -> any Error {
@@ -14,9 +16,11 @@ struct ErrorWrapper {
         }
         if Task.isCancelled { return CancellationError() }
         let (kind, precise) = classify(error, stage: stage)
-        return ServiceError(
+        var result = ServiceError(
             call: call, stage: precise, kind: kind, message: ServiceError.text(of: error), request: request.map(RequestSummary.init),
             response: response, cause: (error as? RequestBodyError)?.underlying ?? error)
+        result.hide(secrets)
+        return result
     }
 
     private func classify(_ error: any Error, stage: ServiceError.Stage) -> (ServiceError.Kind, ServiceError.Stage) {

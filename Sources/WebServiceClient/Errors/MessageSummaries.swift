@@ -10,12 +10,14 @@ public struct RequestSummary: Sendable, Hashable {
     public let headers: HTTPFields
     /// The body's length in bytes; `nil` without a body or when it isn't known.
     public let bodyLength: Int64?
+    let secrets: RequestSecrets?
 
     /// The summary of a request.
     public init(_ request: ServiceRequest) {
         method = request.method
-        url = SecretMask.text(of: request.url)
-        headers = HTTPFields(request.headers.map { HTTPFields.Field(name: $0.name, value: SecretMask.text(of: $0)) })
+        secrets = request.secrets
+        url = SecretMask.text(of: request)
+        headers = RequestSecrets.masked(request.headers, request.secrets)
         bodyLength = request.body?.length
     }
 
@@ -38,12 +40,18 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     public let body: Data
     /// Whether there is, or may be, more of the body than what was kept: nothing was read of one when the call failed before.
     public let bodyIsCut: Bool
+    let secrets: RequestSecrets?
 
     /// The summary of a response with what was read of its body.
     public init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool = false) {
+        self.init(status: status, headers: headers, url: url, body: body, isCut: isCut, secrets: nil)
+    }
+
+    init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool, secrets: RequestSecrets?) {
         self.status = status
-        self.headers = HTTPFields(headers.map { HTTPFields.Field(name: $0.name, value: SecretMask.text(of: $0)) })
-        self.url = SecretMask.text(of: url)
+        self.secrets = secrets
+        self.headers = RequestSecrets.masked(headers, secrets)
+        self.url = SecretMask.text(of: url, of: secrets)
         self.body = body.count > Self.bodyLimit ? Data(body.prefix(Self.bodyLimit)) : body
         bodyIsCut = isCut || body.count > Self.bodyLimit
     }
@@ -51,13 +59,14 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     /// Status and URL, secrets masked.
     public var description: String { "\(status) from \(url)" }
 
-    /// The beginning of the body as text on one line, for messages, secrets in JSON and forms masked; binary bodies are told by their length.
+    /// The beginning of the body as text on one line, for messages, secrets masked; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {
         guard !body.isEmpty else { return "" }
         let head = String(decoding: body.prefix(limit), as: UTF8.self)
         guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that are no text" }
-        let line = SecretMask.text(ofBody: head, contentType: headers[.contentType]).split(whereSeparator: \.isNewline).joined(
-            separator: " ")
-        return body.count > limit || bodyIsCut ? line + " …" : line
+        let (text, isWhole) = SecretMask.beginning(
+            ofBody: body, contentType: headers[.contentType], upTo: limit, isCut: bodyIsCut, of: secrets)
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return isWhole ? line : line + " …"
     }
 }

@@ -37,4 +37,9 @@ public struct CallContext: Sendable {
             identity: identity, attributes: attributes, serviceOrigin: serviceOrigin, isForeign: isForeign,
             cacheIdentifier: cacheIdentifier, diagnostics: diagnostics)
     }
+
+    /// A context of a record.
+    init(_ record: CallRecord) {
+        self.record = record
+    }
 }

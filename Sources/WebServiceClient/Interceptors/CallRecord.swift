@@ -9,6 +9,10 @@ package final class CallRecord: Sendable {
     let isForeign: Bool
     let cacheIdentifier: String?
     let diagnostics: Diagnostics
+    /// The request of a call outside the service as it was bound; `nil` for other calls.
+    let outside: ServiceRequest?
+    /// Whether the URL was made by a builder, which may take any origin.
+    let hasURLBuilder: Bool
 
     /// A request as it was on its way to the transport, without what authentication adds, and what it was answered with.
     struct Exchange: Sendable {
@@ -35,7 +39,7 @@ package final class CallRecord: Sendable {
 
     init(
         identity: CallIdentity, attributes: EndpointAttributes, serviceOrigin: Origin?, isForeign: Bool, cacheIdentifier: String?,
-        diagnostics: Diagnostics
+        diagnostics: Diagnostics, outside: ServiceRequest? = nil, hasURLBuilder: Bool = false
     ) {
         self.identity = identity
         self.attributes = attributes
@@ -43,6 +47,8 @@ package final class CallRecord: Sendable {
         self.isForeign = isForeign
         self.cacheIdentifier = cacheIdentifier
         self.diagnostics = diagnostics
+        self.outside = outside
+        self.hasURLBuilder = hasURLBuilder
     }
 
     /// How often the call was repeated after a failure.

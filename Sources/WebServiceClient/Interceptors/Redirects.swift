@@ -3,11 +3,13 @@ import Foundation
 /// The stage of the chain that follows redirects (RFC 9110 §15.4), whatever engine is underneath.
 ///
 /// Each hop is a request of its own: its `Location` is resolved by RFC 3986 §5 against the URL that answered, a fragment is dropped, a
-/// credential goes on only by the authentication stage, which sees the new origin. Headers that are secrets are left out on another origin.
+/// credential goes on only by the authentication stage, which sees the new origin. On another origin only harmless headers go along.
 /// 303 turns every method but HEAD into GET, 301 and 302 turn POST into GET (§15.4.2, note), 307 and 308 keep method and body.
 struct Redirects: Interceptor {
     /// What applies where the endpoint has no policy of its own.
     let policy: RedirectPolicy
+    /// What keeps credentials with their origin.
+    var boundary = OriginBoundary()
 
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
@@ -23,7 +25,9 @@ struct Redirects: Interceptor {
             guard policy.rule != .stop, let location = response.headers.reference(.location) else { return response }
             response.body.cancel()
             seen.insert(Self.mark(of: request))
+            let origin = request.origin
             request = try Self.request(after: request, status: response.status, location: location, from: response.url)
+            request = boundary.afterRedirect(request, from: origin, context)
             guard !seen.contains(Self.mark(of: request)) else {
                 throw RedirectError(reason: .loop, message: "The redirects run in a circle: \(Self.place(request)) came again.")
             }
@@ -59,19 +63,22 @@ struct Redirects: Interceptor {
     }
 
     private static func place(_ request: ServiceRequest) -> String {
-        SecretMask.text(of: request.url)
+        SecretMask.text(of: request)
     }
 
     /// The request of the next hop.
     private static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
         guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https"
         else {
+            let text = SecretMask.text(ofURL: location)
+            let shown = request.secrets?.masked(text) ?? text
             throw RedirectError(
-                reason: .badLocation, message: "The redirect's Location \"\(SecretMask.text(ofURL: location))\" is no http or https URL.")
+                reason: .badLocation, message: "The redirect's Location \"\(shown)\" is no http or https URL.")
         }
         if request.url.scheme?.lowercased() == "https", origin.scheme == "http" {
             throw RedirectError(
-                reason: .insecure, message: "The redirect to \(SecretMask.text(of: url)) leaves https for http; it is never followed.")
+                reason: .insecure,
+                message: "The redirect to \(SecretMask.text(of: url, of: request.secrets)) leaves https for http; it is never followed.")
         }
         var result = request
         result.url = url
@@ -84,10 +91,6 @@ struct Redirects: Interceptor {
             throw RedirectError(
                 reason: .bodyNotReplayable,
                 message: "The redirect \(status) asks for the body again, and the body is a stream that can be read only once.")
-        }
-        if request.origin != origin {
-            for field in request.headers where SecretMask.hides(field.name) { result.headers[field.name] = nil }
-            result.headers[.host] = nil
         }
         return result
     }

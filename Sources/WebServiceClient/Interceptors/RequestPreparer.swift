@@ -1,4 +1,5 @@
-/// Changes requests before they are sent: headers to add, values to sign, a tenant to name.
+/// Changes requests before they are sent: headers to add, values to sign, a tenant to name. Credentials are better given by an
+/// ``AuthenticationProvider``: what a preparer sets stays behind where the call goes to another origin than the service's.
 ///
 ///     $0.interceptors = [RequestPreparer { $0.headers["X-Team"] = "core" }]
 ///

@@ -4,6 +4,11 @@ extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, Cus
         map(\.description).joined(separator: "\n")
     }
 
+    /// The fields line by line as they are, where they were masked before.
+    var unmaskedDescription: String {
+        map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+
     /// The same as ``description``.
     public var debugDescription: String { description }
 

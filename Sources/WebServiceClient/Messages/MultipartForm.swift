@@ -108,3 +108,19 @@ public struct MultipartForm: Sendable {
         "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "yml": "application/yaml", "zip": "application/zip",
     ]
 }
+
+extension MultipartForm: CustomStringConvertible, CustomReflectable {
+    /// The names of the parts, never their content: it may hold secrets.
+    public var description: String { "a form of \(parts.count) parts: \(parts.map(\.name).joined(separator: ", "))" }
+
+    /// The same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["parts": parts.map(\.name)]) }
+}
+
+extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+    /// The part's name, never its content: it may hold secrets.
+    public var description: String { "the part \(name)" }
+
+    /// The same as ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}

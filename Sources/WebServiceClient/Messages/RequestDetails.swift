@@ -6,6 +6,7 @@ struct RequestDetails: Sendable {
     var uploadProgress: (@Sendable (TransferProgress) -> Void)?
     var downloadProgress: (@Sendable (TransferProgress) -> Void)?
     var identity: CallIdentity?
+    var secrets: RequestSecrets?
 
     /// Details that nobody changes: a change makes others.
     final class Shared: Sendable {

@@ -44,6 +44,12 @@ public struct ServiceRequest: Sendable {
         set { details.identity = newValue }
     }
 
+    /// What is secret in it beside what the standard rules find; `nil` for nothing.
+    package internal(set) var secrets: RequestSecrets? {
+        get { shared.details.secrets }
+        set { details.secrets = newValue }
+    }
+
     private var shared: RequestDetails.Shared
     private var details: RequestDetails {
         get { shared.details }
@@ -90,8 +96,8 @@ public struct ServiceRequest: Sendable {
 extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Method, URL and fields, secrets masked.
     public var description: String {
-        let head = "\(method) \(SecretMask.text(of: url))"
-        return headers.isEmpty ? head : head + "\n" + headers.description
+        let head = "\(method) \(SecretMask.text(of: self))"
+        return headers.isEmpty ? head : head + "\n" + RequestSecrets.masked(headers, secrets).unmaskedDescription
     }
 
     /// The same as ``description``.
@@ -100,6 +106,7 @@ extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible,
     /// Method, URL, fields and body, secrets masked: not even a dump shows them.
     public var customMirror: Mirror {
         let body = body.map(\.description) ?? "nil"
-        return Mirror(self, children: ["method": method, "url": SecretMask.text(of: url), "headers": headers, "body": body])
+        let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
+        return Mirror(self, children: ["method": method, "url": SecretMask.text(of: self), "headers": headers, "body": body])
     }
 }

@@ -16,6 +16,8 @@ public struct ServiceResponse<Value> {
     public var httpVersion: String?
     /// What the transport knows of the last exchange: times, bytes, trailers, informational responses.
     public var report: ExchangeReport?
+    /// What is secret in the request that was answered.
+    var secrets: RequestSecrets?
 
     /// A value with its response.
     public init(
@@ -33,9 +35,11 @@ public struct ServiceResponse<Value> {
 
     /// The same response with another value.
     public func map<Other>(_ transform: (Value) throws -> Other) rethrows -> ServiceResponse<Other> {
-        ServiceResponse<Other>(
+        var result = ServiceResponse<Other>(
             value: try transform(value), status: status, headers: headers, url: url, duration: duration, httpVersion: httpVersion,
             report: report)
+        result.secrets = secrets
+        return result
     }
 }
 
@@ -50,7 +54,8 @@ extension ServiceResponse: CustomStringConvertible, CustomDebugStringConvertible
 
     /// The same as ``description``: not even a dump shows what the URL or the fields hide.
     public var customMirror: Mirror {
-        let url = SecretMask.text(of: url)
+        let url = SecretMask.text(of: url, of: secrets)
+        let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
         return Mirror(self, children: ["value": value, "status": status, "url": url, "headers": headers, "duration": duration])
     }
 }

@@ -17,6 +17,8 @@ public struct TransportResponse: Sendable {
 
     /// Whether a proxy gave this response instead of opening a tunnel to the server (RFC 9110 §9.3.6): the request was not sent.
     public var isTunnelRefusal = false
+    /// What is secret in the request that was answered.
+    var secrets: RequestSecrets?
 
     /// A response.
     public init(
@@ -44,8 +46,8 @@ public struct TransportResponse: Sendable {
 extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Status, URL and fields, secrets masked.
     public var description: String {
-        let head = "\(status) from \(SecretMask.text(of: url))"
-        return headers.isEmpty ? head : head + "\n" + headers.description
+        let head = "\(status) from \(SecretMask.text(of: url, of: secrets))"
+        return headers.isEmpty ? head : head + "\n" + RequestSecrets.masked(headers, secrets).unmaskedDescription
     }
 
     /// The same as ``description``.
@@ -53,6 +55,7 @@ extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertib
 
     /// Status, URL and fields, secrets masked: not even a dump shows them.
     public var customMirror: Mirror {
-        Mirror(self, children: ["status": status, "url": SecretMask.text(of: url), "headers": headers])
+        let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
+        return Mirror(self, children: ["status": status, "url": SecretMask.text(of: url, of: secrets), "headers": headers])
     }
 }

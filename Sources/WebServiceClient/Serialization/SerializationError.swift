@@ -46,10 +46,11 @@ extension SerializationError {
         return head.count > limit ? line + "…" : line
     }
 
-    /// The beginning of a body on one line, for a message, secrets in JSON masked; told by its length when it is no text.
+    /// The beginning of a body on one line, for a message, secrets masked; told by its length when it is no text.
     package static func excerpt(_ body: Data, upTo limit: Int = 80) -> String {
         let head = body.prefix(limit * 4)
         guard !head.contains(where: { $0 < 9 }) else { return "\(body.count) bytes that are no text" }
-        return "“" + excerpt(SecretMask.text(ofBody: String(decoding: head, as: UTF8.self), contentType: nil), upTo: limit) + "”"
+        let text = SecretMask.beginning(ofBody: body, contentType: nil, upTo: limit * 4, isCut: false).text
+        return "“" + excerpt(text, upTo: limit) + "”"
     }
 }

@@ -21,7 +21,13 @@ enum TextValue {
     }
 
     static func invalid(_ text: String, _ type: Any.Type, _ path: [any CodingKey]) -> SerializationError {
-        SerializationError(.value, "“\(SerializationError.excerpt(text))”\(place(path)) can't be read as \(type).")
+        SerializationError(.value, "“\(shown(text, path))”\(place(path)) can't be read as \(type).")
+    }
+
+    /// The beginning of a text, if no name on the way to it is a secret's.
+    static func shown(_ text: String, _ path: [any CodingKey]) -> String {
+        path.contains { SecretMask.hidesMember(named: $0.stringValue) }
+            ? SecretMask.mask : SerializationError.excerpt(SecretMask.text(String(text.prefix(SecretMask.margin))))
     }
 
     static func place(_ path: [any CodingKey]) -> String {
@@ -82,7 +88,8 @@ struct TextValueDecoder: Decoder, SingleValueDecodingContainer {
 
     private func structureNeeded(_ what: String) -> SerializationError {
         SerializationError(
-            .structure, "The text “\(SerializationError.excerpt(text))”\(TextValue.place(codingPath)) is a simple value; \(what) is needed."
+            .structure,
+            "The text “\(TextValue.shown(text, codingPath))”\(TextValue.place(codingPath)) is a simple value; \(what) is needed."
         )
     }
 }

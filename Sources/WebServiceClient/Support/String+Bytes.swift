@@ -1,4 +1,11 @@
 extension String {
+    /// The text in UTF-8, without a copy where its memory has it so already, which it has but for texts of Objective-C.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = self
+        return copy.withUTF8(body)
+    }
+
     /// Whether all bytes of its UTF-8 are of a kind.
     ///
     /// The bytes as they lie in memory: `utf8.allSatisfy` asks the string for each of them, and takes ten times as long. All of them, also behind

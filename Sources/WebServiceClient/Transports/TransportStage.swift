@@ -21,7 +21,8 @@ struct TransportStage: Sendable {
         // The second one: an interceptor may make a dry run of its own call's `next`.
         if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
-        let response = try await transport.send(request)
+        var response = try await transport.send(request)
+        if let secrets = request.secrets { response.secrets = secrets }
         context.record.isAnswered(by: response, exchange: context.exchange)
         return response
     }

@@ -47,7 +47,7 @@ extension ExaminableRequest {
     public func expectHeader(_ name: HTTPFields.Name, _ value: String) throws(TestingFailure) {
         let found = examinedFields[name]
         guard found != value else { return }
-        let text = { (value: String) in SecretMask.text(of: HTTPFields.Field(name: name, value: value)) }
+        let text = { (value: String) in SecretMask.recordedText(of: HTTPFields.Field(name: name, value: value)) }
         let names = examinedFields.map(\.name.rawName).joined(separator: ", ")
         throw failure("\(name): \(text(value))", found: found.map { "\(name): \(text($0))" } ?? "no such field among: \(names)")
     }
@@ -65,7 +65,7 @@ extension ExaminableRequest {
     /// - Throws: ``TestingFailure``.
     public func expectNoHeader(_ name: HTTPFields.Name) throws(TestingFailure) {
         guard let found = examinedFields[name] else { return }
-        throw failure("no field \(name)", found: "\(name): \(SecretMask.text(of: HTTPFields.Field(name: name, value: found)))")
+        throw failure("no field \(name)", found: "\(name): \(SecretMask.recordedText(of: HTTPFields.Field(name: name, value: found)))")
     }
 
     /// Expects these bytes as the body.

@@ -50,7 +50,7 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
     init(_ recorded: RecordedRequest, status: Int, headers: HTTPFields, body: Data) {
         key = recorded.key
         method = recorded.request.method.rawValue
-        url = SecretMask.text(of: recorded.request.url)
+        url = SecretMask.text(of: recorded.request)
         let fields = recorded.examinedFields
         requestFields = Self.masked(fields)
         requestBody = Body(recorded.body.map { BodyMask.masked($0, type: fields[.contentType]) })
@@ -60,12 +60,13 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
     }
 
     private static func masked(_ fields: HTTPFields) -> [Field] {
-        fields.map { Field(name: $0.name.rawName, value: SecretMask.text(of: $0)) }
+        fields.map { Field(name: $0.name.rawName, value: SecretMask.recordedText(of: $0)) }
     }
 
     /// What a replayed request must have in common with this one: key, method, path and query.
     var signature: String {
-        Self.signature(key: key, method: method, url: url)
+        // Masked again: a recording may be older than a rule.
+        Self.signature(key: key, method: method, url: SecretMask.text(ofURL: url))
     }
 
     static func signature(key: String, method: String, url: String) -> String {

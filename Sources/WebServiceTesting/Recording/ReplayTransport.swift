@@ -39,7 +39,7 @@ public struct ReplayTransport: Transport {
         try Task.checkCancellation()
         let recorded = RecordedRequest(request, body: nil)
         let signature = RecordedExchange.signature(
-            key: recorded.key, method: request.method.rawValue, url: SecretMask.text(of: request.url))
+            key: recorded.key, method: request.method.rawValue, url: SecretMask.text(of: request))
         guard let exchange = answers[signature]?.next() else {
             let nearest = NearestName.of(signature, among: answers.keys.sorted()).map { "; the nearest is “\($0)”" } ?? ""
             throw TestingFailure("No recorded exchange fits “\(signature)”; there are \(answers.count) kinds\(nearest)")

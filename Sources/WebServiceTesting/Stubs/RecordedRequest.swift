@@ -23,5 +23,5 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     public var pathSegments: [String] { RequestTarget(Array(request.target.utf8)).segments }
 
     /// Method and URL, secrets masked.
-    public var description: String { "\(request.method) \(SecretMask.text(of: request.url))" }
+    public var description: String { "\(request.method) \(SecretMask.text(of: request))" }
 }

@@ -5,8 +5,7 @@ import WebServiceClient
 enum BodyMask {
     /// Whether a JSON member or a form item of this name holds a secret. `code` and `key` name too much else in bodies.
     static func hides(member name: String) -> Bool {
-        let lowered = name.lowercased()
-        return lowered != "code" && lowered != "key" && SecretMask.hidesParameter(named: lowered)
+        SecretMask.hidesMember(named: name)
     }
 
     /// The body with its secrets masked; the very same bytes when there are none.

@@ -1,21 +1,11 @@
 import Foundation
 import RemoteLogger
+import TestSupport
 import Testing
 import WebServiceClient
 
 /// The dead-letter file under the goal that redaction has: nothing in it has six bytes of a secret, whoever wrote them there.
 @Suite struct DeadLetterRedactionTests {
-    /// Every run of six bytes, each as a number.
-    private static func runs(of bytes: some Sequence<UInt8>) -> Set<UInt64> {
-        var runs: Set<UInt64> = []
-        var run: UInt64 = 0
-        for (index, byte) in bytes.enumerated() {
-            run = (run << 8 | UInt64(byte)) & 0xFFFF_FFFF_FFFF
-            if index >= 5 { runs.insert(run) }
-        }
-        return runs
-    }
-
     @Test func `no secret reaches the dead letters, neither from a record nor from what the receiver repeats`() async throws {
         var secrets = SampleSecrets(seed: 11)
         let samples = secrets.all()
@@ -47,13 +37,13 @@ import WebServiceClient
             let object = try JSONSerialization.jsonObject(with: line) as? [String: Any]
             let id = try #require((object?["record"] as? [String: Any])?["id"] as? String)
             let text = String(decoding: line, as: UTF8.self).replacing(id, with: "")
-            visible.formUnion(Self.runs(of: text.utf8))
+            visible.formUnion(SecretLeaks.runs(of: text.utf8))
             for run in text.split(whereSeparator: { !($0.isASCII && ($0.isLetter || $0.isNumber) || "+/".contains($0)) })
             where run.count >= 16 {
-                if let data = Data(base64Encoded: String(run.prefix(run.count / 4 * 4))) { visible.formUnion(Self.runs(of: data)) }
+                if let data = Data(base64Encoded: String(run.prefix(run.count / 4 * 4))) { visible.formUnion(SecretLeaks.runs(of: data)) }
             }
         }
-        let leaks = samples.filter { !Self.runs(of: $0.secret.utf8).isDisjoint(with: visible) }
+        let leaks = samples.filter { !SecretLeaks.runs(of: $0.secret.utf8).isDisjoint(with: visible) }
         #expect(leaks.isEmpty, "\(leaks.prefix(10).map(\.kind))")
         harness.expectConservation()
     }

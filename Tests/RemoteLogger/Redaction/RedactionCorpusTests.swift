@@ -17,38 +17,6 @@ import WebServiceClient
         return [text, percent, twice, json, "payload " + encoded[0], encoded[1], "data:text/plain;base64," + encoded[2], nested]
     }
 
-    /// Every run of six bytes, each as a number.
-    private static func runs(of bytes: [UInt8]) -> Set<UInt64> {
-        var runs: Set<UInt64> = []
-        var run: UInt64 = 0
-        for (index, byte) in bytes.enumerated() {
-            run = (run << 8 | UInt64(byte)) & 0xFFFF_FFFF_FFFF
-            if index >= 5 { runs.insert(run) }
-        }
-        return runs
-    }
-
-    /// What a searcher would see: the bytes, and everything in them that can be decoded.
-    private static func visible(_ bytes: Data) -> [UInt8] {
-        var all = Array(bytes)
-        var layer = String(decoding: bytes, as: UTF8.self)
-        for _ in 0..<3 {
-            let plain = layer.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\").replacing("\\/", with: "/")
-            let decoded = URLEncoding.decode(plain) ?? plain
-            all += Array(decoded.utf8)
-            for run in decoded.split(whereSeparator: { !($0.isASCII && ($0.isLetter || $0.isNumber) || "+/-_".contains($0)) })
-            where run.count >= 12 {
-                for offset in 0..<4 {
-                    let digits = run.dropFirst(offset).replacing("-", with: "+").replacing("_", with: "/")
-                    let whole = String(digits.prefix(digits.count / 4 * 4))
-                    if let data = Data(base64Encoded: whole) { all += Array(data) + [0] }
-                }
-            }
-            layer = decoded
-        }
-        return all
-    }
-
     /// The bytes without the records' numbers: six of their random digits are now and then those of a random secret, too.
     private static func without(_ ids: Set<String>, _ bytes: Data) -> Data {
         let isDigit: (UInt8) -> Bool = { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
@@ -70,11 +38,6 @@ import WebServiceClient
         return rest
     }
 
-    private static func leaks(of secret: String, in visible: Set<UInt64>) -> String? {
-        guard let run = runs(of: Array(secret.utf8)).first(where: visible.contains) else { return nil }
-        return String(decoding: (0..<6).map { UInt8(truncatingIfNeeded: run >> (40 - 8 * $0)) }, as: UTF8.self)
-    }
-
     @Test(arguments: [1] as [UInt64])
     func `no form of a secret stays in a text`(seed: UInt64) {
         var secrets = SampleSecrets(seed: seed)
@@ -85,7 +48,7 @@ import WebServiceClient
             for text in sample.texts {
                 for form in Self.forms(of: text.replacing("%@", with: sample.secret)) {
                     let masked = LogRedaction.standard.masked(form)
-                    if let leak = Self.leaks(of: sample.secret, in: Self.runs(of: Self.visible(Data(masked.utf8)))) {
+                    if let leak = SecretLeaks.leak(of: sample.secret, in: masked) {
                         leaks.append("\(sample.kind): \"\(leak)\" of \(form) in \(masked)")
                     }
                 }
@@ -147,8 +110,8 @@ import WebServiceClient
         let ids = Set(all.records.map(\.id.description))
         #expect(ids.count >= samples.count)
         for (name, data) in artefacts {
-            let visible = Self.runs(of: Self.visible(Self.without(ids, data)))
-            let leaks = samples.compactMap { sample in Self.leaks(of: sample.secret, in: visible).map { "\(sample.kind): \($0)" } }
+            let visible = SecretLeaks.runs(of: SecretLeaks.visible(Self.without(ids, data)))
+            let leaks = samples.compactMap { sample in SecretLeaks.leak(of: sample.secret, in: visible).map { "\(sample.kind): \($0)" } }
             #expect(leaks.isEmpty, "\(name): \(leaks.prefix(10))")
         }
     }

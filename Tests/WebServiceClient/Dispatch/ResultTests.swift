@@ -203,7 +203,7 @@ import WebServiceTesting
         }
         let error = try #require(await serviceError { _ = try await client.item(id: 1) })
         #expect(error.kind == .interceptor && error.status == 203 && error.response?.headers["Content-Type"] == "application/json")
-        #expect(error.request?.headers["X-Prepared"] == "yes")
+        #expect(error.request?.headers["X-Prepared"] == "<masked>")
 
         let (lost, _) = Store.stubbed(.failure(TransportError(.connectionLost, "gone")))
         #expect(await serviceError { _ = try await lost.item(id: 1) }?.response == nil)

@@ -102,8 +102,8 @@ import WebServiceTesting
 
     /// What the class's endpoints can't be called with.
     private static let unfit: [(json: String, words: String)] = [
-        (#"{"BaseURL": "https://%%tenant%%.a.test", "Resources": [{"Name": "other(tenant:)", "URITemplate": "/"}]}"#, "tenant"),
-        (#"{"BaseURL": "https://a.test", "Resources": [{"Name": "user", "URITemplate": "/v1/{name}"}]}"#, "user(id:)"),
+        (#"{"BaseURL": "https://profile.test/%%tenant%%", "Resources": [{"Name": "other(tenant:)", "URITemplate": "/"}]}"#, "tenant"),
+        (#"{"BaseURL": "https://profile.test", "Resources": [{"Name": "user", "URITemplate": "/v1/{name}"}]}"#, "user(id:)"),
     ]
 
     @Test(arguments: unfit) func `A profile that doesn't fit a live client is refused, and the old one stays`(json: String, words: String)

@@ -41,7 +41,8 @@ struct CurlRequest: Sendable {
         let text = url.absoluteString
         guard text.hasOnlyBytes({ $0 > 0x20 && $0 < 0x7F }) else {
             throw TransportError(
-                .badRequest, "The URL \(SecretMask.text(of: url)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
+                .badRequest,
+                "The URL \(SecretMask.text(of: url, of: request.secrets)) holds characters that must be percent-encoded (RFC 3986 §2.1).")
         }
         try RequestRules.check(request.method)
         let upload = try Self.upload(of: request)

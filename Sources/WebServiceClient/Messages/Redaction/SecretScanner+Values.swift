@@ -3,11 +3,15 @@ extension SecretScanner {
     ///
     /// - Returns: where to go on.
     mutating func namedValue(at separator: Int) -> Int {
-        guard forms.contains(.namedValues), let names = redaction.names, let name = name(before: separator) else { return separator + 1 }
+        guard forms.contains(.namedValues), let names = rules.names, let name = name(before: separator) else { return separator + 1 }
         if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
         let start = valueStart(behind: separator, crossesLines: name.isQuoted)
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
+        if !isHidden, let part = partContent(named: name.range, from: start, names) {
+            found.append(part)
+            return part.upperBound
+        }
         if !isHidden {
             let isAwaited = awaitsValue && bytes.isValuing(name.range)
             if isAwaited || !awaitsValue, bytes.isNaming(name.range) {
@@ -23,6 +27,39 @@ extension SecretScanner {
         guard !content.isEmpty, !isInnocent(content) else { return separator + 1 }
         found.append(content)
         return content.upperBound
+    }
+
+    /// The content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
+    /// `Content-Disposition: form-data; name="password"`, and ends at the next boundary or at the end of the text.
+    ///
+    /// - Parameter start: the position of the value of `name`.
+    private func partContent(named name: Range<Int>, from start: Int, _ names: SecretNames) -> Range<Int>? {
+        guard bytes.isText(name, "name") else { return nil }
+        var line = name.lowerBound
+        let first = max(0, line - Self.reach)
+        while line > first, !bytes[line - 1].isLineEnd { line -= 1 }
+        guard (line..<name.lowerBound).contains(where: { starts(at: $0, with: "form-data") }) else { return nil }
+        let partName = quotedName(from: start) ?? start..<(bytes[start...].prefix(Self.reach).firstIndex { !isNamePart($0) } ?? bytes.count)
+        guard names.hides(bytes[partName], isParameter: false) else { return nil }
+        // An empty line ends the fields of the part.
+        var index = partName.upperBound
+        let limit = min(bytes.count, index + 1_024)
+        var isEmptyLine = false
+        while index < limit {
+            if bytes[index] == 0x0A {
+                if isEmptyLine { break }
+                isEmptyLine = true
+            } else if bytes[index] != 0x0D {
+                isEmptyLine = false
+            }
+            index += 1
+        }
+        guard index < limit else { return nil }
+        let content = index + 1
+        index = content
+        while index < bytes.count, !(bytes[index] == 0x0A && starts(at: index + 1, with: "--")) { index += 1 }
+        if index < bytes.count, index > content, bytes[index - 1] == 0x0D { index -= 1 }
+        return content < index && !isInnocent(content..<index) ? content..<index : nil
     }
 
     /// Where the value begins: behind blanks, and what else belongs to the separator, as in `=>`, `==` and `\":`.
@@ -110,9 +147,16 @@ extension SecretScanner {
 
     /// A value that says nothing: no value, a truth value, a place for one, or the mask.
     func isInnocent(_ range: Range<Int>) -> Bool {
-        if range.count > 8 { return false }
+        if range.count > 8 { return isPlaceholder(range) }
         let words: [StaticString] = ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]
         if words.contains(where: { isText(range, $0) }) { return true }
-        return range.count >= 5 && bytes[range].starts(with: "%%".utf8) && bytes[range.upperBound - 1] == UInt8(ascii: "%")
+        return isPlaceholder(range)
+    }
+
+    /// Whether a value is a template's placeholder, such as `%%0%%` or `%%token%%`.
+    private func isPlaceholder(_ range: Range<Int>) -> Bool {
+        range.count >= 5 && range.count <= 64 && bytes[range].starts(with: "%%".utf8)
+            && bytes[range].suffix(2).elementsEqual("%%".utf8)
+            && bytes[range].dropFirst(2).dropLast(2).allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
     }
 }

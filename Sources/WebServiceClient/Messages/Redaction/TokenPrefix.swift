@@ -1,5 +1,5 @@
 /// How the tokens of a service begin, and how long they are at least.
-struct TokenPrefix: Sendable {
+package struct TokenPrefix: Sendable {
     /// In lower case.
     let bytes: [UInt8]
     /// How many letters, digits, `-`, `_` and `.` follow at least.
@@ -7,7 +7,7 @@ struct TokenPrefix: Sendable {
     /// Whether they are the path of a URL: who has it may send.
     let isPath: Bool
 
-    init(_ prefix: String, _ count: Int, isPath: Bool = false) {
+    package init(_ prefix: String, _ count: Int, isPath: Bool = false) {
         bytes = Array(prefix.lowercased().utf8)
         self.count = min(64, max(0, count, SecretSearch.shortestRun - bytes.count))
         self.isPath = isPath

@@ -3,7 +3,7 @@ struct SecretScanner {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     let bytes: Bytes
-    let redaction: LogRedaction
+    let rules: SecretRules
     private let kinds = ByteKind.table
     var found: [Range<Int>] = []
     /// Runs of the digits of Base64 that may be text, to be decoded.
@@ -12,12 +12,14 @@ struct SecretScanner {
     private(set) var hasEscapes = false
     /// A name said that the next value is secret: `"name": "X-Api-Key", "value": "…"`.
     var awaitsValue = false
+    /// How many bytes were looked at in search of ends of elements.
+    var lookahead = 0
 
-    var forms: SecretForms { redaction.forms }
+    var forms: SecretForms { rules.forms }
 
-    init(_ bytes: Bytes, _ redaction: LogRedaction) {
+    init(_ bytes: Bytes, _ rules: SecretRules) {
         self.bytes = bytes
-        self.redaction = redaction
+        self.rules = rules
     }
 
     func isNamePart(_ byte: UInt8) -> Bool { kinds[Int(byte)].contains(.namePart) }
@@ -103,7 +105,7 @@ struct SecretScanner {
     // MARK: Long words
 
     private mutating func longWord(_ word: Range<Int>, _ seen: ByteKind) {
-        let (bytes, kinds, prefixes) = (bytes, kinds, redaction.prefixes)
+        let (bytes, kinds, prefixes) = (bytes, kinds, rules.prefixes)
         // No token is shorter.
         let limit = word.upperBound - 10
         // Searched for when something begins like a web token, and once, however often that is.

@@ -5,7 +5,7 @@
 struct SecretSearch {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    let redaction: LogRedaction
+    let rules: SecretRules
     /// How many bytes may still be looked at.
     private var budget: Int
 
@@ -17,8 +17,8 @@ struct SecretSearch {
     static let shortestRun = 12
 
     /// - Parameter size: the bytes of the text.
-    init(redaction: LogRedaction, size: Int) {
-        self.redaction = redaction
+    init(rules: SecretRules, size: Int) {
+        self.rules = rules
         budget = 4_096 + 64 * size
     }
 
@@ -29,7 +29,7 @@ struct SecretSearch {
 
     private mutating func secrets(in bytes: Bytes, escapes: Int, encodings: Int) -> [Range<Int>] {
         budget -= bytes.count
-        var scanner = SecretScanner(bytes, redaction)
+        var scanner = SecretScanner(bytes, rules)
         scanner.scan()
         var found = scanner.found
         if scanner.hasEscapes, escapes > 0 {

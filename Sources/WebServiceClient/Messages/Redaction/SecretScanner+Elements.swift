@@ -1,7 +1,7 @@
 extension SecretScanner {
     /// `--password value`, as commands have it.
     mutating func option(_ word: Range<Int>) -> Int {
-        guard forms.contains(.namedValues), let names = redaction.names, word.count <= Self.reach,
+        guard forms.contains(.namedValues), let names = rules.names, word.count <= Self.reach,
             bytes[word.lowerBound + 1] == UInt8(ascii: "-"),
             word.upperBound + 1 < bytes.count, bytes[word.upperBound] == UInt8(ascii: " "), bytes[word.upperBound + 1] != UInt8(ascii: "-"),
             names.hides(bytes[word], isParameter: false)
@@ -42,7 +42,7 @@ extension SecretScanner {
 
     /// `<password>value</password>`, and `<key>password</key><string>value</string>`.
     mutating func element(at start: Int) -> Int {
-        guard forms.contains(.namedValues), let names = redaction.names else { return start + 1 }
+        guard forms.contains(.namedValues), let names = rules.names else { return start + 1 }
         var end = start + 1
         let limit = min(bytes.count, start + 1 + Self.reach)
         while end < limit, isNamePart(bytes[end]) || bytes[end] == UInt8(ascii: ":") { end += 1 }
@@ -59,6 +59,11 @@ extension SecretScanner {
         let content = end + 1..<(bytes[(end + 1)...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count)
         // A tag's attributes are searched like any text.
         let isHidden = names.hides(bytes[tag], isParameter: false)
+        if isHidden || awaitsValue, let inner = markup(in: tag, from: end + 1) {
+            awaitsValue = false
+            found.append(inner)
+            return start + 1
+        }
         if isHidden || awaitsValue, !content.isEmpty {
             awaitsValue = false
             if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isInnocent(content) { found.append(content) }
@@ -69,4 +74,44 @@ extension SecretScanner {
         }
         return start + 1
     }
+
+    /// The content of an element that begins with a CDATA section or with another element. It ends at the closing tag, or at the end of the
+    /// text.
+    ///
+    /// - Returns: `nil` if the content begins with anything else, or with blanks only: `<token> <user>` is a usage text.
+    private mutating func markup(in tag: Range<Int>, from start: Int) -> Range<Int>? {
+        var index = start
+        let limit = min(bytes.count, start + Self.reach)
+        var hasLineEnd = false
+        while index < limit, bytes[index].isBlank || bytes[index].isLineEnd {
+            hasLineEnd = hasLineEnd || bytes[index].isLineEnd
+            index += 1
+        }
+        guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "<"), index == start || hasLineEnd else { return nil }
+        if starts(at: index, with: "<![cdata[") {
+            let end = place(from: index + 9) { scanner, place in scanner.starts(at: place, with: "]]>") }
+            return index + 9..<end
+        }
+        guard bytes[index + 1].isAlphanumeric, !starts(at: index, with: "<masked>") else { return nil }
+        let end = place(from: index) { scanner, place in
+            scanner.bytes[place] == UInt8(ascii: "<") && place + 1 + tag.count < scanner.bytes.count
+                && scanner.bytes[place + 1] == UInt8(ascii: "/")
+                && tag.indices.allSatisfy { scanner.bytes[$0] == scanner.bytes[place + 2 - tag.lowerBound + $0] }
+        }
+        return index..<end
+    }
+
+    /// The first position that fits, or the end of the text. All these searches share a budget, so that the time stays linear; when it is used
+    /// up, the rest of the text counts as secret.
+    private mutating func place(from start: Int, _ isMeant: (SecretScanner, Int) -> Bool) -> Int {
+        var index = start
+        while index < bytes.count, lookahead < Self.lookaheadLimit + 4 * bytes.count {
+            if isMeant(self, index) { return index }
+            index += 1
+            lookahead += 1
+        }
+        return bytes.count
+    }
+
+    private static let lookaheadLimit = 4_096
 }

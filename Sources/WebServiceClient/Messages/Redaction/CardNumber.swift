@@ -1,5 +1,5 @@
 /// Numbers of payment cards (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 in all, the last of which checks the others.
-enum CardNumber {
+package enum CardNumber {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// No card has less digits.
@@ -8,7 +8,7 @@ enum CardNumber {
     private static let most = 20
 
     /// Whether a text is a card's number and nothing else.
-    static func isWhole(_ text: String) -> Bool {
+    package static func isWhole(_ text: String) -> Bool {
         let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
         return digits.allSatisfy { $0 < 10 } && digits.withUnsafeBufferPointer(isCard)
     }

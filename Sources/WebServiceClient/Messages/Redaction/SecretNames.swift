@@ -1,12 +1,10 @@
-import WebServiceClient
-
 /// The names whose values are secrets. A name is compared in lower case and without `-`, `_`, `.` and blanks, hence `API-Key`, `api_key` and
 /// `apiKey` are one.
-struct SecretNames: Sendable {
+package struct SecretNames: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// Longer names aren't looked at beyond this many bytes, from their end.
-    static let longest = 128
+    package static let longest = 128
 
     /// A name is secret that contains one of these: those that errors mask, too.
     private static let words = SecretMask.words
@@ -57,12 +55,18 @@ struct SecretNames: Sendable {
     /// The names of which the user has said whether they are secret.
     private let own: [[UInt8]: Bool]
 
-    init(hidden: [String] = [], shown: [String] = []) {
+    package init(hidden: [String] = [], shown: [String] = []) {
         var own: [[UInt8]: Bool] = [:]
         for name in hidden { own[Self.normal(name.lowercased().utf8)] = true }
         for name in shown { own[Self.normal(name.lowercased().utf8)] = false }
         self.own = own
     }
+
+    /// Whether what stands beside such a name is a name itself, as with `key`.
+    package static func isNaming(_ name: String) -> Bool { name.withBytes { $0.isNaming($0.indices) } }
+
+    /// Whether what stands beside such a name is the value of one that stands beside a naming one.
+    package static func isValuing(_ name: String) -> Bool { name.withBytes { $0.isValuing($0.indices) } }
 
     /// Whether the value beside a name is secret.
     ///

@@ -1,18 +1,22 @@
 import Foundation
-import TestSupport
 
 /// Secrets of every kind, made at random: none is anybody's, and no file of this project holds one.
-struct SampleSecrets {
+package struct SampleSecrets {
     /// A secret, and texts around it in which it must be found: `%@` stands for it.
-    struct Sample: Sendable {
-        let kind: String
-        let secret: String
-        let texts: [String]
+    package struct Sample: Sendable {
+        package let kind: String
+        package let secret: String
+        package let texts: [String]
+
+        /// The part that nobody can know: the address of a webhook begins with its service's name.
+        package var hiddenPart: String {
+            kind.hasSuffix("webhook") ? secret.split(separator: "/").last.map(String.init) ?? secret : secret
+        }
     }
 
     private var generator: SeededGenerator
 
-    init(seed: UInt64) {
+    package init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
     }
 
@@ -72,7 +76,7 @@ struct SampleSecrets {
     }
 
     /// Two hundred and more.
-    mutating func all() -> [Sample] {
+    package mutating func all() -> [Sample] {
         var samples: [Sample] = []
         for _ in 0..<5 {
             for (kind, secret) in formed() {

@@ -1,0 +1,98 @@
+/// Removes header fields that may be credentials from requests to another origin than the service's. It doesn't matter what set the field
+/// and what changed the URL: an interceptor, the call's own `prepare`, a URL builder or a redirect.
+///
+/// Harmless fields (``HeaderRules``) are kept. The diagnostics name the fields that are removed.
+struct OriginBoundary: Sendable {
+    var rules = HeaderRules.standard
+    /// Further origins of the same service.
+    var allowed: Set<Origin> = []
+    /// Whether the client has interceptors, which may change any request's URL.
+    var hasInterceptors = false
+
+    /// Whether a call may go to another origin. Most calls can't, and need no check.
+    @inline(__always)
+    func watches(_ context: CallContext) -> Bool {
+        hasInterceptors || context.prepare != nil || context.record.outside != nil || context.record.hasURLBuilder
+    }
+
+    /// Whether an origin gets the service's credentials.
+    func isService(_ origin: Origin?, _ context: CallContext) -> Bool {
+        guard let origin, !context.isForeign else { return false }
+        return origin == context.serviceOrigin || allowed.contains(origin)
+    }
+
+    /// Removes the fields that interceptors have added to a call outside the service, because they are meant for the service. The call's own
+    /// fields stay.
+    func withoutAdditions(_ request: ServiceRequest, to bound: ServiceRequest, _ context: CallContext) -> ServiceRequest {
+        var result = request
+        var left: [HTTPFields.Name] = []
+        for name in Self.names(in: request.headers) where !rules.travels(name) {
+            let own = bound.headers[values: name]
+            let values = request.headers[values: name]
+            guard values != own else { continue }
+            left.append(name)
+            result.headers[name] = nil
+            for value in values where own.contains(value) { result.headers.append(name, value) }
+        }
+        tell(.warning, left, request, context) { place in
+            "an interceptor set them, and the call to \(place) is outside the service. Set them on the call itself if they are for that server"
+        }
+        return result
+    }
+
+    /// Removes the fields that the origin of the request's URL must not get.
+    func withinOrigin(_ request: ServiceRequest, _ context: CallContext) -> ServiceRequest {
+        let origin = request.origin
+        if let outside = context.record.outside {
+            if origin == outside.origin { return request }
+        } else if context.serviceOrigin == nil || isService(origin, context) {
+            return request
+        }
+        return withoutCredentials(request, .warning, context) { place in
+            "the call's URL was changed to \(place), which isn't of the service. If it is, add its origin to Configuration.allowedOrigins; "
+                + "else send the call by request(_:outside:) with fields of its own"
+        }
+    }
+
+    /// Removes the fields that the target of a redirect must not get.
+    func afterRedirect(_ request: ServiceRequest, from origin: Origin?, _ context: CallContext) -> ServiceRequest {
+        let next = request.origin
+        guard next != origin || next == nil else { return request }
+        var result = request
+        result.headers[.host] = nil
+        if isService(origin, context), isService(next, context) { return result }
+        return withoutCredentials(result, .notice, context) { place in "the redirect to \(place) leaves the origin" }
+    }
+
+    private func withoutCredentials(
+        _ request: ServiceRequest, _ level: Diagnostics.Event.Level, _ context: CallContext, reason: (_ place: String) -> String
+    ) -> ServiceRequest {
+        let left = Self.names(in: request.headers).filter { !rules.travels($0) }
+        guard !left.isEmpty else { return request }
+        var result = request
+        for name in left { result.headers[name] = nil }
+        tell(level, left.filter { $0 != .host }, request, context, reason: reason)
+        return result
+    }
+
+    private func tell(
+        _ level: Diagnostics.Event.Level, _ names: [HTTPFields.Name], _ request: ServiceRequest, _ context: CallContext,
+        reason: (_ place: String) -> String
+    ) {
+        guard !names.isEmpty else { return }
+        let fields = names.map(\.rawName).joined(separator: ", ")
+        let place = request.origin?.description ?? "no origin"
+        context.diagnostics.report(
+            .init(
+                level,
+                "Header fields were removed (\(fields)): \(reason(place)). List fields without secrets in "
+                    + "Configuration.headerRules.",
+                call: context.identity))
+    }
+
+    /// The names without repetitions.
+    private static func names(in headers: HTTPFields) -> [HTTPFields.Name] {
+        var seen: Set<HTTPFields.Name> = []
+        return headers.compactMap { seen.insert($0.name).inserted ? $0.name : nil }
+    }
+}

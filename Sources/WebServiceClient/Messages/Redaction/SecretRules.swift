@@ -1,0 +1,75 @@
+/// The names and forms by which secrets are recognized. Errors, descriptions, curl commands and logs all use it.
+///
+/// The time for a search is linear in the length of the text, for any text.
+package struct SecretRules: Sendable {
+    /// The standard names and forms.
+    package static let standard = SecretRules(
+        names: SecretNames(), forms: [.namedValues, .urlUserInfo, .bearerTokens, .webTokens, .serviceKeys, .pemBlocks, .cardNumbers])
+
+    /// A reference, because each search copies the rules.
+    private final class Box: Sendable {
+        let names: SecretNames?
+        let forms: SecretForms
+        let prefixes: TokenPrefixes
+
+        init(names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes) {
+            self.names = names
+            self.forms = forms
+            self.prefixes = prefixes
+        }
+    }
+
+    private let box: Box
+
+    /// The names; `nil` for none.
+    package var names: SecretNames? { box.names }
+    /// The forms.
+    package var forms: SecretForms { box.forms }
+    var prefixes: TokenPrefixes { box.prefixes }
+
+    /// Rules.
+    ///
+    /// - Parameter prefixes: prefixes of tokens in addition to those of the forms.
+    package init(names: SecretNames?, forms: SecretForms, prefixes: [TokenPrefix] = []) {
+        let known = forms.contains(.serviceKeys) ? TokenPrefix.known : []
+        box = Box(names: names, forms: forms, prefixes: TokenPrefixes(prefixes + known))
+    }
+
+    /// Whether the value of a name is masked.
+    ///
+    /// - Parameter isParameter: whether it is the name of a query item or of metadata. More names are secret there.
+    package func hides(_ name: String, isParameter: Bool = true) -> Bool {
+        guard let names else { return false }
+        return name.withBytes { names.hides($0, isParameter: isParameter) }
+    }
+
+    /// The text with the secrets in it masked.
+    package func masked(_ text: String) -> String {
+        replacement(of: text) ?? text
+    }
+
+    /// The shortest text in which a secret can be recognized.
+    private static let shortest = 6
+
+    /// The masked text; `nil` when there is nothing to mask.
+    ///
+    /// - Parameter ranges: further ranges to mask, in bytes of the UTF-8.
+    package func replacement(of text: String, adding ranges: [Range<Int>] = []) -> String? {
+        guard text.utf8.count >= Self.shortest || !ranges.isEmpty else { return nil }
+        return text.withBytes { bytes in
+            var search = SecretSearch(rules: self, size: bytes.count)
+            let found = search.secrets(in: bytes) + ranges
+            guard !found.isEmpty else { return nil }
+            var result: [UInt8] = []
+            result.reserveCapacity(bytes.count + 16)
+            var end = 0
+            for range in found.merged() {
+                result.append(contentsOf: bytes[end..<range.lowerBound])
+                result.append(contentsOf: SecretMask.mask.utf8)
+                end = range.upperBound
+            }
+            result.append(contentsOf: bytes[end...])
+            return String(decoding: result, as: UTF8.self)
+        }
+    }
+}

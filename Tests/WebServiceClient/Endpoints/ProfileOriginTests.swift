@@ -1,0 +1,149 @@
+import Foundation
+import Testing
+import WebServiceTesting
+
+@testable import WebServiceClient
+
+/// A profile changes paths and methods; who gets the credentials is the program's to say.
+@Suite struct ProfileOriginTests {
+    private final class Shop: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["list()": .get("/list")] }
+        override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://api.example/v1") }
+        func list() async throws { try await call() }
+    }
+
+    private final class Tenants: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["list(tenant:)": .get("/list")] }
+        override class var defaults: EndpointDefaults { EndpointDefaults(serviceRoot: "https://%%tenant%%.example.com") }
+    }
+
+    private static func profile(_ root: String, _ name: String = "list()", _ template: String = "/other") throws -> ServiceProfile {
+        try ServiceProfile(
+            data: Data(#"{"BaseURL": "\#(root)", "Resources": [{"Name": "\#(name)", "URITemplate": "\#(template)"}]}"#.utf8))
+    }
+
+    @Test(arguments: [
+        "http://evil.example", "https://evil.example/v1", "http://api.example/v1", "https://api.example:8443/v1",
+        "https://api.example.evil",
+        "https://xapi.example", "https://www.api.example", "https://api.exampl", "https://127.0.0.1/v1", "https://[::1]/v1",
+        "https://api.example./v1",
+    ])
+    func `another origin is refused with the origin and the fix, and nothing is sent there`(root: String) async throws {
+        let stub = StubTransport()
+        stub.fallback(.status(200))
+        let client = Shop {
+            $0.transport = stub
+            $0.headers[.authorization] = "Bearer s3cret"
+        }
+        let profile = try Self.profile(root)
+        let faults = client.verify(profile)
+        #expect(faults.count == 1 && faults[0].kind == .badServiceRoot && faults[0].key == nil)
+        #expect(faults[0].problem.contains(ServiceRoot.authority(of: root)) && faults[0].fix.contains("allowedOrigins"), "\(faults)")
+        client.profile = profile
+        try await client.list()
+        #expect(stub.requests.map(\.request.url.absoluteString) == ["https://api.example/v1/list"])
+        let made = Shop(profile: profile) { $0.transport = stub }
+        #expect(await serviceError { try await made.list() }?.kind == .table)
+        #expect(stub.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        "https://api.example", "https://api.example/v2", "https://API.example:443/v1", "HTTPS://api.example/a/b?x=1", "",
+    ])
+    func `another path on the same origin is taken`(root: String) async throws {
+        let client = Shop()
+        let profile = try Self.profile(root)
+        #expect(client.verify(profile) == [])
+        client.profile = profile
+        let request = try await client.dryRun { try await $0.list() }
+        #expect(request.origin == Origin(try #require(URL(string: "https://api.example"))) && request.url.path().hasSuffix("/other"))
+    }
+
+    @Test func `an origin that the program lists is taken, with the credentials`() async throws {
+        let client = Shop {
+            $0.allowedOrigins = ["https://eu.api.example", "http://localhost:8080"]
+            $0.authenticationProvider = BearerAuthenticationProvider(token: "t")
+        }
+        for root in ["https://eu.api.example/v1", "http://localhost:8080"] {
+            #expect(client.verify(try Self.profile(root)) == [])
+            client.profile = try Self.profile(root)
+            let request = try await client.dryRun { try await $0.list() }
+            #expect(request.url.absoluteString == root + "/other" && request.headers[.authorization] == "Bearer t")
+        }
+        #expect(client.verify(try Self.profile("http://localhost:8081")).count == 1)
+        // What is no longer listed is no longer called.
+        client.configure { $0.allowedOrigins = [] }
+        #expect(client.verify().count == 1)
+        #expect(await serviceError { try await client.list() }?.kind == .table)
+    }
+
+    @Test func `a root of the client's configuration wins, and then the profile's doesn't matter`() async throws {
+        let client = Shop(serviceRoot: "http://localhost:9000")
+        client.profile = try Self.profile("https://eu.api.example")
+        #expect(try await client.dryRun { try await $0.list() }.url.absoluteString == "http://localhost:9000/other")
+    }
+
+    @Test(arguments: [
+        ("https://%%tenant%%.example.com/v2", true), ("https://%%tenant%%.EXAMPLE.com", true), ("https://%%tenant%%.evil.test", false),
+        ("https://%%tenant%%", false), ("http://%%tenant%%.example.com", false), ("https://acme.example.com", false),
+        ("https://%%tenant%%.example.com.evil.test", false), ("https://%%tenant%%.example.com:444", false),
+    ])
+    func `roots with placeholders are compared before the path`(root: String, isTaken: Bool) throws {
+        let client = Tenants()
+        let profile = try Self.profile(root, "list(tenant:)")
+        let faults = client.verify(profile).filter { $0.problem.contains("BaseURL") }
+        #expect(faults.isEmpty == isTaken, "\(faults)")
+    }
+
+    @Test func `without a root of the program's own the first profile's origin stays`() throws {
+        let client = WebServiceClient(profile: try Self.profile("https://a.test/v1"))
+        #expect(client.verify() == [])
+        #expect(client.verify(try Self.profile("https://a.test/v2")) == [])
+        #expect(client.verify(try Self.profile("https://b.test/v1")).count == 1)
+        client.profile = nil
+        client.profile = try Self.profile("https://b.test/v1")
+        #expect(client.profile == nil)
+        let bare = WebServiceClient()
+        bare.profile = try Self.profile("https://a.test/v1")
+        bare.profile = try Self.profile("http://a.test/v1")
+        #expect(bare.profile?.baseURL == "https://a.test/v1")
+    }
+
+    // MARK: Placeholders in headers of all calls
+
+    static let templates = [
+        "%%0%%", "Bearer %%token%%", "a %%id%% b", "%%0%%%%1%%", "x=%%name%%;y", "%%%%0%%", "%%not a name%%", "%%12%%", "%%_%%",
+        "tenant=%%tenant%%, %%", "%%é%%",
+    ]
+
+    private final class Plain: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["list(id:)": .get("/%%0%%")] }
+    }
+
+    @Test(arguments: templates) func `a placeholder in a header of the client is a fault`(value: String) throws {
+        let client = Plain(serviceRoot: "https://a.test") {
+            $0.headers = ["X-Client": value, "User-Agent": value, "X-Fine": "100%% or 5%"]
+        }
+        let faults = client.verify()
+        #expect(faults.map(\.kind) == [.badHeader, .badHeader] && faults.allSatisfy { $0.key == nil }, "\(faults)")
+        #expect(faults.contains { $0.problem.contains("X-Client") && $0.fix.contains(".header") })
+        #expect(ClientState.faults(in: ["X-%%0%%": "x"]).count == 1)
+    }
+
+    private final class Templated: WebServiceClient, @unchecked Sendable {
+        override class var endpoints: EndpointTable { ["list(id:)": .get("/%%0%%")] }
+        override class var defaults: EndpointDefaults {
+            EndpointDefaults(serviceRoot: "https://a.test", headers: ["X-Class": "%%0%%", "Accept": "text/csv"])
+        }
+        func list(id: Int) async throws { try await call(id) }
+    }
+
+    @Test func `a placeholder in a header of the class is a fault of the class, and no call goes out`() async throws {
+        #expect(Templated.verify().map(\.kind) == [.badHeader])
+        #expect(Templated.verify()[0].problem.contains("X-Class") && Templated.verify()[0].problem.contains("%%0%%"))
+        let stub = StubTransport()
+        let client = Templated { $0.transport = stub }
+        #expect(await serviceError { try await client.list(id: 1) }?.kind == .table)
+        #expect(stub.requests.isEmpty)
+    }
+}
