@@ -45,7 +45,12 @@ public struct AuthenticationInterceptor: Interceptor {
         while true {
             for index in parties.indices where index != answering {
                 parties[index].attempt.request = request
-                try await parties[index].provider.authorize(&parties[index].attempt, context: context)
+                do {
+                    try await parties[index].provider.authorize(&parties[index].attempt, context: context)
+                } catch {
+                    context.record.noteProviderFailure()
+                    throw error
+                }
                 request = parties[index].attempt.request
             }
             let answer = try await next(request, context)
@@ -91,6 +96,7 @@ public struct AuthenticationInterceptor: Interceptor {
             }
         } catch {
             response.body.cancel()
+            context.record.noteProviderFailure()
             throw error
         }
         return response
@@ -105,6 +111,7 @@ public struct AuthenticationInterceptor: Interceptor {
                 to: challenges, response: response, attempt: &party.attempt, context: context)
         } catch {
             response.body.cancel()
+            context.record.noteProviderFailure()
             throw error
         }
         party.attempt.round += 1

@@ -113,7 +113,7 @@ struct Dispatcher: Sendable {
             guard isForeign || origin == service else {
                 throw InvalidRequest(
                     message:
-                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
+                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with http.request(outside:), without credentials."
                 )
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
@@ -141,7 +141,8 @@ struct Dispatcher: Sendable {
         } catch {
             let last = context.record.exchange
             request = last?.request ?? request
-            let wrapped = wrap(error, stage: .chain, request: request, answer: last?.answer)
+            let wrapped = wrap(
+                error, stage: .chain, request: request, answer: last?.answer, isByProvider: context.record.hasProviderFailed)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
             return try await judge(failure, with: handler, request: request)
         }
@@ -180,9 +181,11 @@ struct Dispatcher: Sendable {
 
     /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
     private func wrap(
-        _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil
+        _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
+        isByProvider: Bool = false
     ) -> any Error {
         let response = answer.map { ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true) }
-        return ErrorWrapper(call: endpoint.identity, request: request, response: response).wrap(error, stage: stage)
+        return ErrorWrapper(call: endpoint.identity, request: request, response: response, isByProvider: isByProvider)
+            .wrap(error, stage: stage)
     }
 }

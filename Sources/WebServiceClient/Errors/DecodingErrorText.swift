@@ -1,7 +1,18 @@
+import Foundation
+
 /// Tells a `DecodingError` as a sentence: where in the payload, and what was wrong there.
 enum DecodingErrorText {
     static func text(of error: any Error) -> String {
-        guard let error = error as? DecodingError else { return String(describing: error) }
+        guard let error = error as? DecodingError else {
+            // What describes itself for people does that best.
+            if !(error is any CustomStringConvertible), let text = (error as? any LocalizedError)?.errorDescription { return text }
+            return String(describing: error)
+        }
+        // Names of members are the server's.
+        return VisibleText.of(sentence(of: error))
+    }
+
+    private static func sentence(of error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context):
             return "the key \"\(key.stringValue)\" is missing\(place(context))"

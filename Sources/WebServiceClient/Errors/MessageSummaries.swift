@@ -20,7 +20,7 @@ public struct RequestSummary: Sendable, Hashable {
     }
 
     /// Method and URL on a line.
-    public var line: String { "\(method) \(url)" }
+    public var line: String { VisibleText.of("\(method) \(url)") }
 }
 
 /// What an error tells of the response.
@@ -49,7 +49,7 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Status and URL, secrets masked.
-    public var description: String { "\(status) from \(url)" }
+    public var description: String { VisibleText.of("\(status) from \(url)") }
 
     /// The beginning of the body as text on one line, for messages, secrets in JSON and forms masked; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {
@@ -58,6 +58,6 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
         guard !head.unicodeScalars.contains(where: { $0.value < 9 }) else { return "\(body.count) bytes that are no text" }
         let line = SecretMask.text(ofBody: head, contentType: headers[.contentType]).split(whereSeparator: \.isNewline).joined(
             separator: " ")
-        return body.count > limit || bodyIsCut ? line + " …" : line
+        return VisibleText.of(body.count > limit || bodyIsCut ? line + " …" : line)
     }
 }

@@ -11,7 +11,7 @@
 ///      └─ cause      the error underneath: TableFaults, ArgumentError, TransportError, DecodingError, a handler's own …
 ///
 /// Descriptions never hold a secret: credentials and cookies are masked in fields and URLs, request bodies are told by their length.
-public struct ServiceError: Error, Sendable {
+public struct ServiceError: DescribedError, Sendable {
     /// Which call failed.
     public var call: CallIdentity
     /// Where in the path of a call.
@@ -19,14 +19,17 @@ public struct ServiceError: Error, Sendable {
     /// What sort of failure.
     public var kind: Kind
     /// What happened and what to do, as a sentence.
-    public var message: String
+    public var message: String {
+        didSet { message = VisibleText.of(message, keepsLineEnds: true) }
+    }
     /// The request, if there was one.
     public var request: RequestSummary?
     /// The response, if there was one.
     public var response: ResponseSummary?
     /// The error body, decoded, if the error handler gave one.
     public var errorBody: (any Sendable)?
-    /// The error underneath.
+    /// The error underneath. What an interceptor or a provider has thrown is the cause, another call's `ServiceError` too: the outer one is
+    /// always this call's.
     public var cause: (any Error)?
 
     /// An error of a call.
@@ -37,7 +40,7 @@ public struct ServiceError: Error, Sendable {
         self.call = call
         self.stage = stage
         self.kind = kind
-        self.message = message
+        self.message = VisibleText.of(message, keepsLineEnds: true)
         self.request = request
         self.response = response
         self.errorBody = errorBody
@@ -88,11 +91,12 @@ extension ServiceError {
         public static let encoding = Self(rawValue: "encoding")
         /// The request can't be sent as it stands: its URL, its method, a header or the body's length is invalid.
         public static let request = Self(rawValue: "request")
-        /// An interceptor ended the call; the cause is its error.
+        /// An interceptor ended the call; the cause is its error, which may be the ``ServiceError`` of a call that it made.
         public static let interceptor = Self(rawValue: "interceptor")
         /// Redirects that can't or may not be followed; the cause is ``RedirectError``.
         public static let redirect = Self(rawValue: "redirect")
-        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error.
+        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error, which may be the
+        /// ``ServiceError`` of a call that it made, for a token for example.
         public static let authentication = Self(rawValue: "authentication")
         /// The exchange failed below HTTP; the cause is ``TransportError``.
         public static let transport = Self(rawValue: "transport")
@@ -113,10 +117,10 @@ extension ServiceError {
     }
 }
 
-extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
+extension ServiceError: CustomDebugStringConvertible {
     /// A report of some lines: call, what happened, request, response and the beginning of its body.
     public var description: String {
-        var lines = ["\(call): \(message) [\(kind), stage \(stage.rawValue)]"]
+        var lines = [headline]
         if let request { lines.append("  request: \(request.line)") }
         if let response {
             lines.append("  response: \(response)")
@@ -124,8 +128,12 @@ extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible {
             if !text.isEmpty { lines.append("  body: \(text)") }
         }
         if let cause, !message.contains(Self.text(of: cause)) { lines.append("  cause: \(Self.text(of: cause))") }
-        return lines.joined(separator: "\n")
+        // What is told was sent by others: it may have control characters in it, but for the lines' own ends.
+        return VisibleText.of(lines.joined(separator: "\n"), keepsLineEnds: true)
     }
+
+    /// The call and what happened: the report's first line.
+    var headline: String { "\(call): \(message) [\(kind), stage \(stage.rawValue)]" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }

@@ -1,7 +1,7 @@
 /// Why an argument's value can't become text, query items, form fields or headers.
 ///
 /// It names the place and the type but never the value, which may be a secret.
-public struct ReflectionError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ReflectionError: DescribedError, Hashable, Sendable {
     /// What stands in the way.
     public enum Problem: Error, Hashable, Sendable {
         /// The type has no text form, or is a structure where one text is needed.
