@@ -13,8 +13,14 @@ public struct HTTPFields: Sendable, Hashable {
         /// The field's value, without blanks around it.
         public var value: String
 
-        /// Whether the field is well formed (RFC 9110 §5): its name is a token, and its value stays in its line.
-        package var isValid: Bool { name.isValid && !Self.breaksLine(value) }
+        /// Whether the field is well formed (RFC 9110 §5): its name is a token, its value stays in its line, and a media type isn't blank.
+        package var isValid: Bool { name.isValid && !Self.breaksLine(value) && !(name == .contentType && Self.isBlank(value)) }
+
+        /// Whether a value is nothing but blanks, which every receiver takes away (RFC 9110 §5.5).
+        package static func isBlank(_ value: String) -> Bool {
+            guard let first = value.utf8.first else { return true }
+            return (first == 32 || first == 9) && value.hasOnlyBytes { $0 == 32 || $0 == 9 }
+        }
 
         /// Whether the value holds CR, LF or NUL, with which it would break out of its line (RFC 9110 §5.5).
         package static func breaksLine(_ value: String) -> Bool {

@@ -44,7 +44,7 @@ package enum SecretMask {
     /// The field's value, or the mask. The scheme of an `Authorization` stays readable: it helps and tells nothing.
     package static func text(of field: HTTPFields.Field) -> String {
         guard hides(field.name) else { return urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value) : field.value }
-        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.firstIndex(of: " ") {
+        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.unicodeScalars.firstIndex(of: " ") {
             return field.value[..<blank] + " " + mask
         }
         return mask
@@ -83,27 +83,31 @@ package enum SecretMask {
     /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
     package static func text(ofURL url: String) -> String {
         var text = url
-        if let start = text.range(of: "://")?.upperBound ?? (text.hasPrefix("//") ? text.index(text.startIndex, offsetBy: 2) : nil) {
-            let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let isRelative = text.utf8.starts(with: "//".utf8)
+        if let start = text.range(ofMark: "://")?.upperBound ?? (isRelative ? text.utf8.index(text.startIndex, offsetBy: 2) : nil) {
+            // By scalars: a combining mark behind a delimiter would make one character with it, and hide it.
+            let authority = text.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
                 text.replaceSubrange(start..<at, with: mask)
             }
         }
-        let hash = text.firstIndex(of: "#") ?? text.endIndex
+        let scalars = text.unicodeScalars
+        let hash = scalars.firstIndex(of: "#") ?? scalars.endIndex
         var masked = text[..<hash]
-        if let question = masked.firstIndex(of: "?") {
-            masked = masked[...question] + maskedPairs(masked[masked.index(after: question)...])
+        if let question = scalars[..<hash].firstIndex(of: "?") {
+            let query = scalars.index(after: question)
+            masked = text[..<query] + maskedPairs(text[query..<hash])
         }
         guard hash < text.endIndex else { return String(masked) }
-        return masked + "#" + maskedPairs(text[text.index(after: hash)...])
+        return masked + "#" + maskedPairs(text[scalars.index(after: hash)...])
     }
 
     private static func maskedPairs(_ pairs: Substring) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+        pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
             // The placeholder of a route is no value.
-            let isPlaceholder = pair[equals...].hasPrefix("=%%")
+            let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
             return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
         }
         .joined(separator: "&")
