@@ -10,7 +10,7 @@ public import Foundation
 ///       ]
 ///     }
 ///
-/// `BaseURL` is empty by default, `Method` is GET. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
+/// `BaseURL` is empty by default, `Method` is GET. `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
 /// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
 /// that name requires of the transport, such as pinning, stays required.
 public struct ServiceProfile: Sendable {
@@ -61,7 +61,7 @@ public struct ServiceProfile: Sendable {
 }
 
 /// The faults of a profile.
-public struct ServiceProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ServiceProfileError: DescribedError, Sendable, Hashable {
     /// Each fault, with its resource and position.
     public let faults: [String]
 
