@@ -29,20 +29,20 @@ extension ODataClient {
     /// The call to a printed URL.
     func call(_ operation: ODataOperation, to target: String) -> ServiceCall {
         guard let (path, options) = longQueries.posted(target, version: printer.version) else {
-            return prepared(request(encoded: target), operation)
+            return prepared(http.request(encoded: target), operation)
         }
-        let call = request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
+        let call = http.request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
         return prepared(call.header("OData-Version", printer.version.rawValue), operation)
     }
 
     /// The call of any method to a printed URL.
     func call(_ operation: ODataOperation, to target: String, method: ServiceRequest.Method) -> ServiceCall {
-        prepared(request(method, encoded: target), operation)
+        prepared(http.request(method, encoded: target), operation)
     }
 
     /// The call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
-        prepared(isForeign ? request(outside: link) : request(link: link), operation)
+        prepared(isForeign ? http.request(outside: link) : http.request(link: link), operation)
     }
 
     /// The call for a page, with what the client would like of that.

@@ -82,7 +82,8 @@ final class ClientState: Sendable {
         if let endpoint = endpoints[function] { return endpoint }
         if let endpoint = named.withLock({ $0[function] }) { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
-            let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
+            var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
+            if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
             guard faults.isEmpty else { throw tableError(faults, call: identity(function)) }
             let endpoint = resolve(plan, isDeclared: true)
             named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
@@ -177,7 +178,7 @@ final class ClientState: Sendable {
         headers.filter { !$0.isValid }.map { field in
             TableFault(
                 kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                fix: "only token characters in names; no CR, LF or NUL in values")
+                fix: "only token characters in names; no CR, LF or NUL in values, and no blank Content-Type")
         }
     }
 
