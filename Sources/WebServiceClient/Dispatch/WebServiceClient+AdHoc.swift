@@ -1,15 +1,15 @@
 public import Foundation
 
 extension WebServiceClient {
-    /// Makes calls that stand in no table: `client.http.get("/users/%%0%%", id)`. They are under a name of their own so that endpoint methods
-    /// can be called `get` or `delete`.
+    /// Makes calls without a table: `client.http.get("/users/%%0%%", id)`. They have a namespace of their own so that endpoint methods can be
+    /// called `get` or `delete`.
     public var http: HTTPCalls { HTTPCalls(client: self) }
 
     /// The origin of the service root; `nil` when there is none, or its host is an argument.
     package var serviceOrigin: Origin? { state.root?.origin }
 }
 
-/// Makes calls that stand in no table: ``WebServiceClient/WebServiceClient/http``.
+/// Makes calls without a table: ``WebServiceClient/WebServiceClient/http``.
 ///
 ///     let user: User = try await client.http.get("/users/%%0%%", id).value()
 ///     try await client.http.delete("/users/%%0%%", id).send()

@@ -75,7 +75,7 @@ final class CompiledTable: Sendable {
     }
 }
 
-/// The keys that no endpoint can have, since ``WebServiceClient`` has members of these names.
+/// The keys that no endpoint can have, because ``WebServiceClient`` has members of these names.
 enum ReservedKeys {
     /// Methods and properties by their names, and what they are called with.
     private static let members: Set<String> = [

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// An error that says the same everywhere: `description`, `localizedDescription`, and the `localizedDescription` of the `NSError` that it
-/// is bridged to are one text. All public errors of this package are such errors.
+/// An error with one text for people: `description`, `localizedDescription`, and the `localizedDescription` of the `NSError` that it is
+/// bridged to are equal. All public errors of this package conform to it.
 ///
 ///     do { … } catch { print(error.localizedDescription) }    // "Shop.product(id:): The status 404 isn't one of 200...299 …"
 ///
 /// As an `NSError`
-/// * the domain is the type's name behind its module's, such as `WebServiceClient.ServiceError`, without generic arguments;
-/// * the code is 1, but for ``ServiceError`` and ``TransportError``, which have one for each kind: see ``ServiceError/errorCode`` and
+/// * the domain is the name of the module and the type, such as `WebServiceClient.ServiceError`, without generic arguments;
+/// * the code is 1, except for ``ServiceError`` and ``TransportError``, which have one for each kind: see ``ServiceError/errorCode`` and
 ///   ``TransportError/errorCode``.
 ///
 /// Domains and codes stay the same from version to version.
@@ -23,7 +23,7 @@ extension DescribedError {
     /// None.
     public var helpAnchor: String? { nil }
 
-    /// The type's name behind its module's.
+    /// The name of the module and the type.
     public static var errorDomain: String {
         let name = String(reflecting: self)
         return name.firstIndex(of: "<").map { String(name[..<$0]) } ?? name

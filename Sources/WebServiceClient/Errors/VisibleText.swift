@@ -1,7 +1,6 @@
-/// Text that may come from a server, a file or an argument, as it may stand in an error, a description or a log line: one rule for the whole
-/// package.
+/// Makes text from a server, a file or an argument safe for errors, descriptions and log lines. The whole package uses this one rule.
 ///
-/// A control character from the wire could move a terminal's cursor, forge a line of a log, or show a text in another order than it is in.
+/// A control character from the wire could move a terminal's cursor, forge a line of a log, or change the order in which text is shown.
 package enum VisibleText {
     /// The text with its control characters written as Swift writes them in a literal: `\r`, `\n`, `\u{1B}`.
     ///
@@ -24,7 +23,7 @@ package enum VisibleText {
         return String(result)
     }
 
-    /// Whether a scalar isn't to be shown as it is.
+    /// Whether a scalar is escaped.
     private static func isHidden(_ scalar: Unicode.Scalar, _ keepsLineEnds: Bool) -> Bool {
         switch scalar.value {
         case 0x09: false

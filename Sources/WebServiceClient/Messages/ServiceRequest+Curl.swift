@@ -1,11 +1,11 @@
 import Foundation
 
 extension ServiceRequest {
-    /// The request as a `curl` command for bash, zsh or ksh, secrets masked. But for the masks, the command sends the request's method, URL,
-    /// fields and body.
+    /// The request as a `curl` command for bash, zsh or ksh, with secrets masked. Apart from the masks, the command sends the same method,
+    /// URL, fields and body as the request.
     ///
-    /// A body in memory of up to 4,096 bytes stands in the command, members of JSON in the order of their names. Files are named by their
-    /// paths. Of a longer body, or a stream, a comment in the first line says which file to make of it.
+    /// The command includes a body in memory of up to 4,096 bytes, with the members of JSON objects sorted by name, and names files by their
+    /// paths. For a longer body or a stream, a comment in the first line says which file to write it to.
     public var curlCommand: String {
         var parts = ["curl"]
         // With a body, curl would choose POST by itself.
@@ -38,7 +38,7 @@ extension ServiceRequest {
         return note + parts.joined(separator: " ")
     }
 
-    /// The most bytes of a body that stand in the command.
+    /// The most bytes of a body that the command includes.
     private static let bodyLimit = 4096
 
     private static func option(for body: RequestBody, contentType: String?) -> (option: [String], comment: String?) {
@@ -80,9 +80,9 @@ extension ServiceRequest {
     }
 }
 
-/// Writes texts and bytes for a shell.
+/// Quotes texts and bytes for a shell.
 enum ShellText {
-    /// An argument: in single quotes where it is text that can be shown as it is, else in those that know escapes, `$'…'`.
+    /// An argument: in single quotes, or in quotes with escapes, `$'…'`, if it has bytes that can't be shown.
     static func quoted(_ text: String) -> String {
         quoted(Data(text.utf8))
     }
@@ -106,9 +106,9 @@ enum ShellText {
         "printf '%b' '" + escaped(data, octal: "\\0") + "'"
     }
 
-    /// - Parameter octal: what stands before the three octal digits of a byte: `$'…'` and `printf '%b'` differ in that.
+    /// - Parameter octal: the text before the three octal digits of a byte, which differs between `$'…'` and `printf '%b'`.
     private static func escaped(_ data: Data, octal: String) -> String {
-        // What is no UTF-8, or isn't to be shown, goes byte by byte.
+        // Invalid UTF-8 and hidden characters are written byte by byte.
         let text = text(of: data)
         var result = ""
         for scalar in text?.unicodeScalars ?? String.UnicodeScalarView(data.map { Unicode.Scalar($0) }) {

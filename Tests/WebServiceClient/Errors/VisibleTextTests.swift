@@ -64,7 +64,9 @@ import WebServiceTesting
     @Test func `Nor do names of header fields and paths of coding keys`() async throws {
         let (client, _) = Store.stubbed()
         let error = try #require(
-            await serviceError { _ = try await client.http.get("/x").prepare { $0.headers["X\(Self.hostile)"] = "1" }.send() })
+            await serviceError {
+                _ = try await client.http.get("/x").prepare { $0.headers[HTTPFields.Name("X\(Self.hostile)")] = "1" }.send()
+            })
         #expect(error.kind == .request && Self.isClean(error.message) && error.message.contains("\\u{1B}"))
         let context = DecodingError.Context(codingPath: [WireKey(Self.hostile)], debugDescription: "no \(Self.hostile)")
         #expect(Self.isClean(DecodingErrorText.text(of: DecodingError.dataCorrupted(context))))

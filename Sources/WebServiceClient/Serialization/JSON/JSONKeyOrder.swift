@@ -1,9 +1,9 @@
 import Foundation
 
-/// Puts the members of a JSON text's objects into the order of their names, and leaves everything else byte by byte as it is.
+/// Sorts the members of all objects in a JSON text by name, and changes no other byte.
 ///
-/// Foundation's encoder writes a value's members in another order in each process. On the wire that doesn't matter, and sorting costs time;
-/// in texts that people compare it does.
+/// Foundation's encoder writes members in a different order in each process. That matters in texts that people compare, but not on the wire,
+/// where sorting would cost time.
 struct JSONKeyOrder {
     private struct Unexpected: Error {}
 
@@ -17,7 +17,7 @@ struct JSONKeyOrder {
         bytes = Array(data)
     }
 
-    /// The text with its members in order; the same text where it is no JSON.
+    /// The text with its members sorted. Text that isn't JSON is returned unchanged.
     static func sorted(_ data: Data) -> Data {
         var order = JSONKeyOrder(data)
         var result: [UInt8] = []
@@ -53,7 +53,7 @@ struct JSONKeyOrder {
         }
     }
 
-    /// The members change places; what stands between them stays where it is.
+    /// Sorts the members; commas and blanks between them keep their places.
     private mutating func object(depth: Int) throws -> [UInt8] {
         var members: [(name: [UInt8], text: [UInt8])] = []
         var separators: [[UInt8]] = []
@@ -88,7 +88,7 @@ struct JSONKeyOrder {
         return result + take()
     }
 
-    /// What follows a member or an element: a comma with blanks around it, or blanks before the closing bracket.
+    /// The text after a member or an element: a comma with blanks around it, or blanks before the closing bracket.
     private mutating func end(before bracket: UInt8) throws -> [UInt8] {
         var text = blanks()
         guard position < bytes.count else { throw Unexpected() }
