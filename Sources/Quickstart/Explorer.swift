@@ -14,7 +14,7 @@ struct Explorer {
         }
 
         // The root of a service lists what it has.
-        let entries = try await client.get("/").decoding(at: "value").value([ServiceEntry].self)
+        let entries = try await client.http.get("/").decoding(at: "value").value([ServiceEntry].self)
         let sets = entries.filter { $0.kind == nil || $0.kind == "EntitySet" }
         print("\n  entity sets: \(sets.map(\.name).joined(separator: ", "))\n")
 

@@ -22,7 +22,7 @@ struct RESTJob {
         let stock = try await catalogue.stock(id: 17)
 
         // What isn't in the table can be called ad hoc, through the same chain.
-        let cheapest = try await catalogue.get("/products/%%0%%", 3).timeout(.seconds(5)).value(Product.self)
+        let cheapest = try await catalogue.http.get("/products/%%0%%", 3).timeout(.seconds(5)).value(Product.self)
 
         // The account needs Basic authentication. The provider's credentials go to the service root's origin and nowhere else.
         let member = Catalogue(serviceRoot: service.url + "/shop") {

@@ -66,7 +66,7 @@ extension IntegrationTests {
             // The first use of an engine opens what it keeps.
             let (first, invalidate) = try engine.transport(atOnce: 1)
             let client = try TestServer.client { $0.transport = first }
-            try await client.get("/get").send()
+            try await client.http.get("/get").send()
             invalidate()
             let (before, threads) = (Self.descriptors, Self.threads)
 
@@ -93,7 +93,7 @@ extension IntegrationTests {
             #expect(
                 try await eventually(within: .seconds(30)) { Self.threads <= threads + 8 }, "\(threads) threads became \(Self.threads)")
             // What still sleeps for cancelled calls must not slow the next test.
-            try await TestServer.client().get("/get").timeout(.seconds(30)).send()
+            try await TestServer.client().http.get("/get").timeout(.seconds(30)).send()
         }
 
         private static func cancelledCalls(count: Int, atOnce: Int, over engine: Engine) async throws -> [Ending] {
@@ -123,17 +123,17 @@ extension IntegrationTests {
                 defer { ended.withLock { $0 += 1 } }
                 let client = services.httpbin
                 switch kind {
-                case 0: try await client.get("/delay/1").send()
-                case 4: try await client.get("/redirect/3").send()
-                case 5: try await services.apache.get("/delay/1").send()
-                case 6: try await services.nginx.get("/products.json").send()
-                case 7: try await (services.secure ?? services.nginx).get("/delay/1").accepting(.any).send()
-                case 1: try await client.get("/bytes/100000").send()
-                case 3: try await client.get("/bytes/1000").send()  // Often ends just when it is cancelled.
-                case 2: try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()
-                case 8: try await services.hanging.get("/hang").send()
+                case 0: try await client.http.get("/delay/1").send()
+                case 4: try await client.http.get("/redirect/3").send()
+                case 5: try await services.apache.http.get("/delay/1").send()
+                case 6: try await services.nginx.http.get("/products.json").send()
+                case 7: try await (services.secure ?? services.nginx).http.get("/delay/1").accepting(.any).send()
+                case 1: try await client.http.get("/bytes/100000").send()
+                case 3: try await client.http.get("/bytes/1000").send()  // Often ends just when it is cancelled.
+                case 2: try await client.http.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()
+                case 8: try await services.hanging.http.get("/hang").send()
                 default:
-                    let stream = try await client.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).stream()
+                    let stream = try await client.http.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).stream()
                     for try await _ in stream.value {}
                     try Task.checkCancellation()
                 }

@@ -47,9 +47,9 @@ extension IntegrationTests {
                 $0.transport = transport
                 $0.trust = trust
             }
-            if isWarm { #expect(try await client.get("/hello.txt").send().httpVersion == "HTTP/2") }
+            if isWarm { #expect(try await client.http.get("/hello.txt").send().httpVersion == "HTTP/2") }
             for _ in 0..<2 {
-                let response = try await client.get("/private.txt").send()
+                let response = try await client.http.get("/private.txt").send()
                 #expect(response.status == 200 && response.httpVersion == "HTTP/1.1")
             }
             var request = try request("tls-apache", "/private.txt")

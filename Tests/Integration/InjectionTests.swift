@@ -161,7 +161,7 @@ extension IntegrationTests {
                 let literal = "'" + value.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? "''" : String($1) } + "'"
                 let filtered = FetchRequest<Item>(from: "anything").selectAll().filter { $0.name == value && $0.rank < 9 }
                 let link = try #require(URL(string: try TestServer.httpbin + "/" + filtered.relativeURL()))
-                let echo = try await client.request(link: link).value(Echo.self)
+                let echo = try await client.http.request(link: link).value(Echo.self)
                 return echo.args.count == 1 && isExactly(echo.args["$filter"], "Name eq \(literal) and Rank lt 9")
             }
             #expect(tally.refused == [])
@@ -174,14 +174,14 @@ extension IntegrationTests {
                 let literal = "'" + value.unicodeScalars.reduce(into: "") { $0 += $1 == "'" ? "''" : String($1) } + "'"
                 server.forgetRequests()
                 let filtered = FetchRequest<Item>(from: "Items").selectAll().filter { $0.name == value && $0.rank < 9 }
-                try await client.request(link: server.url("/" + filtered.relativeURL())).send()
+                try await client.http.request(link: server.url("/" + filtered.relativeURL())).send()
                 let request = try #require(server.requests.first)
                 #expect(isExactly(request.queryValue("$filter"), "Name eq \(literal) and Rank lt 9"))
                 #expect(request.queryItems.count == 1 && request.path == "/Items")
 
                 server.forgetRequests()
                 let keyed = FetchRequest<Item>(from: "Items").selectAll().key(value)
-                try await client.request(link: server.url("/" + keyed.relativeURL())).send()
+                try await client.http.request(link: server.url("/" + keyed.relativeURL())).send()
                 let segments = try #require(server.requests.first).pathSegments
                 #expect(segments.count == 1 && isExactly(segments.first, "Items(\(literal))"))
             }

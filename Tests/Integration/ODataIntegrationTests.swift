@@ -63,7 +63,7 @@ extension IntegrationTests {
                 "2001-01-01T00:00:00.5-11:30": 978_348_600.5,
             ]
             let files = WebServiceClient(serviceRoot: try TestServer.named("nginx-gzip").url)
-            let plain = try JSONDecoder().decode([PlainProduct].self, from: await files.get("/products.json").value(Data.self))
+            let plain = try JSONDecoder().decode([PlainProduct].self, from: await files.http.get("/products.json").value(Data.self))
             let typed = try await collect(products)
             try #require(plain.count == typed.count)
             for (expected, product) in zip(plain, typed) {

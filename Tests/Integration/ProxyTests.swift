@@ -31,7 +31,7 @@ extension IntegrationTests {
         @Test(arguments: ["httpbin", "tls-nginx"])
         func `plain and secure calls go through`(target: String) async throws {
             let client = try client("proxy", root: try TestServer.named(target).url)
-            #expect(try await client.get("/status/204").send().status == 204)
+            #expect(try await client.http.get("/status/204").send().status == 204)
         }
 
         @Test(arguments: ["httpbin", "tls-nginx"])
@@ -39,7 +39,7 @@ extension IntegrationTests {
             let client = try client("proxy-basic", root: try TestServer.named(target).url) {
                 $0.proxyAuthenticationProvider = try? credentials("proxy-basic")
             }
-            #expect(try await client.get("/status/204").send().status == 204)
+            #expect(try await client.http.get("/status/204").send().status == 204)
         }
 
         @Test(arguments: ["httpbin", "tls-nginx"])
@@ -48,7 +48,7 @@ extension IntegrationTests {
                 let client = try client("proxy-basic", root: try TestServer.named(target).url) {
                     $0.proxyAuthenticationProvider = provider
                 }
-                let error = await #expect(throws: ServiceError.self) { try await client.get("/status/204").send() }
+                let error = await #expect(throws: ServiceError.self) { try await client.http.get("/status/204").send() }
                 #expect(error?.response?.status == 407)
                 #expect(error?.message.contains("proxy's credentials") == true)
             }
@@ -72,14 +72,14 @@ extension IntegrationTests {
                 }
             }
             let known = client(try credentials("proxy-basic"))
-            let first = try await known.get("/who").value(Who.self).connection
+            let first = try await known.http.get("/who").value(Who.self).connection
             for provider in [nil, try credentials("proxy-basic", password: "wrong")] {
                 let stranger = client(provider)
-                let error = await #expect(throws: ServiceError.self) { try await stranger.get("/who").send() }
+                let error = await #expect(throws: ServiceError.self) { try await stranger.http.get("/who").send() }
                 #expect(error?.response?.status == 407)
             }
-            #expect(try await known.get("/who").value(Who.self).connection == first)
-            #expect(try await client(try credentials("proxy-basic")).get("/who").value(Who.self).connection == first)
+            #expect(try await known.http.get("/who").value(Who.self).connection == first)
+            #expect(try await client(try credentials("proxy-basic")).http.get("/who").value(Who.self).connection == first)
         }
 
         /// Whom the proxy's certificate comes from is another question than whom the server's does.
@@ -90,11 +90,11 @@ extension IntegrationTests {
             let other = try TestCertificates.certificate(files.otherRoot)
             for authorities in [CertificateAuthorities.only([other]), .system(adding: [other])] {
                 let client = try client("tls-proxy", root: root, authorities: authorities)
-                #expect(try await client.get("/status/204").send().status == 204)
+                #expect(try await client.http.get("/status/204").send().status == 204)
             }
             for authorities in [CertificateAuthorities.system, try files.ownAuthorityOnly()] {
                 let client = try client("tls-proxy", root: root, authorities: authorities)
-                let error = await #expect(throws: ServiceError.self) { try await client.get("/status/204").send() }
+                let error = await #expect(throws: ServiceError.self) { try await client.http.get("/status/204").send() }
                 let cause = error?.cause as? TransportError
                 #expect(cause?.code == .unknownIssuer)
                 #expect(cause?.message.contains("proxyAuthorities") == true)
@@ -137,11 +137,11 @@ extension IntegrationTests {
             let authorities = CertificateAuthorities.only([try TestCertificates.certificate(files.otherRoot)])
             let right = try client(
                 "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.serverPin)]])
-            #expect(try await right.get("/status/204").send().status == 204)
+            #expect(try await right.http.get("/status/204").send().status == 204)
             // The certificate that the proxy shows.
             let wrong = try client(
                 "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.wrongPin)]])
-            let error = await #expect(throws: ServiceError.self) { try await wrong.get("/status/204").send() }
+            let error = await #expect(throws: ServiceError.self) { try await wrong.http.get("/status/204").send() }
             #expect((error?.cause as? TransportError)?.code == .pinMismatch)
         }
     }

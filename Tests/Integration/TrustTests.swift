@@ -267,14 +267,14 @@ extension IntegrationTests {
                 $0.transport = transport
                 $0.trust = trust
             }
-            let own = try await service.get("/who").value(String.self)
+            let own = try await service.http.get("/who").value(String.self)
             #expect(own.contains("Integration Client"))
             // Another client, whose service redirects to the server that wants a certificate.
             let elsewhere = WebServiceClient(serviceRoot: try TestServer.named("tls-nginx").url) { [transport] in
                 $0.transport = transport
                 $0.trust = trust
             }
-            let call = elsewhere.request(.get, "/redirect-to?url=%%0%%", nginx + "/who")
+            let call = elsewhere.http.request(.get, "/redirect-to?url=%%0%%", nginx + "/who")
             let error = await #expect(throws: ServiceError.self) { _ = try await call.value(String.self) }
             #expect(error?.status == 400)
         }

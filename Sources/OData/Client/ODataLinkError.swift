@@ -1,7 +1,7 @@
-import WebServiceClient
+public import WebServiceClient
 
 /// Why a link that the service sent isn't followed.
-public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ODataLinkError: DescribedError, Sendable, Hashable {
     /// The link isn't a URL.
     case malformed(String)
     /// The link leads to another origin than the service's.
@@ -12,7 +12,9 @@ public enum ODataLinkError: Error, Sendable, Hashable, CustomStringConvertible {
     case notLoaded
 
     /// A sentence for people. Query and credentials of links are left out, as they may hold secrets.
-    public var description: String {
+    public var description: String { VisibleText.of(sentence) }
+
+    private var sentence: String {
         switch self {
         case .malformed(let link):
             "The service's next link '\(SecretMask.text(ofURL: link))' isn't a URL."

@@ -1,5 +1,7 @@
+public import WebServiceClient
+
 /// Why a query can't be written as a URL: what is at fault, and what to do about it.
-public enum ODataQueryError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ODataQueryError: DescribedError, Sendable, Hashable {
     /// The wire name of a Swift property isn't known; the texts are the property, its type and the reason.
     case unknownProperty(String, type: String, reason: String)
     /// A name isn't an OData identifier (JSON, URL and CSDL names: letters, digits and `_`, no digit first).

@@ -84,7 +84,7 @@ public struct QueryPath: Sendable, Hashable {
             self.init(segments: Self.segments(of: text))
             return
         }
-        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = text.unicodeScalars.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(Substring.init)
         let root: Root? =
             switch parts[0] {
             case "$it": .it
@@ -107,7 +107,7 @@ public struct QueryPath: Sendable, Hashable {
     }
 
     static func segments(of text: String) -> [Segment] {
-        text.split(separator: "/", omittingEmptySubsequences: false).map { part in
+        text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map(Substring.init).map { part in
             switch part {
             case "$count": return .count
             case "$ref": return .ref

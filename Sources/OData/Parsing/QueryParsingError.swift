@@ -1,5 +1,7 @@
+public import WebServiceClient
+
 /// Why a text isn't a query: where, and what was expected there.
-public struct QueryParsingError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct QueryParsingError: DescribedError, Sendable, Hashable {
     /// The zero-based position in the text's UTF-8 bytes.
     public let position: Int
     /// What was expected there, such as `')'` or `an expression`.
@@ -10,6 +12,6 @@ public struct QueryParsingError: Error, Sendable, Hashable, CustomStringConverti
     /// A sentence for people.
     public var description: String {
         let what = found.isEmpty ? "the end" : "'\(found)'"
-        return "At position \(position) of the query \(expected) was expected, not \(what)."
+        return VisibleText.of("At position \(position) of the query \(expected) was expected, not \(what).")
     }
 }

@@ -63,8 +63,8 @@ extension ODataQuery {
         var names = Set(resource.aliasNames)
         // As they are printed, so that those in raw text are seen as well; what can't be printed is an error anyway.
         func note(_ text: String?) {
-            for part in (text ?? "").split(separator: "@", omittingEmptySubsequences: false).dropFirst() {
-                let text = part.removingPercentEncoding ?? String(part)
+            for part in (text ?? "").unicodeScalars.split(separator: "@", omittingEmptySubsequences: false).map(String.init).dropFirst() {
+                let text = part.removingPercentEncoding ?? part
                 names.insert(String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }))
             }
         }

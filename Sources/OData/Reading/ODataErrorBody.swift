@@ -1,7 +1,8 @@
 public import Foundation
+public import WebServiceClient
 
 /// What a service says of an error (JSON Format, section 21.1), in the shape of version 4, or of 2 and 3, in JSON or in XML.
-public struct ODataErrorBody: Error, Sendable, Hashable {
+public struct ODataErrorBody: DescribedError, Sendable, Hashable {
     /// A further error, or another view of the same.
     public struct Detail: Sendable, Hashable {
         /// The service's code.
@@ -125,6 +126,6 @@ extension ODataErrorBody: CustomStringConvertible {
         var text = code.isEmpty ? message : "\(code): \(message)"
         if let target { text += " (\(target))" }
         for detail in details { text += " [\(detail.code): \(detail.message)\(detail.target.map { " (\($0))" } ?? "")]" }
-        return text
+        return VisibleText.of(text)
     }
 }

@@ -45,19 +45,19 @@ extension ResourcePath.Segment {
 
     /// `People('ada')/Trips` as `People(…)/Trips`.
     private static func withoutKeys(_ text: String) -> String {
-        var result = ""
+        var result = String.UnicodeScalarView()
         var depth = 0
         var isQuoted = false
-        for character in text {
+        for character in text.unicodeScalars {
             if character == "'" { isQuoted.toggle() }
             let isSyntax = !isQuoted && character != "'"
             if isSyntax, character == ")" { depth = max(0, depth - 1) }
             if depth == 0, !isQuoted, character != "'" { result.append(character) }
             if isSyntax, character == "(" {
-                if depth == 0 { result.append("…") }
+                if depth == 0 { result.append("…" as Unicode.Scalar) }
                 depth += 1
             }
         }
-        return result
+        return String(result)
     }
 }

@@ -67,7 +67,7 @@ extension CSRFProtection: CustomStringConvertible, CustomDebugStringConvertible,
 }
 
 /// The service gave no token where ``CSRFProtection`` asked for one.
-public struct CSRFProtectionError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
     /// The status of the service's answer.
     public let status: Int
 

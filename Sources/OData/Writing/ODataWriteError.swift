@@ -1,5 +1,7 @@
+public import WebServiceClient
+
 /// Why a change can't be written.
-public enum ODataWriteError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum ODataWriteError: DescribedError, Sendable, Hashable {
     /// A draft's relation was changed as if it were a value.
     case relationChanged(String)
     /// What was to be written as an entity, by its type, makes no object.

@@ -69,7 +69,7 @@ public struct ReceiverAnswer: Sendable {
     static func excerpt(of text: String, characters: Int, isCut: Bool = false) -> String {
         let masked = LogRedaction.standard.masked(text)
         let shown = BodyExcerpt.beginning(of: masked, bytes: .max, isCut: isCut)
-        return shown.prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " ")
+        return VisibleText.of(shown.prefix(characters).split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 
     /// What most receivers mean by a status: 2xx is delivered; 408, 425, 429 and every 5xx but 501 and 505 is tried again; 413 splits; 400 and 422

@@ -1,8 +1,8 @@
 import Foundation
-import WebServiceClient
+public import WebServiceClient
 
 /// Why a shipper can't be made.
-public struct LogShipperError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct LogShipperError: DescribedError, Sendable, Hashable {
     /// What is wrong and what to do, as a sentence without secrets.
     public let message: String
 

@@ -77,11 +77,11 @@ public struct OTLPEnvironment: Sendable {
 
     /// `name=value,name=value`, percent-encoded (W3C Baggage).
     private static func pairs(_ name: String, _ text: String) throws -> [(String, String)] {
-        let pairs = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        let pairs = text.unicodeScalars.split(separator: ",").map { String($0).trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         return try pairs.enumerated().map { index, pair in
-            guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex,
+            guard let equals = pair.unicodeScalars.firstIndex(of: "="), equals > pair.startIndex,
                 let key = String(pair[..<equals]).trimmingCharacters(in: .whitespaces).removingPercentEncoding,
-                let value = String(pair[pair.index(after: equals)...]).trimmingCharacters(in: .whitespaces).removingPercentEncoding
+                let value = String(pair.unicodeScalars[equals...].dropFirst()).trimmingCharacters(in: .whitespaces).removingPercentEncoding
             else {
                 throw LogShipperError(
                     message: "\(name) must be pairs of name=value, percent-encoded, parted by commas: number \(index + 1) is none.")

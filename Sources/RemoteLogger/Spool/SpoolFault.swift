@@ -1,4 +1,5 @@
 import Foundation
+import WebServiceClient
 
 #if canImport(Darwin)
 import Darwin
@@ -9,7 +10,7 @@ import Musl
 #endif
 
 /// A call of the file system that failed.
-package struct SpoolFault: Error, Sendable, Hashable, CustomStringConvertible {
+package struct SpoolFault: DescribedError, Sendable, Hashable {
     /// The system's number of the error.
     package let code: Int32
     /// What was tried, such as `rename`.

@@ -1,5 +1,5 @@
 /// Why credentials could not be sent, or why a response was not accepted. Never holds a user's name, a password or a token.
-public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct AuthenticationError: DescribedError, Hashable, Sendable {
     /// What sort of failure it is, an open set.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The kind's name.
@@ -36,7 +36,7 @@ public struct AuthenticationError: Error, Hashable, Sendable, CustomStringConver
     /// An error of a kind; providers outside the library make their own.
     public init(_ kind: Kind, message: String) {
         self.kind = kind
-        self.message = message
+        self.message = VisibleText.of(message)
     }
 
     /// The message.

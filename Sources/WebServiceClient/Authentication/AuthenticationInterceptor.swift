@@ -48,7 +48,12 @@ public struct AuthenticationInterceptor: Interceptor {
         while true {
             for index in parties.indices where index != answering {
                 parties[index].attempt.request = request
-                try await parties[index].provider.authorize(&parties[index].attempt, context: context)
+                do {
+                    try await parties[index].provider.authorize(&parties[index].attempt, context: context)
+                } catch {
+                    context.record.noteProviderFailure()
+                    throw error
+                }
                 let prepared = parties[index].attempt.request
                 guard prepared.url == request.url || prepared.origin == request.origin else {
                     throw AuthenticationError(
@@ -103,6 +108,7 @@ public struct AuthenticationInterceptor: Interceptor {
             }
         } catch {
             response.body.cancel()
+            context.record.noteProviderFailure()
             throw error
         }
         return response
@@ -117,6 +123,7 @@ public struct AuthenticationInterceptor: Interceptor {
                 to: challenges, response: response, attempt: &party.attempt, context: context)
         } catch {
             response.body.cancel()
+            context.record.noteProviderFailure()
             throw error
         }
         party.attempt.round += 1

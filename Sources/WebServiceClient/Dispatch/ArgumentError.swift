@@ -1,5 +1,5 @@
 /// An argument that can't go where the table puts it.
-public struct ArgumentError: Error, Sendable, CustomStringConvertible {
+public struct ArgumentError: DescribedError, Sendable {
     /// The argument, as messages name it: by its label or its position.
     public let argument: String
     /// Where it should have gone, such as `the path`.

@@ -21,7 +21,13 @@ struct BodyEncoder {
             }
         case let encodable as any Encodable:
             do {
-                return RequestBody(try serializer.encode(encodable), contentType: serializer.contentType)
+                var data = try serializer.encode(encodable)
+                let hasUnorderedKeys = (serializer as? JSONSerializer)?.hasUnorderedKeys ?? false
+                // What a dry run gives is compared with what an earlier one gave. Here, and not at its end: preparers may sign the body.
+                if hasUnorderedKeys, DryRun.current != nil { data = JSONKeyOrder.sorted(data) }
+                var body = RequestBody(data, contentType: serializer.contentType)
+                body.hasUnorderedKeys = hasUnorderedKeys
+                return body
             } catch {
                 throw BodyEncodingError(argument: name, cause: error)
             }
@@ -34,7 +40,7 @@ struct BodyEncoder {
 }
 
 /// A body that can't be made from its argument.
-public struct BodyEncodingError: Error, Sendable, CustomStringConvertible {
+public struct BodyEncodingError: DescribedError, Sendable {
     /// The argument.
     public let argument: String
     /// The encoder's own error.

@@ -93,7 +93,8 @@ final class ClientState: Sendable {
         if let endpoint = endpoints[function] { return endpoint }
         if let endpoint = named.withLock({ $0[function] }) { return endpoint }
         if let name = try? MethodName(function), let descriptor = table.bareNames[name.baseName] {
-            let (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
+            var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: rootTemplate)
+            if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
             guard faults.isEmpty else { throw tableError(faults, call: identity(function)) }
             let endpoint = resolve(plan, isDeclared: true)
             named.withLock { if $0.count < Self.namedLimit { $0[function] = endpoint } }
@@ -193,7 +194,7 @@ final class ClientState: Sendable {
             if !field.isValid {
                 return TableFault(
                     kind: .badHeader, key: nil, problem: "the header \"\(field.name)\" of the client or the class has a bad name or value",
-                    fix: "only token characters in names; no control characters in values")
+                    fix: "only token characters in names; no control characters in values, and no blank Content-Type")
             }
             let placeholders = [field.name.rawName, field.value].flatMap { Template.placeholders(in: $0) }
             guard let placeholder = placeholders.first else { return nil }

@@ -43,11 +43,9 @@ struct Dispatcher: Sendable {
     @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
         let (value, response): (Value, _) = try await received(bound)
-        var result = ServiceResponse(
+        return ServiceResponse(
             value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
-        result.secrets = response.secrets
-        return result
     }
 
     /// The value of a bound request, and the response that it was in.
@@ -95,34 +93,34 @@ struct Dispatcher: Sendable {
     ///
     /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
-        let binder = RequestBinder(endpoint, arguments, target: target)
         do {
+            let binder = RequestBinder(endpoint, arguments, target: target)
             let (request, origin) = try binder.request(root: state.root)
             return BoundRequest(request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
-            throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
+            throw wrap(error, stage: .binding, request: nil)
         }
     }
 
     /// The request of a call to an absolute URL: query items, headers and body are bound as ever, the URL is taken as it is.
     func bind(_ arguments: [(any Sendable)?], to url: URL, isForeign: Bool) throws -> BoundRequest {
-        let binder = RequestBinder(endpoint, arguments)
         do {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
                 throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
             }
+            let binder = RequestBinder(endpoint, arguments)
             let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
-            guard isForeign || origin == service || state.allowedOrigins.contains(origin) else {
+            guard isForeign || origin == service else {
                 throw InvalidRequest(
                     message:
-                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with request(outside:), without credentials."
+                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with http.request(outside:), without credentials."
                 )
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
             return BoundRequest(
                 request: request, origin: service, isForeign: isForeign, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
-            throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
+            throw wrap(error, stage: .binding, request: nil)
         }
     }
 
@@ -133,10 +131,8 @@ struct Dispatcher: Sendable {
         if let timeout = options.timeout { request.timeouts.total = timeout }
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
         var context = CallContext(
-            CallRecord(
-                identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin,
-                isForeign: bound.isForeign, cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
-                outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil))
+            identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
+            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics)
         context.prepare = options.prepare
         do {
             try checkCancellation()
@@ -145,7 +141,8 @@ struct Dispatcher: Sendable {
         } catch {
             let last = context.record.exchange
             request = last?.request ?? request
-            let wrapped = wrap(error, stage: .chain, request: request, answer: last?.answer)
+            let wrapped = wrap(
+                error, stage: .chain, request: request, answer: last?.answer, isByProvider: context.record.hasProviderFailed)
             guard let handler = endpoint.settings.errorHandler, let failure = wrapped as? ServiceError else { throw wrapped }
             return try await judge(failure, with: handler, request: request)
         }
@@ -169,7 +166,7 @@ struct Dispatcher: Sendable {
         case .fail(let cause):
             var refused = failure
             refused.kind = .refused
-            refused.message = ServiceError.masked("The error handler refused the outcome: \(ServiceError.text(of: cause))", refused.secrets)
+            refused.message = "The error handler refused the outcome: \(ServiceError.text(of: cause))"
             refused.cause = cause
             refused.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
             throw refused
@@ -185,12 +182,10 @@ struct Dispatcher: Sendable {
     /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
     private func wrap(
         _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
-        secrets: RequestSecrets? = nil
+        isByProvider: Bool = false
     ) -> any Error {
-        let secrets = request?.secrets ?? secrets
-        let response = answer.map {
-            ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: secrets)
-        }
-        return ErrorWrapper(call: endpoint.identity, request: request, response: response, secrets: secrets).wrap(error, stage: stage)
+        let response = answer.map { ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true) }
+        return ErrorWrapper(call: endpoint.identity, request: request, response: response, isByProvider: isByProvider)
+            .wrap(error, stage: stage)
     }
 }

@@ -31,7 +31,7 @@ final class DryRun: Sendable {
 }
 
 /// Why a dry run gave no request.
-public struct DryRunError: Error, Sendable, CustomStringConvertible {
+public struct DryRunError: DescribedError, Sendable {
     /// What happened and what to do.
     public var description: String {
         "The dry run's closure made no call of this client: call one method in it, and in no detached task."

@@ -83,7 +83,7 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A key that isn't spelled as `#function` spells a method.
-public struct MethodNameError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct MethodNameError: DescribedError, Sendable, Hashable {
     /// The text that was taken for a name.
     public let text: String
     /// What is wrong with it.

@@ -77,7 +77,8 @@ extension RequestBinder {
         guard let value = try text(position, in: "the path"), !value.isEmpty else {
             throw error(position, "the path", "it is nil or empty; give a relative path.")
         }
-        let segments = value.split(separator: "/", omittingEmptySubsequences: false)
+        // By scalars, here and wherever a URL is taken apart: a combining mark behind a "/" would make one character with it.
+        let segments = value.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map(Substring.init)
         if let first = segments.first, Self.beginsWithScheme(first) {
             throw error(position, "the path", "it begins with a scheme; give a path relative to the service root.")
         }

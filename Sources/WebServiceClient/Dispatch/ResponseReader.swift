@@ -134,8 +134,13 @@ struct ResponseReader: Sendable {
 
     private func refused(by cause: any Error, body: Data) -> ServiceError {
         let opening = cause is any ErrorBodyCarrier ? "The service answered with an error" : "The error handler refused the response"
-        var error = error(
-            .refused, stage: .status, "\(opening): \(ServiceError.text(of: cause))", body: body, cause: cause)
+        var message = "\(opening): \(ServiceError.text(of: cause))"
+        // A type that has no property for the server's message: its beginning tells as much.
+        if let carrier = cause as? any ErrorBodyCarrier, !carrier.tellsMessage {
+            let text = summary(body).bodyText(upTo: 200)
+            if !text.isEmpty { message += ": " + text }
+        }
+        var error = error(.refused, stage: .status, message, body: body, cause: cause)
         error.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
         return error
     }

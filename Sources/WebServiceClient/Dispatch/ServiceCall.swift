@@ -2,9 +2,11 @@ package import Foundation
 
 /// A call that stands in no table: a value, changed by modifiers, sent through the same chain by asking for its result.
 ///
-///     let user: User = try await client.get("/users/%%0%%", id).value()
-///     try await client.post("/users").body(user).accepting(.created).send()
-///     let found: [User] = try await client.get("/users").query("name", "Ada").timeout(.seconds(5)).value()
+/// Nothing is sent before ``value(_:)``, ``response(_:)``, ``send()`` or ``stream()``.
+///
+///     let user: User = try await client.http.get("/users/%%0%%", id).value()
+///     try await client.http.post("/users").body(user).accepting(.created).send()
+///     let found: [User] = try await client.http.get("/users").query("name", "Ada").timeout(.seconds(5)).value()
 public struct ServiceCall: Sendable {
     enum Target: Sendable {
         /// A route beneath the service root.
@@ -45,7 +47,7 @@ public struct ServiceCall: Sendable {
     /// Gives a value to the placeholders of a label, `%%tenant%%` for `tenant`: in the client's service root, and in the call's own route.
     ///
     ///     // With the service root "https://%%tenant%%.example.com":
-    ///     client.get("/users/%%0%%", id).argument("tenant", "acme")
+    ///     client.http.get("/users/%%0%%", id).argument("tenant", "acme")
     ///
     /// A root with numbers, such as `%%0%%`, takes the call's arguments by their position, as it does with declared calls.
     public func argument(_ label: String, _ value: (any Sendable)?) -> ServiceCall {
@@ -87,6 +89,11 @@ public struct ServiceCall: Sendable {
         }
     }
 
+    /// Lets a GET have a body: see ``EndpointDescriptor/allowingBody()``.
+    public func allowingBody() -> ServiceCall {
+        describing { $0.allowingBody() }
+    }
+
     /// The deadline of the whole call.
     public func timeout(_ total: Duration) -> ServiceCall {
         with { $0.options.timeout = total }
@@ -99,7 +106,7 @@ public struct ServiceCall: Sendable {
 
     /// Says of the call whatever can be said of an endpoint.
     ///
-    ///     client.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
+    ///     client.http.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
     public func describing(_ change: (EndpointDescriptor) -> EndpointDescriptor) -> ServiceCall {
         with { $0.descriptor = change($0.descriptor) }
     }

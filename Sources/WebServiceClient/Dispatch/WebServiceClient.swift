@@ -91,33 +91,33 @@ open class WebServiceClient: @unchecked Sendable {
         if generation == -1 { configure(change) }
     }
 
-    /// The profile laid over the class's table, if there is one. Setting it replaces the endpoints for later calls, atomically; calls in
-    /// flight keep theirs.
-    ///
-    /// A profile that can be made has no faults by itself. One that doesn't fit this client is refused, and the old one stays: the diagnostics
-    /// say why, and ``verify(_:)`` tells before.
+    /// The profile laid over the class's table, if there is one: see ``replaceProfile(_:)``.
     public var profile: ServiceProfile? {
-        get { mutable.withLock { $0.profile } }
-        set {
-            var isSet = false
-            while !isSet {
-                let generation = mutable.withLock { $0.generation }
-                if let newValue {
-                    let faults = verify(newValue)
-                    guard faults.isEmpty else {
-                        let text = TableFaults(client: String(describing: type(of: self)), faults: faults).description
-                        configuration.diagnostics.report(.init(.warning, "The profile is refused, and the client stays as it is. \(text)"))
-                        return
-                    }
-                }
-                isSet = mutable.withLock { mutable in
-                    // What it was checked with must still hold.
-                    guard mutable.generation == generation else { return false }
-                    mutable.profile = newValue
-                    if mutable.profileRoot.isEmpty { mutable.profileRoot = newValue?.baseURL ?? "" }
-                    mutable.renew()
-                    return true
-                }
+        mutable.withLock { $0.profile }
+    }
+
+    /// Lays another profile over the class's table, or none. It replaces the endpoints for later calls, all at once; calls in flight keep
+    /// theirs.
+    ///
+    /// A profile that can be made has no faults by itself. One that doesn't fit this client is refused, and the old one stays;
+    /// ``verify(_:)`` lists its faults without replacing anything.
+    ///
+    /// - Throws: ``TableFaults``, every fault that the client would have with the profile and doesn't have without any.
+    public func replaceProfile(_ profile: ServiceProfile?) throws(TableFaults) {
+        var isSet = false
+        while !isSet {
+            let generation = mutable.withLock { $0.generation }
+            if let profile {
+                let faults = verify(profile)
+                guard faults.isEmpty else { throw TableFaults(client: String(describing: type(of: self)), faults: faults) }
+            }
+            isSet = mutable.withLock { mutable in
+                // What it was checked with must still hold.
+                guard mutable.generation == generation else { return false }
+                mutable.profile = profile
+                if mutable.profileRoot.isEmpty { mutable.profileRoot = profile?.baseURL ?? "" }
+                mutable.renew()
+                return true
             }
         }
     }

@@ -16,7 +16,7 @@ enum CapabilityCheck {
         return [
             fault(
                 key, missing: settings.capabilities.subtracting(capabilities), "the transport can't do what is required",
-                fix: "give the client another transport, or take .requiring(…) away"),
+                fix: "give the client another transport, or take .requiring(…) or .allowingBody() away"),
             fault(
                 key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs what the transport can't do",
                 fix: "give the client a transport that can, such as CurlTransport with a recent libcurl, or take it out of the policy"),

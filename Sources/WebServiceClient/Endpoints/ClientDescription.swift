@@ -21,6 +21,8 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var headers: [String]
         /// Where the body comes from: an argument, `implicit` or `none`.
         public var body: String
+        /// Whether a method that has no body as a rule may have one; `nil` where the descriptor doesn't say so.
+        public var allowsBody: Bool?
         /// The statuses that count as success, where the descriptor says so.
         public var success: String?
         /// The root inside the payload.
@@ -62,6 +64,7 @@ extension ClientDescription.Endpoint {
             case .none: "none"
             case .argument(let argument): "\(argument)"
             }
+        allowsBody = descriptor.allowsBody ? true : nil
         let settings = descriptor.settings
         success = settings.statuses?.description ?? settings.moreStatuses.map { "+ \($0)" }
         root = descriptor.root.isEmpty ? nil : descriptor.root.joined(separator: ".")

@@ -34,6 +34,7 @@ final class CompiledTable: Sendable {
                 let (plan, found) = EndpointCompiler.compile(entry.descriptor, for: name, root: root)
                 plans[name.description] = plan
                 faults += found
+                if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
             } catch {
                 let fix = error.suggestion.map { "write \"\($0)\"" } ?? "write it like \"repository(owner:name:)\""
                 faults.append(TableFault(kind: .malformedKey, key: entry.key, problem: "the key \(error.problem)", fix: fix))
@@ -45,6 +46,7 @@ final class CompiledTable: Sendable {
             }
             let (_, found) = EndpointCompiler.compile(descriptor, for: name, root: root)
             faults += found
+            if let fault = ReservedKeys.fault(of: name) { faults.append(fault) }
         }
         self.plans = plans
         self.bareNames = bareNames
@@ -70,5 +72,40 @@ final class CompiledTable: Sendable {
             cache[key] = made
             return made
         }
+    }
+}
+
+/// The keys that no endpoint can have, because ``WebServiceClient`` has members of these names.
+enum ReservedKeys {
+    /// Methods and properties by their names, and what they are called with.
+    private static let members: Set<String> = [
+        "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
+        "verify()", "verify(_:)",
+    ]
+
+    /// The fault of a key that is reserved.
+    static func fault(of name: MethodName) -> TableFault? {
+        let key = name.description
+        guard members.contains(key) || isCall(name) || isDynamic(name) else { return nil }
+        let labels: [String] = name.labels.isEmpty ? [] : ["for"] + name.labels.dropFirst()
+        let example = MethodName(baseName: name.baseName + "Value", labels: labels)
+        return TableFault(
+            kind: .reservedKey, key: key,
+            problem: "the base class has a member \(name.baseName) that is called the same way, and one would be taken for the other",
+            fix: "give the method and the key another name, such as \"\(example)\"; a key is never sent")
+    }
+
+    /// `call` and `stream` take any number of arguments, and these labels behind them. A method of that name would be what the other
+    /// methods of its class call, and itself.
+    private static func isCall(_ name: MethodName) -> Bool {
+        guard name.baseName == "call" || name.baseName == "stream" else { return false }
+        // An argument with a default value may be left out, so that the first one decides.
+        guard let first = name.labels.first else { return true }
+        return ["_", "prepare", "timeout", "function"].contains(first)
+    }
+
+    /// `dynamic` is called with these to set them for one call.
+    private static func isDynamic(_ name: MethodName) -> Bool {
+        name.baseName == "dynamic" && name.labels.allSatisfy { $0 == "timeout" || $0 == "prepare" }
     }
 }

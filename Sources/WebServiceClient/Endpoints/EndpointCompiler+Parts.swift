@@ -27,6 +27,9 @@ extension EndpointCompiler {
                 if let first = value.utf8.first, let last = value.utf8.last, [first, last].contains(where: { $0 == 32 || $0 == 9 }) {
                     add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers take away", "trim it")
                 }
+                if name == .contentType, HTTPFields.Field.isBlank(value) {
+                    add(.badHeader, "the value of the header \(name) is blank", "give a media type, or leave the header out")
+                }
                 let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
                 plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
             case .reflected(let argument):
@@ -45,20 +48,29 @@ extension EndpointCompiler {
 
     mutating func compileBody() {
         let method = descriptor.method
+        let neverHasBody = method == .head || method == "TRACE"
+        if descriptor.allowsBody, neverHasBody {
+            add(.unfitBody, "a \(method) never has a body", "take .allowingBody() away, or use another method")
+        }
+        let takesBody = method.usuallyHasBody || descriptor.allowsBody && !neverHasBody
         if case .argument(let argument) = descriptor.body {
-            if method == .get || method == .head {
+            if method == .get, !descriptor.allowsBody {
+                add(
+                    .unfitBody, "a \(method) has no body",
+                    "put the argument into the query, use POST, or add .allowingBody() where the service wants it so")
+            } else if neverHasBody {
                 add(.unfitBody, "a \(method) has no body", "put the argument into the query, or use POST")
             }
             plan.body = position(argument, in: ".body(.argument(\(argument)))")
         }
         let unused = (0..<names.count).filter { !used.contains($0) }
-        if case .implicit = descriptor.body, method.usuallyHasBody, unused.count == 1 {
+        if case .implicit = descriptor.body, takesBody, unused.count == 1 {
             plan.body = unused[0]
             return
         }
         for position in unused {
             let fix =
-                method.usuallyHasBody
+                takesBody
                 ? "say which one is the body with .body(.argument(\(position))), use it in the route, or leave it out with .ignoring"
                 : "use it in the route or the query, or leave it out with .ignoring"
             add(.unusedArgument, "\(names.description(of: position)) is used by nothing", fix)

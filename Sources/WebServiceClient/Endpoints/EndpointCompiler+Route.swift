@@ -29,10 +29,10 @@ extension EndpointCompiler {
 
     /// The faults that a plain route has too: what the root is for, and what is never sent.
     private mutating func checkForm(of template: URITemplate, _ text: String) {
-        if text.prefix(while: { $0 != "{" && $0 != "?" }).contains("://") {
+        if Substring(text.unicodeScalars.prefix { $0 != "{" && $0 != "?" }).range(ofMark: "://") != nil {
             add(.badTemplate, "the URI template \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
         }
-        let path = text.prefix { $0 != "?" && $0 != "#" }
+        let path = text.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         if path.split(separator: "/").contains(where: { URLEncoding.isDotSegment(String($0)) }) {
             add(.badTemplate, "the URI template \"\(text)\" has a \".\" or \"..\" segment", "write the path that it leads to")
         }
@@ -44,21 +44,21 @@ extension EndpointCompiler {
     }
 
     private mutating func compileTemplate(_ text: String) {
-        let question = text.firstIndex(of: "?") ?? text.endIndex
+        let question = text.unicodeScalars.firstIndex(of: "?") ?? text.endIndex
         let path = text[..<question]
-        if text.contains("#") {
+        if text.unicodeScalars.contains("#") {
             add(.badTemplate, "the route \"\(text)\" has a fragment, which is never sent", "take \"#\" out, or write it as %23")
         }
-        if path.contains("://") {
+        if path.range(ofMark: "://") != nil {
             add(.badTemplate, "the route \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
         }
-        if path.split(mark: "%%").count == 3, path.hasPrefix("%%"), path.hasSuffix("%%"),
+        if path.split(mark: "%%").count == 3, path.utf8.starts(with: "%%".utf8), path.utf8.reversed().starts(with: "%%".utf8),
             let argument = template(path, in: "the route").onlyArgument
         {
             plan.path = .whole(argument)
         } else {
-            let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
-                Self.encoded(template(segment, in: "the route"), allowing: .pathSegment)
+            let segments = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+                Self.encoded(template(Substring(segment), in: "the route"), allowing: .pathSegment)
             }
             if segments.allSatisfy({ $0.literal != nil }) {
                 plan.path = .fixed(segments.compactMap(\.literal).joined(separator: "/"))
@@ -67,10 +67,10 @@ extension EndpointCompiler {
             }
         }
         guard question < text.endIndex else { return }
-        for pair in text[text.index(after: question)...].split(separator: "&") {
-            let equals = pair.firstIndex(of: "=")
+        for pair in text.unicodeScalars[text.unicodeScalars.index(after: question)...].split(separator: "&").map(Substring.init) {
+            let equals = pair.unicodeScalars.firstIndex(of: "=")
             let name = template(pair[..<(equals ?? pair.endIndex)], in: "the query")
-            let value = equals.map { template(pair[pair.index(after: $0)...], in: "the query") }
+            let value = equals.map { template(pair[pair.unicodeScalars.index(after: $0)...], in: "the query") }
             addPair(Self.encoded(name, allowing: .query), value.map { Self.encoded($0, allowing: .query) })
         }
     }

@@ -39,9 +39,22 @@ extension EndpointDescriptor {
         with { $0.headers.append(.reflected(argument)) }
     }
 
-    /// Makes an argument the body, for any method. Without this the one argument that nothing else uses is the body of POST, PUT and PATCH.
+    /// Makes an argument the body, for any method but HEAD and TRACE; a GET says ``allowingBody()`` too. Without this the one argument that nothing else uses is the body of POST, PUT and PATCH.
     public func body(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.body = .argument(argument) }
+    }
+
+    /// Lets a GET have a body, for services that search by one, and makes the one argument that nothing else uses the body of any method.
+    ///
+    ///     "search(query:)": .get("/products/_search").allowingBody()
+    ///
+    /// RFC 9110 §9.3.1 gives such a body no meaning: caches, proxies and servers may drop it or refuse the request. A client whose transport
+    /// sends none is refused before its first call, see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have one.
+    public func allowingBody() -> EndpointDescriptor {
+        with {
+            $0.allowsBody = true
+            if $0.method == .get { $0.settings.capabilities.insert(.bodiesWithGET) }
+        }
     }
 
     /// Sends no body, also with POST, PUT and PATCH.

@@ -43,6 +43,8 @@ public struct EndpointDescriptor: Sendable {
     var query: [QueryPart] = []
     var headers: [HeaderPart] = []
     var body: BodyPart = .implicit
+    /// Whether a method that has no body as a rule may have one.
+    var allowsBody = false
     /// The wire names that lead to the value inside the payload.
     var root: [String] = []
     var cacheIdentifier: String?

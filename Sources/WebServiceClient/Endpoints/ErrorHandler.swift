@@ -100,7 +100,7 @@ extension ErrorHandler {
 }
 
 /// A failure whose body was read as a value. Error handlers may fail with it; the value becomes ``ServiceError/errorBody``.
-public struct DecodedErrorBody<Body: Sendable>: Error, CustomStringConvertible {
+public struct DecodedErrorBody<Body: Sendable>: DescribedError {
     /// The status code.
     public let status: Int
     /// The body.
@@ -112,19 +112,91 @@ public struct DecodedErrorBody<Body: Sendable>: Error, CustomStringConvertible {
         self.body = body
     }
 
-    /// The status and, where the body describes itself, its text.
+    /// The status and what the server says: the body's text where it describes itself, else the text of a property such as `message`.
     public var description: String {
-        "status \(status): \((body as? any CustomStringConvertible).map { ValueText.text(of: $0) } ?? "\(Body.self)")"
+        VisibleText.of("status \(status): \(ErrorBodyText.of(body) ?? "\(Body.self)")")
+    }
+}
+
+/// Finds what a decoded error body says for people.
+enum ErrorBodyText {
+    /// Names of properties that hold it, the likeliest first, in lower case and without `_`: RFC 9457's `detail` and `title`, RFC 6749's
+    /// `error_description`, and what services call it beside these.
+    private static let names = [
+        "message", "errormessage", "msg", "errormsg", "detail", "errordescription", "description", "reason", "title", "error", "text",
+        "errors", "details", "messages",
+    ]
+
+    /// The body's own description, or the first text that stands under one of these names; `nil` where there is none.
+    static func of(_ body: Any) -> String? {
+        if let body = body as? any LocalizedError, let text = body.errorDescription, !text.isEmpty { return text }
+        if let body = body as? any CustomStringConvertible, !isPlain(body) { return ValueText.text(of: body) }
+        return text(in: body, depth: 0)
+    }
+
+    /// What describes itself without being made for it: dictionaries and arrays list all that they hold.
+    private static func isPlain(_ value: Any) -> Bool {
+        [.dictionary, .collection, .set].contains(Mirror(reflecting: value).displayStyle)
+    }
+
+    private static func text(in value: Any, depth: Int) -> String? {
+        // Deep enough for {"error": {"errors": [{"message": …}]}}.
+        guard depth < 6 else { return nil }
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .optional, .collection:
+            return mirror.children.lazy.prefix(8).compactMap { found(in: $0.value, depth: depth + 1) }.first
+        case .dictionary:
+            let pairs = mirror.children.compactMap { child -> (String, Any)? in
+                let pair = Array(Mirror(reflecting: child.value).children)
+                return pair.count == 2 ? (pair[0].value as? String).map { ($0, pair[1].value) } : nil
+            }
+            return text(among: pairs.sorted { $0.0 < $1.0 }, depth)
+        default:
+            var members = mirror.children.compactMap { child in child.label.map { ($0, child.value) } }
+            var parent = mirror.superclassMirror
+            while let mirror = parent {
+                members += mirror.children.compactMap { child in child.label.map { ($0, child.value) } }
+                parent = mirror.superclassMirror
+            }
+            return text(among: members, depth)
+        }
+    }
+
+    private static func text(among members: [(name: String, value: Any)], _ depth: Int) -> String? {
+        let plain = members.map { (name: $0.name.lowercased().filter { $0 != "_" && $0 != "-" }, value: $0.value) }
+        for name in names {
+            for member in plain where member.name == name {
+                if let text = found(in: member.value, depth: depth + 1) { return text }
+            }
+        }
+        // An enum's case, or a property of a name of its own that holds a structure.
+        for member in plain where !(member.value is String) {
+            if let text = text(in: member.value, depth: depth + 1) { return text }
+        }
+        return nil
+    }
+
+    /// The text that a value is, or that is in it.
+    private static func found(in value: Any, depth: Int) -> String? {
+        if let text = value as? String { return text.isEmpty ? nil : text }
+        let mirror = Mirror(reflecting: value)
+        // A case such as `.string("…")`, as types for any JSON have it.
+        if mirror.displayStyle == .enum, let text = mirror.children.first?.value as? String, !text.isEmpty { return text }
+        return text(in: value, depth: depth)
     }
 }
 
 /// Lets the dispatcher take the body out of any ``DecodedErrorBody``.
 protocol ErrorBodyCarrier {
     var anyBody: any Sendable { get }
+    /// Whether the error's description has what the server says.
+    var tellsMessage: Bool { get }
 }
 
 extension DecodedErrorBody: ErrorBodyCarrier {
     var anyBody: any Sendable { body }
+    var tellsMessage: Bool { ErrorBodyText.of(body) != nil }
 }
 
 extension HandledResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -12,7 +12,8 @@ public import Foundation
 ///
 /// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service root, or
 /// one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile decides on paths and methods, not on who gets the
-/// credentials. Where neither client nor class has a root, the first profile's origin is the one that later profiles must keep. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
+/// credentials. Where neither client nor class has a root, the first profile's origin is the one that later profiles must keep.
+/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
 /// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
 /// that name requires of the transport, such as pinning, stays required.
 public struct ServiceProfile: Sendable {
@@ -63,7 +64,7 @@ public struct ServiceProfile: Sendable {
 }
 
 /// The faults of a profile.
-public struct ServiceProfileError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ServiceProfileError: DescribedError, Sendable, Hashable {
     /// Each fault, with its resource and position.
     public let faults: [String]
 

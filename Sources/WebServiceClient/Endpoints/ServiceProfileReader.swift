@@ -61,8 +61,9 @@ struct ServiceProfileReader {
             return
         }
         let place = resource["Name"]?.text.map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
-        for key in resource.keys.sorted() where !["Name", "URITemplate", "Method"].contains(key) {
-            let nearest = NearestName.of(key, among: ["Name", "URITemplate", "Method"])
+        let known = ["Name", "URITemplate", "Method", "AllowsBody"]
+        for key in resource.keys.sorted() where !known.contains(key) {
+            let nearest = NearestName.of(key, among: known)
             notes.append("\(place): the key \"\(key)\" means nothing here" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         let name = text("Name", of: resource, place)
@@ -72,7 +73,12 @@ struct ServiceProfileReader {
         if let earlier = seen.updateValue(position, forKey: name) {
             faults.append("\(place): the name stands at resource \(earlier) already")
         }
-        let descriptor = EndpointDescriptor.endpoint(ServiceRequest.Method(rawValue: method), uriTemplate: template)
+        var descriptor = EndpointDescriptor.endpoint(ServiceRequest.Method(rawValue: method), uriTemplate: template)
+        switch resource["AllowsBody"] {
+        case nil, .flag(false)?: break
+        case .flag(true)?: descriptor = descriptor.allowingBody()
+        default: faults.append("\(place): \"AllowsBody\" is neither true nor false")
+        }
         check(descriptor, name: name, template: template, place)
         entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
     }
@@ -98,14 +104,16 @@ struct ServiceProfileReader {
             return
         }
         guard key.isProperty else {
-            let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil)
+            let root = ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil
+            var (_, found) = EndpointCompiler.compile(descriptor, for: key, root: root)
+            if let fault = ReservedKeys.fault(of: key) { found.append(fault) }
             faults += found.map { "\(place): \($0.problem); \($0.fix)" }
             return
         }
         // A bare name takes the labels of the method that calls, which isn't known yet: some method that the template fits.
         key = MethodName(baseName: key.baseName, labels: Self.labels(fitting: template))
         let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
-        faults += found.filter { $0.kind != .unusedArgument && $0.kind != .unfitBody }.map { "\(place): \($0.problem); \($0.fix)" }
+        faults += found.filter { $0.kind != .unusedArgument }.map { "\(place): \($0.problem); \($0.fix)" }
     }
 
     /// Labels of arguments, so many that each position and each name of a URI template is one.

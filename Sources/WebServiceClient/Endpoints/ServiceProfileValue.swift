@@ -6,6 +6,7 @@ import Foundation
 /// read by the library's own, which tells the line.
 enum ServiceProfileValue: Decodable {
     case text(String)
+    case flag(Bool)
     case list([ServiceProfileValue])
     case record([String: ServiceProfileValue])
     /// Anything else, which has no place in a profile.
@@ -44,7 +45,9 @@ enum ServiceProfileValue: Decodable {
             while !elements.isAtEnd { list.append(try elements.decode(Self.self)) }
             self = .list(list)
         } else {
-            self = (try? decoder.singleValueContainer().decode(String.self)).map { .text($0) } ?? .other
+            let container = try decoder.singleValueContainer()
+            self =
+                (try? container.decode(String.self)).map { .text($0) } ?? (try? container.decode(Bool.self)).map { .flag($0) } ?? .other
         }
     }
 

@@ -26,7 +26,7 @@ struct ServiceRoot: Sendable {
     }
 
     /// Whether a root has places for arguments.
-    static func hasPlaceholders(_ text: String) -> Bool { text.contains("%%") }
+    static func hasPlaceholders(_ text: String) -> Bool { text.range(ofMark: "%%") != nil }
 
     /// The fault of a root that a class, a client or a profile gives; none where it gives none. With placeholders it is judged with something
     /// in their places: a number may stand wherever a placeholder does, or else a scheme.

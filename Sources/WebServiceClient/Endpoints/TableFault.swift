@@ -6,6 +6,8 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
         case malformedKey
         /// A key that stands there twice.
         case duplicateKey
+        /// A key that is the name of a member of ``WebServiceClient`` itself: a method of that name would hide it, or be hidden by it.
+        case reservedKey
         /// A template that can't be read.
         case badTemplate
         /// A placeholder or a reference that names no argument.
@@ -59,7 +61,7 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
 
 /// All faults of a client's table and of its configuration, or of a call that stands in no table. It is the cause of the error that a call to
 /// a faulty client throws.
-public struct TableFaults: Error, Sendable, CustomStringConvertible {
+public struct TableFaults: DescribedError, Sendable {
     /// The client's type.
     public let client: String
     /// The faults, in the table's order.

@@ -100,14 +100,15 @@ extension StringProtocol {
         return parts + [rest]
     }
 
-    /// The first occurrence of a mark, without Foundation's search.
+    /// The first occurrence of a mark, without Foundation's search. It goes by bytes: what follows a mark may be one character with it.
     func range(ofMark mark: String) -> Range<Index>? {
+        let (bytes, wanted) = (utf8, mark.utf8)
         var position = startIndex
         while position < endIndex {
-            if self[position...].hasPrefix(mark), let end = index(position, offsetBy: mark.count, limitedBy: endIndex) {
+            if bytes[position...].starts(with: wanted), let end = bytes.index(position, offsetBy: wanted.count, limitedBy: endIndex) {
                 return position..<end
             }
-            position = index(after: position)
+            position = bytes.index(after: position)
         }
         return nil
     }

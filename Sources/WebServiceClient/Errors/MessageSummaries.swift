@@ -22,7 +22,7 @@ public struct RequestSummary: Sendable, Hashable {
     }
 
     /// Method and URL on a line.
-    public var line: String { "\(method) \(url)" }
+    public var line: String { VisibleText.of("\(method) \(url)") }
 }
 
 /// What an error tells of the response.
@@ -57,7 +57,7 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Status and URL, secrets masked.
-    public var description: String { "\(status) from \(url)" }
+    public var description: String { VisibleText.of("\(status) from \(url)") }
 
     /// The beginning of the body as text on one line, for messages, secrets masked; binary bodies are told by their length.
     public func bodyText(upTo limit: Int) -> String {
@@ -67,6 +67,6 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
         let (text, isWhole) = SecretMask.beginning(
             ofBody: body, contentType: headers[.contentType], upTo: limit, isCut: bodyIsCut, of: secrets)
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return isWhole ? line : line + " …"
+        return VisibleText.of(isWhole ? line : line + " …")
     }
 }

@@ -10,9 +10,8 @@
 ///      ├─ errorBody  what the error handler decoded from the body     (nil if it didn't)
 ///      └─ cause      the error underneath: TableFaults, ArgumentError, TransportError, DecodingError, a handler's own …
 ///
-/// Descriptions and dumps never hold a secret: it is masked in fields, URLs, messages and the response's body, by the same rules as in logs.
-/// Request bodies are told by their length.
-public struct ServiceError: Error, Sendable {
+/// Descriptions never hold a secret: credentials and cookies are masked in fields and URLs, request bodies are told by their length.
+public struct ServiceError: DescribedError, Sendable {
     /// Which call failed.
     public var call: CallIdentity
     /// Where in the path of a call.
@@ -20,17 +19,18 @@ public struct ServiceError: Error, Sendable {
     /// What sort of failure.
     public var kind: Kind
     /// What happened and what to do, as a sentence.
-    public var message: String
+    public var message: String {
+        didSet { message = VisibleText.of(message, keepsLineEnds: true) }
+    }
     /// The request, if there was one.
     public var request: RequestSummary?
     /// The response, if there was one.
     public var response: ResponseSummary?
     /// The error body, decoded, if the error handler gave one.
     public var errorBody: (any Sendable)?
-    /// The error underneath.
+    /// The error underneath. What an interceptor or a provider has thrown is the cause, another call's `ServiceError` too: the outer one is
+    /// always this call's.
     public var cause: (any Error)?
-    /// What is secret in the request.
-    private(set) var secrets: RequestSecrets?
 
     /// An error of a call.
     public init(
@@ -40,9 +40,7 @@ public struct ServiceError: Error, Sendable {
         self.call = call
         self.stage = stage
         self.kind = kind
-        secrets = request?.secrets ?? response?.secrets
-        // What is said of a table names headers and arguments, as the program has them in its code.
-        self.message = kind == .table || kind == .unknownEndpoint ? message : Self.masked(message, secrets)
+        self.message = VisibleText.of(message, keepsLineEnds: true)
         self.request = request
         self.response = response
         self.errorBody = errorBody
@@ -93,11 +91,12 @@ extension ServiceError {
         public static let encoding = Self(rawValue: "encoding")
         /// The request can't be sent as it stands: its URL, its method, a header or the body's length is invalid.
         public static let request = Self(rawValue: "request")
-        /// An interceptor ended the call; the cause is its error.
+        /// An interceptor ended the call; the cause is its error, which may be the ``ServiceError`` of a call that it made.
         public static let interceptor = Self(rawValue: "interceptor")
         /// Redirects that can't or may not be followed; the cause is ``RedirectError``.
         public static let redirect = Self(rawValue: "redirect")
-        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error.
+        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error, which may be the
+        /// ``ServiceError`` of a call that it made, for a token for example.
         public static let authentication = Self(rawValue: "authentication")
         /// The exchange failed below HTTP; the cause is ``TransportError``.
         public static let transport = Self(rawValue: "transport")
@@ -118,53 +117,29 @@ extension ServiceError {
     }
 }
 
-extension ServiceError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ServiceError: CustomDebugStringConvertible {
     /// A report of some lines: call, what happened, request, response and the beginning of its body.
     public var description: String {
-        var lines = ["\(call): \(message) [\(kind), stage \(stage.rawValue)]"]
+        var lines = [headline]
         if let request { lines.append("  request: \(request.line)") }
         if let response {
             lines.append("  response: \(response)")
             let text = response.bodyText(upTo: 500)
             if !text.isEmpty { lines.append("  body: \(text)") }
         }
-        if let cause {
-            let text = kind == .table ? Self.text(of: cause) : Self.masked(Self.text(of: cause), secrets)
-            if !message.contains(text) { lines.append("  cause: \(text)") }
-        }
-        return lines.joined(separator: "\n")
+        if let cause, !message.contains(Self.text(of: cause)) { lines.append("  cause: \(Self.text(of: cause))") }
+        // What is told was sent by others: it may have control characters in it, but for the lines' own ends.
+        return VisibleText.of(lines.joined(separator: "\n"), keepsLineEnds: true)
     }
 
-    /// Hides what is secret in the request, where there may be none yet.
-    mutating func hide(_ secrets: RequestSecrets?) {
-        guard let secrets, self.secrets == nil else { return }
-        self.secrets = secrets
-        message = secrets.masked(message)
-    }
-
-    /// A text without secrets.
-    static func masked(_ text: String, _ secrets: RequestSecrets?) -> String {
-        let text = SecretMask.text(text)
-        return secrets?.masked(text) ?? text
-    }
+    /// The call and what happened: the report's first line.
+    var headline: String { "\(call): \(message) [\(kind), stage \(stage.rawValue)]" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, part by part. Of the error body the type is named: what it holds is for it to show.
-    public var customMirror: Mirror {
-        let cause = cause.map { Self.masked(Self.text(of: $0), secrets) } ?? "nil"
-        return Mirror(
-            self,
-            children: [
-                "call": call, "stage": stage, "kind": kind, "message": message, "request": request?.line ?? "nil",
-                "response": response.map { "\($0) \($0.bodyText(upTo: 500))" } ?? "nil", "errorBody": MaskedMirror.typeName(of: errorBody),
-                "cause": cause,
-            ])
-    }
-
     /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
-    package static func text(of cause: any Error) -> String {
+    static func text(of cause: any Error) -> String {
         DecodingErrorText.text(of: cause)
     }
 }

@@ -33,6 +33,8 @@ package final class CallRecord: Sendable {
         var exchange: Exchange?
         /// How many exchanges there were.
         var number = 0
+        /// Whether the authentication provider has thrown since the last exchange began.
+        var hasProviderFailed = false
     }
 
     private let state = Locked(State())
@@ -63,6 +65,13 @@ package final class CallRecord: Sendable {
     /// The same with its answer.
     var exchange: Exchange? { state.withLock { $0.exchange } }
 
+    /// Whether it was the authentication provider that has ended the call, if it has failed.
+    var hasProviderFailed: Bool { state.withLock { $0.hasProviderFailed } }
+
+    func noteProviderFailure() {
+        state.withLock { $0.hasProviderFailed = true }
+    }
+
     func countRepeat() {
         state.withLock { $0.repeats += 1 }
     }
@@ -77,6 +86,7 @@ package final class CallRecord: Sendable {
     func begins(_ request: ServiceRequest) -> Int {
         state.withLock { state in
             state.number += 1
+            state.hasProviderFailed = false
             state.exchange = Exchange(request: request)
             return state.number
         }

@@ -22,7 +22,7 @@ public struct Diagnostics: Sendable {
         /// An event.
         public init(_ level: Level, _ message: String, call: CallIdentity? = nil) {
             self.level = level
-            self.message = message
+            self.message = VisibleText.of(message, keepsLineEnds: true)
             self.call = call
         }
 

@@ -30,7 +30,7 @@ public struct RedirectPolicy: EndpointAttribute, Hashable {
 }
 
 /// Why a redirect was not followed.
-public struct RedirectError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct RedirectError: DescribedError, Sendable, Hashable {
     /// The kinds of reasons.
     public enum Reason: String, Sendable {
         /// More redirects than the policy allows.
@@ -51,6 +51,11 @@ public struct RedirectError: Error, Sendable, Hashable, CustomStringConvertible 
     public let reason: Reason
     /// What happened and what to do, as a sentence.
     public let message: String
+
+    init(reason: Reason, message: String) {
+        self.reason = reason
+        self.message = VisibleText.of(message)
+    }
 
     /// The message.
     public var description: String { message }

@@ -20,7 +20,7 @@ extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 extension HTTPFields.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Name and value, a secret one replaced by `<masked>`.
-    public var description: String { "\(name): \(SecretMask.text(of: self))" }
+    public var description: String { VisibleText.of("\(name): \(SecretMask.text(of: self))") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }

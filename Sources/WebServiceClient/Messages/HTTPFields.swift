@@ -19,8 +19,15 @@ public struct HTTPFields: Sendable, Hashable {
         /// Whether the bytes of the value are no UTF-8, and each stands in ``value`` as a scalar of its own.
         private(set) var isLatin1 = false
 
-        /// Whether the field is well formed (RFC 9110 §5): its name is a token, and its value holds no control characters.
-        package var isValid: Bool { name.isValid && !Self.hasControls(value) }
+        /// Whether a value is nothing but blanks, which every receiver takes away (RFC 9110 §5.5).
+        package static func isBlank(_ value: String) -> Bool {
+            guard let first = value.utf8.first else { return true }
+            return (first == 32 || first == 9) && value.hasOnlyBytes { $0 == 32 || $0 == 9 }
+        }
+
+        /// Whether the field is well formed (RFC 9110 §5): its name is a token, its value holds no control characters, and a media type isn't
+        /// blank.
+        package var isValid: Bool { name.isValid && !Self.hasControls(value) && !(name == .contentType && Self.isBlank(value)) }
 
         /// Whether the value holds control characters other than tabs, which no value may hold (RFC 9110 §5.5). With CR, LF or NUL it would
         /// break out of its line.

@@ -28,6 +28,8 @@ public struct RequestBody: Sendable {
     public var contentType: String?
     /// Whether ``contentType`` wins over a header that the caller set, as a multipart body must because of its boundary.
     public var contentTypeIsBinding = false
+    /// Whether it is JSON whose members stand in an order of chance.
+    var hasUnorderedKeys = false
 
     /// A body of bytes in memory.
     public init(_ data: Data, contentType: String? = nil) {
@@ -151,7 +153,7 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 /// Why a body can't be made or sent.
-public struct RequestBodyError: Error, Sendable, CustomStringConvertible {
+public struct RequestBodyError: DescribedError, Sendable {
     /// What is wrong and what to do.
     public let message: String
     /// What the body's own stream has thrown, where that is why: within a call. The stream of a request that is sent without a client isn't
@@ -160,7 +162,7 @@ public struct RequestBodyError: Error, Sendable, CustomStringConvertible {
 
     /// An error with that message.
     public init(message: String, underlying: (any Error)? = nil) {
-        self.message = message
+        self.message = VisibleText.of(message, keepsLineEnds: true)
         self.underlying = underlying
     }
 

@@ -185,7 +185,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 }
 
 /// A response body was larger than the bound that its reader set.
-public struct ResponseBodyTooLarge: Error, Sendable, CustomStringConvertible {
+public struct ResponseBodyTooLarge: DescribedError, Sendable {
     /// The bound in bytes.
     public let limit: Int
 

@@ -1,38 +1,133 @@
 import Foundation
 
 extension ServiceRequest {
-    /// The request as a `curl` command for a shell, secrets masked: to be shown, not to be run as it stands.
+    /// The request as a `curl` command for bash, zsh or ksh, with secrets masked. Apart from the masks, the command sends the same method,
+    /// URL, fields and body as the request.
+    ///
+    /// The command includes a body in memory of up to 4,096 bytes, with the members of JSON objects sorted by name, and names files by their
+    /// paths. For a longer body or a stream, a comment in the first line says which file to write it to.
     public var curlCommand: String {
         var parts = ["curl"]
-        if method == .head {
+        // With a body, curl would choose POST by itself.
+        if method == .head, body == nil {
             parts.append("--head")
         } else if method != .get || body != nil {
-            parts += ["--request", Self.quoted(method.rawValue)]
+            parts += ["--request", ShellText.quoted(method.rawValue)]
         }
-        // Curl takes these for patterns of several URLs.
-        if url.absoluteString.contains(where: { "[]{}".contains($0) }) { parts.append("--globoff") }
-        // A field that begins with "@" would be a file's name to curl; its name is no token, and it is never sent.
-        for field in RequestSecrets.masked(headers, secrets) where field.name.isValid {
-            // Behind a colon without a value curl leaves the field out.
-            parts += ["--header", Self.quoted(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")]
+        let url = SecretMask.text(of: url)
+        if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { parts.append("--globoff") }
+        let ownType = body?.contentTypeIsBinding == true || !headers.contains(.contentType) ? body?.contentType : nil
+        for field in headers where field.name != .contentType || ownType == nil {
+            let value = SecretMask.text(of: field)
+            // A name with a colon alone would take the field out.
+            parts += ["--header", ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
         }
+        var note = ""
         if let body {
-            if let file = body.file {
-                parts += ["--data-binary", Self.quoted("@" + file.lastPathComponent)]
-            } else if let data = body.data, data.count <= 4096, let text = String(data: data, encoding: .utf8), !text.contains("\0") {
-                // Not --data-binary: it would read and send the file that a text such as "@/etc/passwd" names.
-                let masked = SecretMask.text(ofBody: text, contentType: headers[.contentType] ?? body.contentType)
-                parts += ["--data-raw", Self.quoted(secrets?.masked(masked) ?? masked)]
-            } else {
-                parts += ["--data-binary", Self.quoted("@body")]
+            if let ownType {
+                parts += ["--header", ShellText.quoted("Content-Type: \(ownType)")]
+            } else if !headers.contains(.contentType) {
+                // Without one curl would call it a form.
+                parts += ["--header", "'Content-Type:'"]
             }
+            let (option, comment) = Self.option(for: body, contentType: ownType ?? headers[.contentType])
+            parts += option
+            note = comment.map { "# \($0)\n" } ?? ""
         }
-        parts.append(Self.quoted(SecretMask.text(of: self)))
-        return parts.joined(separator: " ")
+        parts.append(ShellText.quoted(url))
+        return note + parts.joined(separator: " ")
     }
 
-    /// A text in single quotes for a POSIX shell.
-    private static func quoted(_ text: String) -> String {
-        "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+    /// The most bytes of a body that the command includes.
+    private static let bodyLimit = 4096
+
+    private static func option(for body: RequestBody, contentType: String?) -> (option: [String], comment: String?) {
+        let fromFile = ["--data-binary", "'@body'"]
+        guard case .segments(let segments) = body.source else {
+            return (fromFile, "The body is a stream, which isn't shown: write its bytes into the file \"body\" first.")
+        }
+        let shown = segments.reduce(0) { if case .data(let data) = $1 { $0 + data.count } else { $0 } }
+        guard shown <= bodyLimit else {
+            let count = body.length.map(String.init) ?? "many"
+            return (fromFile, "The body of \(count) bytes isn't shown: write its bytes into the file \"body\" first.")
+        }
+        if let file = body.file { return (["--data-binary", ShellText.quoted("@" + path(of: file))], nil) }
+        if let data = body.data {
+            let masked = self.masked(body.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, contentType)
+            guard masked.contains(0) else { return (["--data-raw", ShellText.quoted(masked)], nil) }
+            // No argument can hold a NUL.
+            return (["--data-binary", "@<(\(ShellText.printing(masked)))"], nil)
+        }
+        let commands = segments.map { segment in
+            switch segment {
+            case .data(let data): ShellText.printing(masked(data, contentType))
+            case .file(let url, _): "cat " + ShellText.quoted(path(of: url))
+            }
+        }
+        return (["--data-binary", "@<(\(commands.joined(separator: "; ")))"], nil)
+    }
+
+    private static func path(of file: URL) -> String {
+        file.absoluteURL.path(percentEncoded: false)
+    }
+
+    /// The bytes of a body with its secrets masked.
+    private static func masked(_ data: Data, _ contentType: String?) -> Data {
+        if let text = ShellText.text(of: data) { return Data(SecretMask.text(ofBody: text, contentType: contentType).utf8) }
+        // Bytes among text, as in a form with a picture: each is taken for a character, and becomes a byte again.
+        let text = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
+        return Data(SecretMask.text(ofBody: text, contentType: contentType).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+    }
+}
+
+/// Quotes texts and bytes for a shell.
+enum ShellText {
+    /// An argument: in single quotes, or in quotes with escapes, `$'…'`, if it has bytes that can't be shown.
+    static func quoted(_ text: String) -> String {
+        quoted(Data(text.utf8))
+    }
+
+    /// The same for bytes; they have no NUL among them.
+    static func quoted(_ data: Data) -> String {
+        if let text = text(of: data), VisibleText.of(text, keepsLineEnds: true) == text {
+            return "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        }
+        return "$'" + escaped(data, octal: "\\") + "'"
+    }
+
+    /// The bytes as text, every one of them kept; `nil` where they aren't UTF-8.
+    static func text(of data: Data) -> String? {
+        let text = String(decoding: data, as: UTF8.self)
+        return text.utf8.elementsEqual(data) ? text : nil
+    }
+
+    /// A command that prints the bytes.
+    static func printing(_ data: Data) -> String {
+        "printf '%b' '" + escaped(data, octal: "\\0") + "'"
+    }
+
+    /// - Parameter octal: the text before the three octal digits of a byte, which differs between `$'…'` and `printf '%b'`.
+    private static func escaped(_ data: Data, octal: String) -> String {
+        // Invalid UTF-8 and hidden characters are written byte by byte.
+        let text = text(of: data)
+        var result = ""
+        for scalar in text?.unicodeScalars ?? String.UnicodeScalarView(data.map { Unicode.Scalar($0) }) {
+            switch scalar {
+            case "\\": result += "\\\\"
+            case "\r": result += "\\r"
+            case "\n": result += "\\n"
+            case "'": result += code(UInt8(ascii: "'"), octal)
+            case _ where !scalar.isASCII && text == nil: result += code(UInt8(truncatingIfNeeded: scalar.value), octal)
+            case _ where VisibleText.of(String(scalar)) != String(scalar):
+                for byte in String(scalar).utf8 { result += code(byte, octal) }
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func code(_ byte: UInt8, _ octal: String) -> String {
+        let digits = String(byte, radix: 8)
+        return octal + String(repeating: "0", count: 3 - digits.count) + digits
     }
 }

@@ -2,7 +2,7 @@ extension URLEncoding {
     /// What makes a text unfit as the value of a header: one control character and where it stands.
     ///
     /// It never holds the value itself, which may be a secret.
-    public struct HeaderFault: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct HeaderFault: DescribedError, Hashable, Sendable {
         /// The control character, U+0000 to U+001F or U+007F.
         public let character: Unicode.Scalar
         /// Its zero-based position, counted in UTF-8 bytes.

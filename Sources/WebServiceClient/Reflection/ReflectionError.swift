@@ -1,9 +1,9 @@
 /// Why an argument's value can't become text, query items, form fields or headers.
 ///
 /// It names the place and the type but never the value, which may be a secret.
-public struct ReflectionError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ReflectionError: DescribedError, Hashable, Sendable {
     /// What stands in the way.
-    public enum Problem: Error, Hashable, Sendable {
+    public enum Problem: DescribedError, Hashable {
         /// The type has no text form, or is a structure where one text is needed.
         case noText
         /// Binary data in a place for text.
@@ -28,6 +28,9 @@ public struct ReflectionError: Error, Hashable, Sendable, CustomStringConvertibl
         case lazyNotComputed
         /// An `encode(to:)` that asked one encoder for containers of different kinds, or wrote one value twice.
         case mixedContainers
+
+        /// What is wrong and what to do, as a sentence.
+        public var description: String { "The value \(explanation)." }
     }
 
     /// Where the value stands in the argument, such as `filter.tags[2]`; empty for the argument itself.
@@ -45,11 +48,13 @@ public struct ReflectionError: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// One sentence with place, type and fix.
     public var description: String {
-        (path.isEmpty ? "The value" : "The value at \"\(path)\"") + " of type \(type) " + explanation + "."
+        (path.isEmpty ? "The value" : "The value at \"\(path)\"") + " of type \(type) " + problem.explanation + "."
     }
+}
 
-    private var explanation: String {
-        switch problem {
+extension ReflectionError.Problem {
+    fileprivate var explanation: String {
+        switch self {
         case .noText: "isn't one text; pass a String, conform the type to TextRepresentable or give it a raw value"
         case .binary: "is binary and has no text; send it as the body, or pass its base64EncodedString()"
         case .enumWithoutRawValue: "is an enum without raw value; declare it \": String\" or conform it to TextRepresentable"

@@ -66,22 +66,23 @@ struct FormTree {
 
     /// `a[b][]` as `a`, `b` and the empty name; a name with brackets that don't match is taken as it is.
     private static func path(of name: String) -> [String] {
-        guard let open = name.firstIndex(of: "["), open > name.startIndex, name.last == "]" else { return [name] }
+        let name = name.unicodeScalars
+        guard let open = name.firstIndex(of: "["), open > name.startIndex, name.last == "]" else { return [String(name)] }
         var path = [String(name[..<open])]
         var rest = name[open...]
         while rest.first == "[" {
-            guard let close = rest.firstIndex(of: "]") else { return [name] }
+            guard let close = rest.firstIndex(of: "]") else { return [String(name)] }
             let part = rest[rest.index(after: rest.startIndex)..<close]
-            guard !part.contains("[") else { return [name] }
+            guard !part.contains("[") else { return [String(name)] }
             path.append(String(part))
             rest = rest[rest.index(after: close)...]
         }
-        return rest.isEmpty ? path : [name]
+        return rest.isEmpty ? path : [String(name)]
     }
 
     /// `a.b` as `a` and `b`, with `[]` or an index behind any of them as a part of its own.
     private static func dottedPath(of name: String) -> [String] {
-        name.split(separator: ".", omittingEmptySubsequences: false).flatMap { path(of: String($0)) }
+        name.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).flatMap { path(of: String($0)) }
     }
 
     /// A name or value: `+` is a blank, `%` and two hexadecimal digits a byte, and any other `%` itself.

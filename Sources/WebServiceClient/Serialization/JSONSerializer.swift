@@ -8,6 +8,9 @@ public import Foundation
 ///         decoder.nonConformingFloatDecodingStrategy = .convertFromString(positiveInfinity: "INF", negativeInfinity: "-INF", nan: "NaN")
 ///     }
 ///
+/// Members are written in an order that differs from process to process, as Foundation does, which is the fastest; dry runs and
+/// ``ServiceRequest/curlCommand`` show them sorted. `encoder.outputFormatting.insert(.sortedKeys)` sorts them on the wire, too.
+///
 /// It writes compact UTF-8, with slashes as they are and dates as ``JSONDates`` says, unless an encoder of yours is given. It reads any charset that the header names or a byte order mark tells, and any
 /// value at the top: an object, an array, a number, a string, null. What `JSONDecoder` lets pass, such as a comma at the end or a name
 /// that an object has twice, is an error; ``init(contentType:encoder:decoder:)`` reads by a `JSONDecoder` nevertheless.
@@ -75,6 +78,9 @@ public struct JSONSerializer: SerializationDelegate {
         self.encoder = encoder
         parser = .foundation(decoder)
     }
+
+    /// Whether members are written in an order of chance.
+    var hasUnorderedKeys: Bool { !encoder.outputFormatting.contains(.sortedKeys) }
 
     /// The value as JSON.
     ///

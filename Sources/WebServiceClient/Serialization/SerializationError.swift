@@ -1,7 +1,7 @@
 package import Foundation
 
 /// Why a value can't be made from a body, or a body from a value, where neither the encoder nor the decoder has an error of its own.
-public struct SerializationError: Error, Sendable, CustomStringConvertible {
+public struct SerializationError: DescribedError, Sendable {
     /// What sort of failure.
     public enum Kind: Sendable, Hashable {
         /// The body is of another format than is needed, such as HTML where JSON is expected.
@@ -30,7 +30,7 @@ public struct SerializationError: Error, Sendable, CustomStringConvertible {
     /// An error.
     public init(_ kind: Kind, _ message: String, cause: (any Error)? = nil) {
         self.kind = kind
-        self.message = message
+        self.message = VisibleText.of(message, keepsLineEnds: true)
         self.cause = cause
     }
 
@@ -43,7 +43,7 @@ extension SerializationError {
     package static func excerpt(_ text: String, upTo limit: Int = 80) -> String {
         let head = text.prefix(limit + 1)
         let line = head.prefix(limit).split(whereSeparator: \.isNewline).joined(separator: " ")
-        return head.count > limit ? line + "…" : line
+        return VisibleText.of(head.count > limit ? line + "…" : line)
     }
 
     /// The beginning of a body on one line, for a message, secrets masked; told by its length when it is no text.

@@ -1,5 +1,5 @@
 /// Why a body could not be written to a file.
-public struct DownloadError: Error, Sendable, CustomStringConvertible {
+public struct DownloadError: DescribedError, Sendable {
     /// What is wrong and what to do.
     public let message: String
     /// Whether the destination was there already, and was not to be replaced.

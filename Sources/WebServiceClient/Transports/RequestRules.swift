@@ -44,9 +44,13 @@ enum RequestRules {
 
     /// What is wrong with a body, whatever engine sends it.
     static func fault(of body: RequestBody?) -> String? {
+        if let type = body?.contentType, HTTPFields.Field.isBlank(type) { return blankType }
         guard let length = body?.length, length < 0 else { return nil }
         return "The length of the request's body is \(length): give the number of its bytes, or nil where it isn't known."
     }
+
+    /// An engine would leave the field out, or send it without a value, which no server can read.
+    static let blankType = "The Content-Type of the request is blank: give a media type such as text/plain, or nil for none."
 
     /// Refuses credentials for a proxy where an engine would send them to the server: it has no place of their own for them.
     static func keepsFromServer(_ headers: HTTPFields, engine: String) throws(TransportError) {
@@ -68,6 +72,8 @@ enum RequestRules {
             throw TransportError(.badRequest, "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
         }
         switch field.name {
+        case .contentType where HTTPFields.Field.isBlank(field.value):
+            throw TransportError(.badRequest, blankType)
         case .contentLength:
             guard let length = Int64(field.value), length == (body.map(\.length) ?? 0) else {
                 throw TransportError(.badRequest, "The header Content-Length doesn't fit the body: leave it out, the transport sets it.")

@@ -38,12 +38,15 @@ public struct TransportCapabilities: OptionSet, Sendable, Hashable {
     /// Client certificates may also come in PEM, and not in PKCS#12 only.
     public static let clientCertificatesInPEM = Self(rawValue: 1 << 13)
 
+    /// A GET can have a body: ``EndpointDescriptor/allowingBody()``.
+    public static let bodiesWithGET = Self(rawValue: 1 << 14)
+
     private static let names: [(Self, String)] = [
         (.backPressure, "back-pressure"), (.streamingUploads, "streaming uploads"), (.pinning, "pinning"),
         (.clientCertificates, "client certificates"), (.ownCertificateAuthorities, "own certificate authorities"), (.http2, "HTTP/2"),
         (.trailers, "trailers"), (.ipv6Literals, "IPv6 literals"), (.proxyAuthentication, "proxy authentication"),
         (.connectDeadlines, "connect deadlines"), (.minimumTLSVersion, "a minimum version of TLS"), (.metrics, "metrics"),
-        (.informationalResponses, "informational responses"),
+        (.informationalResponses, "informational responses"), (.bodiesWithGET, "bodies with GET"),
         (.clientCertificatesInPEM, "client certificates in PEM (\"openssl pkcs12 -export -legacy\" makes PKCS#12 of them)"),
     ]
 

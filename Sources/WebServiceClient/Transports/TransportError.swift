@@ -1,5 +1,5 @@
 /// What went wrong below HTTP, the same on every engine.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
+public struct TransportError: DescribedError, Sendable {
     /// The kind of failure, an open set.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The kind's name.
@@ -72,7 +72,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// An error of that kind.
     public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
         self.code = code
-        self.message = message
+        self.message = VisibleText.of(message)
         self.underlying = underlying
     }
 

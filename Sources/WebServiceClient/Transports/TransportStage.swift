@@ -54,14 +54,19 @@ struct TransportStage: Sendable {
             guard !HTTPFields.Field.hasControls(field.value) else {
                 throw InvalidRequest(message: "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
             }
+            guard field.isValid else { throw InvalidRequest(message: RequestRules.blankType) }
         }
     }
 }
 
 /// A request that can't be sent as it stands.
-public struct InvalidRequest: Error, Sendable, CustomStringConvertible {
+public struct InvalidRequest: DescribedError, Sendable {
     /// What is wrong and what to do.
     public let message: String
+
+    init(message: String) {
+        self.message = VisibleText.of(message)
+    }
 
     /// The message.
     public var description: String { message }

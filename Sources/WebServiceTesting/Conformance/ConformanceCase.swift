@@ -53,7 +53,7 @@ public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
 }
 
 /// Why a case can't be run here, whatever the transport: the machine has no IPv6, for example.
-public struct ConformanceSkip: Error, Sendable, CustomStringConvertible {
+public struct ConformanceSkip: DescribedError, Sendable {
     /// The reason, as a sentence.
     public let description: String
 

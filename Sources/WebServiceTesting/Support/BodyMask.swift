@@ -21,13 +21,13 @@ enum BodyMask {
     /// The beginning of a body for a message, with its secrets masked.
     static func excerpt(_ text: String) -> String {
         let isJSON = text.first { !$0.isWhitespace }.map { $0 == "{" || $0 == "[" } ?? false
-        let isForm = !isJSON && text.contains("=") && !text.contains { $0.isWhitespace }
+        let isForm = !isJSON && text.utf8.contains(UInt8(ascii: "=")) && !text.contains { $0.isWhitespace }
         let masked = isForm ? maskedForm(text) : String(decoding: masked(Data(text.utf8), type: isJSON ? "json" : nil), as: UTF8.self)
         return masked.count > 500 ? masked.prefix(500) + "…" : masked
     }
 
     private static func maskedForm(_ form: String) -> String {
-        form.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+        form.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
             return hides(member: name.removingPercentEncoding ?? name) ? name + "=" + SecretMask.mask : String(pair)

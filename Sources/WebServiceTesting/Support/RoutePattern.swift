@@ -13,7 +13,7 @@ struct RoutePattern: Sendable {
         segments =
             rooted.isEmpty
             ? []
-            : rooted.split(separator: "/", omittingEmptySubsequences: false).map { text in
+            : rooted.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map(Substring.init).map { text in
                 if text.hasPrefix(":") { return .one(String(text.dropFirst())) }
                 if text.hasPrefix("*") { return .rest(String(text.dropFirst())) }
                 return .literal(String(text))

@@ -33,7 +33,7 @@ import WebServiceTesting
             $0.transport = stub
             $0.interceptors = [calls()]
         }
-        _ = try await client.dryRun { try await $0.get("/orders").send() }
+        _ = try await client.dryRun { try await $0.http.get("/orders").send() }
         #expect(sink.records.isEmpty && stub.requests.isEmpty)
     }
 
@@ -145,7 +145,7 @@ import WebServiceTesting
             $0.interceptors = [calls()]
             $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero, cap: .zero))
         }
-        #expect(try await client.get("/old").raw().value(String.self) == "here")
+        #expect(try await client.http.get("/old").raw().value(String.self) == "here")
         let metadata = try #require(sink.records.first).metadata
         #expect(metadata["http.request.resend_count"] == .int(1))
         #expect(metadata["redirects"] == .int(1))

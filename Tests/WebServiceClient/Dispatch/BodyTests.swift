@@ -27,31 +27,31 @@ import WebServiceTesting
     }
 
     @Test func `Bytes, forms and bodies go as they are`() async throws {
-        let data = try await request { $0.post("/").body(Data([1, 2])) }
+        let data = try await request { $0.http.post("/").body(Data([1, 2])) }
         #expect(data.body?.data == Data([1, 2]) && data.headers[.contentType] == "application/octet-stream")
-        let form = try await request { $0.post("/").body(MultipartForm([.text("a", "b")], boundary: "xyz")) }
+        let form = try await request { $0.http.post("/").body(MultipartForm([.text("a", "b")], boundary: "xyz")) }
         #expect(form.headers[.contentType]?.contains("boundary=xyz") == true)
-        let body = try await request { $0.post("/").body(RequestBody(Data("x".utf8), contentType: "text/x")) }
+        let body = try await request { $0.http.post("/").body(RequestBody(Data("x".utf8), contentType: "text/x")) }
         #expect(body.headers[.contentType] == "text/x" && body.body?.data == Data("x".utf8))
-        let deleted = try await request { $0.delete("/").body(StoreItem(id: 1, name: "")) }
+        let deleted = try await request { $0.http.delete("/").body(StoreItem(id: 1, name: "")) }
         #expect(deleted.body != nil && deleted.method == .delete)
     }
 
     @Test func `nil is no body, also inside of an existential`() async throws {
-        let none = try await request { $0.post("/", nil as StoreItem?) }
+        let none = try await request { $0.http.post("/", nil as StoreItem?) }
         #expect(none.body == nil && !none.headers.contains(.contentType))
         func generic<Value: Sendable>(_ value: Value) -> any Sendable { value }
         let wrapped = generic(nil as StoreItem?)
-        let inner = try await request { $0.post("/").body(wrapped) }
+        let inner = try await request { $0.http.post("/").body(wrapped) }
         #expect(inner.body == nil)
-        let without = try await request { $0.post("/").describing { $0.withoutBody() } }
+        let without = try await request { $0.http.post("/").describing { $0.withoutBody() } }
         #expect(without.body == nil)
     }
 
     @Test func `What can't be encoded is told by name, with the encoder's own error`() async throws {
-        let opaque = try #require(await serviceError { _ = try await request { $0.post("/").body(Opaque()) } })
+        let opaque = try #require(await serviceError { _ = try await request { $0.http.post("/").body(Opaque()) } })
         #expect(opaque.kind == .argument && opaque.message.contains("Opaque") && opaque.message.contains("argument 0"))
-        let stubborn = try #require(await serviceError { _ = try await request { $0.post("/").body(Stubborn()) } })
+        let stubborn = try #require(await serviceError { _ = try await request { $0.http.post("/").body(Stubborn()) } })
         #expect(stubborn.kind == .encoding && stubborn.stage == .binding)
         #expect((stubborn.cause as? BodyEncodingError)?.cause as? Refusal == Refusal())
     }
@@ -132,7 +132,7 @@ import WebServiceTesting
             by client: [(HTTPFields.Name, String)] = [], _ change: @escaping @Sendable (EndpointDescriptor) -> EndpointDescriptor
         ) async throws -> String? {
             let made = WebServiceClient(serviceRoot: "https://api.test") { for (name, value) in client { $0.headers[name] = value } }
-            return try await made.dryRun { try await $0.post("/").body(["a": "b"]).describing(change).send() }.headers[.accept]
+            return try await made.dryRun { try await $0.http.post("/").body(["a": "b"]).describing(change).send() }.headers[.accept]
         }
         let list = PropertyListSerializer()
         #expect(try await accepted { $0 } == "application/json")
@@ -141,12 +141,12 @@ import WebServiceTesting
         #expect(try await accepted { $0.serializer(FormSerializer()).decoding(with: JSONSerializer()) } == "application/json")
         let outside = try #require(URL(string: "https://other.test/x"))
         let foreign = try await WebServiceClient(serviceRoot: "https://api.test").dryRun {
-            try await $0.request(outside: outside).describing { $0.decoding(with: list) }.send()
+            try await $0.http.request(outside: outside).describing { $0.decoding(with: list) }.send()
         }
         #expect(foreign.headers[.accept] == list.contentType)
         for (client, sent) in [([(HTTPFields.Name.accept, "a/b")], "a/b"), ([], "*/*")] {
             let made = WebServiceClient(serviceRoot: "https://api.test") { for (name, value) in client { $0.headers[name] = value } }
-            #expect(try await made.dryRun { _ = try await $0.get("/film").stream() }.headers[.accept] == sent)
+            #expect(try await made.dryRun { _ = try await $0.http.get("/film").stream() }.headers[.accept] == sent)
         }
         #expect(try await accepted(by: [(.accept, "a/b")]) { $0.serializer(FormSerializer()).raw() } == "a/b")
         #expect(try await accepted(by: [(.accept, "a/b")]) { $0.header(.accept, "c/d").raw() } == "c/d")
@@ -157,7 +157,7 @@ import WebServiceTesting
     )
         async throws
     {
-        let error = await serviceError { _ = try await request { $0.get("/").header("X-Value", value) } }
+        let error = await serviceError { _ = try await request { $0.http.get("/").header("X-Value", value) } }
         #expect(error?.kind == .argument && error?.message.contains("blank") == true)
         let filled = await serviceError {
             _ = try await request { ServiceCall(client: $0, descriptor: .get("/").header("X-Value", "Bearer %%0%%"), arguments: [""]) }
@@ -173,7 +173,7 @@ import WebServiceTesting
         final class Forms: WebServiceClient, @unchecked Sendable {
             override class var defaults: EndpointDefaults { EndpointDefaults(serializer: FormSerializer()) }
         }
-        let request = try await Forms(serviceRoot: "https://api.test").dryRun { try await $0.post("/").body(["a": "b c"]).send() }
+        let request = try await Forms(serviceRoot: "https://api.test").dryRun { try await $0.http.post("/").body(["a": "b c"]).send() }
         #expect(request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true)
         #expect(request.headers[.accept]?.hasPrefix("application/x-www-form-urlencoded") == true)
         #expect(request.body?.data == Data("a=b+c".utf8))

@@ -34,13 +34,13 @@ import WebServiceTesting
 
     @Test func `Ad-hoc calls have every verb`() async throws {
         let (client, stub) = Store.stubbed(.json(tea))
-        _ = try await client.get("/g/%%0%%", 1).value(StoreItem.self)
-        try await client.head("/h").send()
-        try await client.post("/p", StoreItem(id: 1, name: "x")).send()
-        try await client.put("/u").body(StoreItem(id: 1, name: "x")).send()
-        try await client.patch("/t").body(Data()).send()
-        try await client.delete("/d").send()
-        try await client.request("OPTIONS", "/o").accepting([200]).send()
+        _ = try await client.http.get("/g/%%0%%", 1).value(StoreItem.self)
+        try await client.http.head("/h").send()
+        try await client.http.post("/p", StoreItem(id: 1, name: "x")).send()
+        try await client.http.put("/u").body(StoreItem(id: 1, name: "x")).send()
+        try await client.http.patch("/t").body(Data()).send()
+        try await client.http.delete("/d").send()
+        try await client.http.request("OPTIONS", "/o").accepting([200]).send()
         #expect(stub.requests.map(\.request.method.rawValue) == ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         #expect(stub.requests[0].key == "GET /g/%%0%%" && stub.requests[2].body != nil)
     }
@@ -51,14 +51,14 @@ import WebServiceTesting
         for path in ["/a", "/b"] {
             let request = try await client.dryRun {
                 paths.append(path)
-                return try await $0.get(path).send()
+                return try await $0.http.get(path).send()
             }
             #expect(request.url.path() == path)
         }
         #expect(paths == ["/a", "/b"])
         actor Buyer {
             func path(of client: WebServiceClient) async throws -> String {
-                try await client.dryRun { try await $0.get("/c").send() }.url.path()
+                try await client.dryRun { try await $0.http.get("/c").send() }.url.path()
             }
         }
         #expect(try await Buyer().path(of: client) == "/c")
@@ -89,8 +89,8 @@ import WebServiceTesting
                             return !inside
                         })
                     else { return }
-                    request.headers["X-Token"] = try await other.get("/token").value(String.self)
-                    request.headers["X-Own"] = try await client.get("/own").value(String.self)
+                    request.headers["X-Token"] = try await other.http.get("/token").value(String.self)
+                    request.headers["X-Own"] = try await client.http.get("/own").value(String.self)
                 }
             ]
         }
@@ -104,13 +104,13 @@ import WebServiceTesting
         let (other, otherStub) = Store.stubbed(.text("token"), root: "https://sign-in.test")
         let client = Store.stubbed().client
         let request = try await client.dryRun { client in
-            let token = try await other.get("/token").value(String.self)
-            return try await client.get("/items").query("token", token).send()
+            let token = try await other.http.get("/token").value(String.self)
+            return try await client.http.get("/items").query("token", token).send()
         }
         #expect(request.url.absoluteString == "https://api.test/v1/items?token=token" && otherStub.requests.count == 1)
-        let swallowed = try await client.dryRun { client in try? await client.get("/a").send() }
+        let swallowed = try await client.dryRun { client in try? await client.http.get("/a").send() }
         #expect(swallowed.url.absoluteString == "https://api.test/v1/a")
-        await #expect(throws: DryRunError.self) { try await client.dryRun { _ in try await other.get("/x").send() } }
+        await #expect(throws: DryRunError.self) { try await client.dryRun { _ in try await other.http.get("/x").send() } }
     }
 
     @Test func `A link of the same origin has credentials, another origin is refused`() async throws {
@@ -119,13 +119,13 @@ import WebServiceTesting
             $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "pw")
         }
         let link = try #require(URL(string: "https://API.test:443/next?skip=2#f"))
-        try await client.request(link: link).query("top", 1).send()
+        try await client.http.request(link: link).query("top", 1).send()
         let first = try #require(stub.requests.first?.request)
         #expect(first.headers[.authorization] != nil && first.headers["X-Team"] == "core")
         #expect(first.url.absoluteString.hasSuffix("/next?skip=2&top=1"))
         for text in ["https://other.test/", "http://api.test/", "https://api.test:8443/", "/relative", "ftp://api.test/"] {
             let url = try #require(URL(string: text))
-            let error = await serviceError { try await client.request(link: url).send() }
+            let error = await serviceError { try await client.http.request(link: url).send() }
             #expect(error?.kind == .request, "\(text)")
         }
         #expect(stub.requests.count == 1)
@@ -138,7 +138,7 @@ import WebServiceTesting
         }
         for text in ["https://other.test/x", "https://api.test/v1/x"] {
             let url = try #require(URL(string: text))
-            try await client.request(.post, outside: url).header("X-Own", "1").describing { $0.header("X-Fixed", "2") }.body(
+            try await client.http.request(.post, outside: url).header("X-Own", "1").describing { $0.header("X-Fixed", "2") }.body(
                 StoreItem(id: 1, name: "")
             ).send()
             let headers = try #require(stub.requests.last?.request.headers)
@@ -150,14 +150,14 @@ import WebServiceTesting
     @Test func `A timeout sets the deadline and leaves the other limits`() async throws {
         let limits = ServiceTimeouts(firstByte: .seconds(5), idle: .seconds(6))
         let now = ContinuousClock.now
-        let request = try await request(configure: { $0.timeouts = limits }) { $0.get("/").timeout(.seconds(100)) }
+        let request = try await request(configure: { $0.timeouts = limits }) { $0.http.get("/").timeout(.seconds(100)) }
         let deadline = try #require(request.deadline)
         #expect(deadline > now.advanced(by: .seconds(90)) && deadline <= ContinuousClock.now.advanced(by: .seconds(100)))
         let declared = try await WebServiceClientTests.request(configure: { $0.timeouts = limits }) {
-            $0.get("/").describing { $0.timeout(.seconds(9)) }
+            $0.http.get("/").describing { $0.timeout(.seconds(9)) }
         }
         #expect(declared.timeouts == ServiceTimeouts(firstByte: .seconds(5), idle: .seconds(6), total: .seconds(9)))
-        let plain = try await WebServiceClientTests.request { $0.get("/") }
+        let plain = try await WebServiceClientTests.request { $0.http.get("/") }
         #expect(plain.deadline == nil)
     }
 
@@ -168,10 +168,10 @@ import WebServiceTesting
                 return try #require(URL(string: parts.root + "/SHOUT" + parts.path + "?" + parts.query))
             }
         }
-        let request = try await request(configure: { $0.urlBuilder = Shouting() }) { $0.get("/a/%%0%%?x=1", "b c") }
+        let request = try await request(configure: { $0.urlBuilder = Shouting() }) { $0.http.get("/a/%%0%%?x=1", "b c") }
         #expect(request.url.absoluteString == "https://api.test/v1/SHOUT/a/b%20c?x=1")
         let error = await serviceError {
-            _ = try await WebServiceClientTests.request(configure: { $0.urlBuilder = Shouting() }) { $0.get("/no") }
+            _ = try await WebServiceClientTests.request(configure: { $0.urlBuilder = Shouting() }) { $0.http.get("/no") }
         }
         #expect(error?.cause as? Refusal == Refusal())
     }
@@ -209,7 +209,7 @@ import WebServiceTesting
                 ResponseProcessor(inOrder: [ResponseProcessor { _ in note("a") }, ResponseProcessor { _ in note("b") }]),
             ]
         }
-        try await client.get("/a").prepare { _ in note("call") }.send()
+        try await client.http.get("/a").prepare { _ in note("call") }.send()
         #expect(log.withLock { $0 } == ["p1", "p2", "call", "a", "b", "r2", "r1"])
         log.withLock { $0 = [] }
         client.configure {
@@ -218,11 +218,11 @@ import WebServiceTesting
             ]
         }
         stub.forgetRequests()
-        let error = try #require(await serviceError { try await client.get("/a").send() })
+        let error = try #require(await serviceError { try await client.http.get("/a").send() })
         #expect(error.kind == .interceptor && error.stage == .chain && error.cause as? Refusal == Refusal())
         #expect(log.withLock { $0 } == ["p1"] && stub.requests.isEmpty)
         client.configure { $0.interceptors = [ResponseProcessor { $0.status = 204 }] }
-        #expect(try await client.get("/a").value(StoreItem?.self) == nil)
+        #expect(try await client.http.get("/a").value(StoreItem?.self) == nil)
     }
 
     @Test func `An interceptor reads an endpoint's attribute and may answer by itself`() async throws {
@@ -234,8 +234,8 @@ import WebServiceTesting
             }
         }
         let (client, stub) = Store.stubbed { $0.interceptors = [Answering()] }
-        #expect(try await client.get("/").describing { $0.attribute(Audited(by: "billing")) }.value(String.self) == "billing")
-        #expect(try await client.get("/").value(String.self) == "nobody" && stub.requests.isEmpty)
+        #expect(try await client.http.get("/").describing { $0.attribute(Audited(by: "billing")) }.value(String.self) == "billing")
+        #expect(try await client.http.get("/").value(String.self) == "nobody" && stub.requests.isEmpty)
     }
 
     @Test func `The cache identifier takes arguments and reaches the interceptors as it is, and with a nil there is none`() async throws {
@@ -245,12 +245,14 @@ import WebServiceTesting
             }
         }
         let (client, _) = Store.stubbed { $0.interceptors = [Naming()] }
-        let call = client.get("/orders/%%0%%", 7).argument("view", "a/b %%0%%").describing { $0.cacheIdentifier("orders/%%0%%/%%view%%") }
+        let call = client.http.get("/orders/%%0%%", 7).argument("view", "a/b %%0%%").describing {
+            $0.cacheIdentifier("orders/%%0%%/%%view%%")
+        }
         #expect(try await call.value(String.self) == "orders/7/a/b %%0%%")
-        let missing = client.get("/orders").argument("view", nil).describing { $0.cacheIdentifier("orders/%%view%%") }
+        let missing = client.http.get("/orders").argument("view", nil).describing { $0.cacheIdentifier("orders/%%view%%") }
         #expect(try await missing.value(String.self) == "none")
-        #expect(try await client.get("/orders").value(String.self) == "none")
-        #expect(try await client.get("/").describing { $0.cacheIdentifier("fixed") }.value(String.self) == "fixed")
+        #expect(try await client.http.get("/orders").value(String.self) == "none")
+        #expect(try await client.http.get("/").describing { $0.cacheIdentifier("fixed") }.value(String.self) == "fixed")
     }
 
     @Test func `A bad header or method that a preparer sets is never sent`() async throws {
@@ -258,7 +260,7 @@ import WebServiceTesting
         for change: @Sendable (inout ServiceRequest) -> Void in [
             { $0.headers["X-A"] = "a\r\nb" }, { $0.headers["X A"] = "a" }, { $0.method = "GE T" },
         ] {
-            #expect(await serviceError { try await client.get("/").prepare { change(&$0) }.send() }?.kind == .request)
+            #expect(await serviceError { try await client.http.get("/").prepare { change(&$0) }.send() }?.kind == .request)
         }
         #expect(stub.requests.isEmpty)
     }
@@ -303,7 +305,7 @@ import WebServiceTesting
                 case "handler": client.configure { $0.errorHandler = Cancelling() }
                 default: break
                 }
-                _ = try await client.get("/").value(CancellingValue.self)
+                _ = try await client.http.get("/").value(CancellingValue.self)
             }.value
         }
     }

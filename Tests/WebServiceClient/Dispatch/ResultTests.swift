@@ -10,13 +10,13 @@ import WebServiceTesting
     @Test func `The type that is asked for decides`() async throws {
         let client = Store.stubbed(.json(tea, headers: ["X-A": "1"])).client
         #expect(try await client.item(id: 1) == StoreItem(id: 1, name: "tea"))
-        #expect(try await client.get("/").value(StoreItem?.self)?.id == 1)
-        #expect(try await client.get("/").value(Data.self) == Data(tea.utf8))
-        #expect(try await client.get("/").value(String.self) == tea)
-        #expect(try await client.get("/").value(String?.self) == tea)
-        #expect(try await client.get("/").value(NoContent.self) == NoContent())
+        #expect(try await client.http.get("/").value(StoreItem?.self)?.id == 1)
+        #expect(try await client.http.get("/").value(Data.self) == Data(tea.utf8))
+        #expect(try await client.http.get("/").value(String.self) == tea)
+        #expect(try await client.http.get("/").value(String?.self) == tea)
+        #expect(try await client.http.get("/").value(NoContent.self) == NoContent())
         try await client.ping0()
-        let response = try await client.get("/").response(StoreItem.self)
+        let response = try await client.http.get("/").response(StoreItem.self)
         #expect(response.value.id == 1 && response.status == 200 && response.headers["X-A"] == "1" && response.duration >= .zero)
         #expect(response.url.path() == "/v1/")
     }
@@ -49,19 +49,19 @@ import WebServiceTesting
 
     @Test func `Bytes and text of an empty body are empty`() async throws {
         let client = Store.stubbed(.status(200)).client
-        #expect(try await client.get("/").value(Data.self).isEmpty)
-        #expect(try await client.get("/").value(String.self).isEmpty)
-        let error = await serviceError { _ = try await client.get("/").decoding(at: "a").value(String.self) }
+        #expect(try await client.http.get("/").value(Data.self).isEmpty)
+        #expect(try await client.http.get("/").value(String.self).isEmpty)
+        let error = await serviceError { _ = try await client.http.get("/").decoding(at: "a").value(String.self) }
         #expect(error?.kind == .emptyBody)
     }
 
     @Test func `A body that comes with 205 is left`() async throws {
-        #expect(try await Store.stubbed(.json(tea, status: 205)).client.get("/").value(StoreItem?.self) == nil)
+        #expect(try await Store.stubbed(.json(tea, status: 205)).client.http.get("/").value(StoreItem?.self) == nil)
     }
 
     @Test(arguments: [200, 204, 205, 304]) func `Status and body together decide what each type gets`(status: Int) async throws {
         let client = Store.stubbed(.json(tea, status: status)).client
-        func get() -> ServiceCall { client.get("/").accepting(.any) }
+        func get() -> ServiceCall { client.http.get("/").accepting(.any) }
         // Without content there is none for who can do without it, and others get what came nevertheless, but for a 304.
         let isLeft = status != 200
         #expect(try await get().value(StoreItem?.self) == (isLeft ? nil : StoreItem(id: 1, name: "tea")))
@@ -77,15 +77,15 @@ import WebServiceTesting
     @Test func `A root is read inside the payload`() async throws {
         let client = Store.stubbed(.json(#"{"found":{"items":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}}"#)).client
         #expect(try await client.search(text: "x", page: nil).map(\.id) == [1, 2])
-        #expect(try await client.get("/").decoding(at: "found.items.1.name").value(String.self) == "b")
-        let error = await serviceError { _ = try await client.get("/").decoding(at: "found.none").value(StoreItem.self) }
+        #expect(try await client.http.get("/").decoding(at: "found.items.1.name").value(String.self) == "b")
+        let error = await serviceError { _ = try await client.http.get("/").decoding(at: "found.none").value(StoreItem.self) }
         #expect(error?.stage == .decoding)
     }
 
     @Test func `A raw endpoint gives bytes and text only`() async throws {
         let client = Store.stubbed(.json(tea)).client
-        #expect(try await client.get("/").raw().value(String.self) == tea)
-        let error = try #require(await serviceError { _ = try await client.get("/").raw().value(StoreItem.self) })
+        #expect(try await client.http.get("/").raw().value(String.self) == tea)
+        let error = try #require(await serviceError { _ = try await client.http.get("/").raw().value(StoreItem.self) })
         #expect(error.kind == .format && error.message.contains(".raw()"))
     }
 
@@ -94,15 +94,15 @@ import WebServiceTesting
         let client = Store.stubbed(.data(Data(#"{"item_id":7}"#.utf8), type: type)).client
         client.configure { $0.serializer = JSONSerializer(keys: .snakeCase) }
         struct Reply: Decodable, Sendable { var itemId: Int }
-        #expect(try await client.get("/").value(Reply.self).itemId == 7)
+        #expect(try await client.http.get("/").value(Reply.self).itemId == 7)
     }
 
     @Test func `A parser of one's own and a forced one win`() async throws {
         let client = Store.stubbed(.data(Data(tea.utf8), type: "application/weird")).client
-        #expect(await serviceError { _ = try await client.get("/").value(StoreItem.self) }?.kind == .format)
-        let forced = try await client.get("/").describing { $0.decoding(with: JSONSerializer()) }.value(StoreItem.self)
+        #expect(await serviceError { _ = try await client.http.get("/").value(StoreItem.self) }?.kind == .format)
+        let forced = try await client.http.get("/").describing { $0.decoding(with: JSONSerializer()) }.value(StoreItem.self)
         client.configure { $0.parsers.register(JSONSerializer(), for: "application/weird") }
-        #expect(try await client.get("/").value(StoreItem.self) == forced)
+        #expect(try await client.http.get("/").value(StoreItem.self) == forced)
         client.configure { $0.parsers.register(JSONSerializer(), for: "no type") }
         #expect(client.verify().map(\.kind) == [.badParser])
     }
@@ -170,8 +170,8 @@ import WebServiceTesting
         #expect(declared.message.contains("argument of item(id:)") && declared.message.contains(part), "\(declared.message)")
         // Without arguments there is none to blame.
         for error in [
-            await serviceError { _ = try await client.count }, await serviceError { try await client.post("/x").body("y").send() },
-            await serviceError { try await client.request(link: #require(URL(string: "https://api.test/x"))).send() },
+            await serviceError { _ = try await client.count }, await serviceError { try await client.http.post("/x").body("y").send() },
+            await serviceError { try await client.http.request(link: #require(URL(string: "https://api.test/x"))).send() },
         ] {
             let message = try #require(error?.message)
             #expect(!message.contains("call(") && !message.contains("argument") && message.contains(part), "\(message)")
@@ -181,17 +181,17 @@ import WebServiceTesting
     @Test func `A body over the bound is an error`() async throws {
         for answer in [StubAnswer.text("123456"), .pieces([Data("123".utf8), Data("456".utf8)])] {
             let (client, _) = Store.stubbed(answer) { $0.bodyLimit = 5 }
-            let error = await serviceError { _ = try await client.get("/").value(String.self) }
+            let error = await serviceError { _ = try await client.http.get("/").value(String.self) }
             #expect(error?.kind == .bodyTooLarge && error?.stage == .body)
             #expect(error?.response?.body == Data("12345".utf8) && error?.response?.bodyIsCut == true)
-            #expect(try await client.get("/").describing { $0.bodyLimit(6) }.value(String.self) == "123456")
+            #expect(try await client.http.get("/").describing { $0.bodyLimit(6) }.value(String.self) == "123456")
         }
     }
 
     @Test func `A body that breaks off leaves what had come`() async throws {
         let lost = TransportError(.truncated, "gone")
         let (client, _) = Store.stubbed(.pieces([Data("12".utf8), Data("34".utf8)], failing: lost))
-        let error = await serviceError { _ = try await client.get("/").value(String.self) }
+        let error = await serviceError { _ = try await client.http.get("/").value(String.self) }
         #expect(error?.kind == .transport && error?.stage == .body && error?.status == 200)
         #expect(error?.response?.body == Data("1234".utf8) && error?.response?.bodyIsCut == true)
     }
@@ -230,7 +230,7 @@ import WebServiceTesting
     @Test func `A stream gives the pieces`() async throws {
         let client = Store.stubbed(.pieces([Data("a".utf8), Data("b".utf8)])).client
         var pieces: [Data] = []
-        for try await piece in try await client.get("/").stream().value { pieces.append(piece) }
+        for try await piece in try await client.http.get("/").stream().value { pieces.append(piece) }
         #expect(pieces == [Data("a".utf8), Data("b".utf8)])
     }
 
@@ -257,17 +257,17 @@ import WebServiceTesting
         #expect(error.request?.url == "https://api.test/files/x" && error.status == 200)
         #expect((error.cause as? TransportError)?.code == .truncated)
         let folder = FileManager.default.temporaryDirectory
-        let other = try await client.get("/y").stream().value
+        let other = try await client.http.get("/y").stream().value
         #expect(await serviceError { try await other.write(to: folder.appending(path: "never-\(UUID())")) }?.kind == .transport)
     }
 
     @Test func `A failed stream has the beginning of its body, an accepted one all of it`() async throws {
         let pieces = (0..<5).map { Data(repeating: UInt8(65 + $0), count: 30_000) }
         let (client, _) = Store.stubbed(.pieces(pieces, status: 500))
-        let error = try #require(await serviceError { _ = try await client.get("/").stream() })
+        let error = try #require(await serviceError { _ = try await client.http.get("/").stream() })
         #expect(error.kind == .status && error.response?.body.count == ResponseSummary.bodyLimit)
         client.configure { $0.errorHandler = Verdict(.accept) }
-        let accepted = try await client.get("/").stream().value.collect(upTo: 1_000_000)
+        let accepted = try await client.http.get("/").stream().value.collect(upTo: 1_000_000)
         #expect(accepted == pieces.reduce(Data(), +))
     }
 
@@ -286,14 +286,14 @@ import WebServiceTesting
     @Test func `An error handler may refuse a success, the method's wins`() async throws {
         let (client, _) = Store.stubbed(.json(tea)) { $0.errorHandler = Verdict(.fail(Refusal())) }
         #expect(await serviceError { _ = try await client.item(id: 1) }?.kind == .refused)
-        #expect(await serviceError { _ = try await client.get("/").stream() }?.kind == .refused)
-        #expect(try await client.get("/").describing { $0.errorHandler(Verdict(.default)) }.value(StoreItem.self).id == 1)
+        #expect(await serviceError { _ = try await client.http.get("/").stream() }?.kind == .refused)
+        #expect(try await client.http.get("/").describing { $0.errorHandler(Verdict(.default)) }.value(StoreItem.self).id == 1)
     }
 
     @Test func `An error handler sees transport errors`() async throws {
         let lost = TransportError(.connectionLost, "gone")
         let (client, _) = Store.stubbed(.failure(lost)) { $0.errorHandler = Verdict(.accept) }
-        #expect(try await client.get("/").value(StoreItem?.self) == nil)
+        #expect(try await client.http.get("/").value(StoreItem?.self) == nil)
         #expect(await serviceError { _ = try await client.item(id: 1) }?.kind == .emptyBody)
         client.configure { $0.errorHandler = Verdict(.fail(Refusal())) }
         #expect(await serviceError { _ = try await client.item(id: 1) }?.cause as? Refusal == Refusal())

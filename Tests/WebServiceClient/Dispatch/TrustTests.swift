@@ -40,9 +40,9 @@ import WebServiceTesting
             $0.transport = stub
             $0.trust = Self.clientPolicy
         }
-        try await plain.get("/c").send()
+        try await plain.http.get("/c").send()
         plain.configure { $0.trust = nil }
-        try await plain.get("/d").send()
+        try await plain.http.get("/d").send()
         #expect(stub.requests.map(\.request.trust) == [Self.classPolicy, Self.methodPolicy, Self.clientPolicy, nil])
     }
 
@@ -61,7 +61,7 @@ import WebServiceTesting
         }
         let fault = try #require(client.verify().first)
         #expect(fault.kind == .missingCapability && fault.problem.contains(name) && fault.fix.contains("transport"))
-        #expect(await serviceError { try await client.get("/a").send() }?.kind == .table)
+        #expect(await serviceError { try await client.http.get("/a").send() }?.kind == .table)
         #expect(stub.requests.isEmpty)
     }
 
@@ -70,10 +70,10 @@ import WebServiceTesting
         stub.fallback(.status(200))
         let client = WebServiceClient(serviceRoot: "https://api.test") { $0.transport = stub }
         for change: @Sendable (EndpointDescriptor) -> EndpointDescriptor in [{ $0.requiring(.pinning) }, { $0.trust(Self.methodPolicy) }] {
-            let error = try #require(await serviceError { try await client.get("/pay").describing(change).send() })
+            let error = try #require(await serviceError { try await client.http.get("/pay").describing(change).send() })
             #expect(error.kind == .table && error.message.contains("pinning") && error.message.contains("GET /pay"))
         }
-        let secret = await serviceError { try await client.get("/pay?token=hush").describing { $0.requiring(.pinning) }.send() }
+        let secret = await serviceError { try await client.http.get("/pay?token=hush").describing { $0.requiring(.pinning) }.send() }
         #expect(secret?.kind == .table && secret.map { "\($0)".contains("hush") } == false)
         #expect(stub.requests.isEmpty)
     }
@@ -103,11 +103,11 @@ import WebServiceTesting
             $0.transport = stub
             $0.trust = policy
         }
-        try await client.get("/start").send()
+        try await client.http.get("/start").send()
         #expect(stub.requests.map { $0.request.trust?.identity != nil } == [true, false, true])
-        try await client.request(outside: #require(URL(string: "https://api.test:8443/x"))).send()
-        try await client.request(outside: #require(URL(string: "https://elsewhere.test/x"))).send()
-        try await client.request(link: #require(URL(string: "https://api.test/x"))).send()
+        try await client.http.request(outside: #require(URL(string: "https://api.test:8443/x"))).send()
+        try await client.http.request(outside: #require(URL(string: "https://elsewhere.test/x"))).send()
+        try await client.http.request(link: #require(URL(string: "https://api.test/x"))).send()
         #expect(stub.requests.suffix(3).map { $0.request.trust?.identity != nil } == [false, false, true])
         // Pins go everywhere.
         #expect(stub.requests.allSatisfy { $0.request.trust?.pins == policy.pins })
@@ -127,7 +127,7 @@ import WebServiceTesting
                 }
             ]
         }
-        try await client.get("/a").send()
+        try await client.http.get("/a").send()
         #expect(stub.requests.count == 1 && stub.requests[0].request.trust?.identity == nil)
     }
 
@@ -138,7 +138,7 @@ import WebServiceTesting
             $0.transport = stub
             $0.interceptors = [RequestPreparer { $0.trust = Self.clientPolicy }]
         }
-        let error = await serviceError { try await client.get("/a").send() }
+        let error = await serviceError { try await client.http.get("/a").send() }
         #expect((error?.cause as? TransportError)?.code == .unsupported)
         #expect(stub.requests.isEmpty)
     }
@@ -167,12 +167,12 @@ import WebServiceTesting
             $0.interceptors = [RequestPreparer { $0.url = URL(string: "http://CLIENT.test/b") ?? $0.url }]
         }
         for client in [plain, secure] {
-            let cause = (await serviceError { try await client.get("/a").send() })?.cause as? TransportError
+            let cause = (await serviceError { try await client.http.get("/a").send() })?.cause as? TransportError
             #expect(cause?.code == .badRequest && cause?.message.contains("client.test") == true, "\(String(describing: cause))")
         }
         #expect(stub.requests.isEmpty)
         // Other hosts have no pins to keep.
-        try await plain.request(outside: #require(URL(string: "http://other.test/x"))).send()
+        try await plain.http.request(outside: #require(URL(string: "http://other.test/x"))).send()
         #expect(stub.requests.count == 1)
     }
 

@@ -16,16 +16,16 @@ import WebServiceTesting
     {
         #expect(await offender("/files/{+0}", [value]) == "argument 0")
         #expect(await offender("/files/{+0}/{+1}{?2}", ["a", value, "c#d"]) == "argument 1")
-        let sent = try await url { $0.get(uriTemplate: "/files/{0}", value) }
+        let sent = try await url { $0.http.get(uriTemplate: "/files/{0}", value) }
         #expect(sent.contains("%23"))
     }
 
     @Test func `Brackets are encoded, and escapes beside them once`() async throws {
-        #expect(try await url { $0.get(uriTemplate: "/a/{+0}{?1}", "[é]", "ü[") } == "https://api.test/v1/a/%5B%C3%A9%5D?1=%C3%BC%5B")
+        #expect(try await url { $0.http.get(uriTemplate: "/a/{+0}{?1}", "[é]", "ü[") } == "https://api.test/v1/a/%5B%C3%A9%5D?1=%C3%BC%5B")
         #expect(await offender("/{+0}", ["/a"]) == "argument 0")
-        #expect(try await url { $0.get(uriTemplate: "{+0}", "/a/b") } == "https://api.test/v1/a/b")
-        #expect(try await url { $0.get(uriTemplate: "//a/{0}", "b") } == "https://api.test/v1/a/b")
-        #expect(await serviceError { _ = try await url { $0.get(uriTemplate: "/a/../{0}", "b") } }?.kind == .table)
+        #expect(try await url { $0.http.get(uriTemplate: "{+0}", "/a/b") } == "https://api.test/v1/a/b")
+        #expect(try await url { $0.http.get(uriTemplate: "//a/{0}", "b") } == "https://api.test/v1/a/b")
+        #expect(await serviceError { _ = try await url { $0.http.get(uriTemplate: "/a/../{0}", "b") } }?.kind == .table)
     }
 
     @Test func `The argument that makes a dot segment is named`() async {

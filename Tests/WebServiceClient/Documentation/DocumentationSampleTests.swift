@@ -137,12 +137,12 @@ final class Shop: WebServiceClient, @unchecked Sendable {
         }
         let shop = Shop(serviceRoot: server.url.absoluteString)
         let (sent, received) = (Locked<[TransferProgress]>([]), Locked<[TransferProgress]>([]))
-        let count: Int = try await shop.put("/films/7").body(RequestBody(file: film, contentType: "video/mp4"))
+        let count: Int = try await shop.http.put("/films/7").body(RequestBody(file: film, contentType: "video/mp4"))
             .prepare { $0.uploadProgress = { progress in sent.withLock { $0.append(progress) } } }
             .value()
         #expect(count == 300_000)
         #expect(sent.withLock { $0.last } == TransferProgress(completed: 300_000, total: 300_000))
-        let answer = try await shop.get("/films/7").stream()
+        let answer = try await shop.http.get("/films/7").stream()
         try await answer.value.write(to: copy) { progress in received.withLock { $0.append(progress) } }
         #expect(received.withLock { $0.last?.fraction } == 1)
         #expect(try Data(contentsOf: copy).count == 200_000)
@@ -151,7 +151,7 @@ final class Shop: WebServiceClient, @unchecked Sendable {
     @Test func `Calls need no table entry`() async throws {
         stub.fallback(.json(#"[{"id":1,"name":"tea"}]"#))
         let shop = Shop(serviceRoot: "https://shop.example.com/v1") { $0.transport = stub }
-        let found: [Product] = try await shop.get("/products").query("name", "tea").value()
+        let found: [Product] = try await shop.http.get("/products").query("name", "tea").value()
         #expect(found == [Product(id: 1, name: "tea")])
         try stub.requests[0].expectURL("https://shop.example.com/v1/products?name=tea")
     }

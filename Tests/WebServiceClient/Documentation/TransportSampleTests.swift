@@ -27,7 +27,7 @@ import WebServiceTesting
     }
 
     private func look(_ shop: Shop) async throws {
-        let response = try await shop.get("/products").send()
+        let response = try await shop.http.get("/products").send()
         if let metrics = response.report?.metrics {
             print(metrics.isConnectionReused ?? false, metrics.firstByte ?? .zero, metrics.total ?? .zero, metrics.remoteAddress ?? "?")
         }

@@ -109,23 +109,19 @@ import WebServiceTesting
     @Test(arguments: unfit) func `A profile that doesn't fit a live client is refused, and the old one stays`(json: String, words: String)
         async throws
     {
-        let events = Locked<[String]>([])
-        let client = Catalogue(profile: try profile("/old/{id}")) {
-            $0.transport = StubTransport.answering(.text("x"))
-            $0.diagnostics = Diagnostics { event in events.withLock { $0.append(event.message) } }
-        }
+        let client = Catalogue(profile: try profile("/old/{id}")) { $0.transport = StubTransport.answering(.text("x")) }
         let unfit = try ServiceProfile(data: Data(json.utf8))
         let faults = client.verify(unfit)
         #expect(!faults.isEmpty && faults.contains { $0.description.contains(words) }, "\(faults)")
-        client.profile = unfit
+        let refusal = #expect(throws: TableFaults.self) { try client.replaceProfile(unfit) }
+        #expect(refusal?.faults == faults && refusal?.localizedDescription.contains(words) == true)
         #expect(client.profile?.baseURL == "https://profile.test" && client.verify().isEmpty)
         #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/old/1")
-        #expect(events.withLock { $0.contains { $0.contains("refused") && $0.contains(words) } })
         // A client that is made with it says so.
         #expect(Catalogue(profile: unfit).verify() == faults)
         let fit = try profile("/new/{id}")
         #expect(client.verify(fit).isEmpty)
-        client.profile = fit
+        try client.replaceProfile(fit)
         #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/new/1")
     }
 
@@ -151,12 +147,12 @@ import WebServiceTesting
         let _: String = try await client.dynamic.user(id: 1)
         let unfit = try profile("/v2/{userId}", name: "user")
         #expect(client.verify(unfit).contains { $0.key == "user(id:)" })
-        client.profile = unfit
+        #expect(throws: TableFaults.self) { try client.replaceProfile(unfit) }
         #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/u/1")
-        client.profile = try profile("/v3/{id}", name: "user")
+        try client.replaceProfile(profile("/v3/{id}", name: "user"))
         client.configure { $0.bodyLimit = 10 }
         // It is still known after other changes.
-        client.profile = unfit
+        #expect(throws: TableFaults.self) { try client.replaceProfile(unfit) }
         #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/v3/1")
     }
 
@@ -206,7 +202,7 @@ import WebServiceTesting
         #expect(client.verify().isEmpty)
         let faults = client.verify(try profile("/v2", name: "list()"))
         #expect(faults.map(\.kind) == [.missingCapability] && faults.map(\.key) == [nil])
-        client.profile = try profile("/v2", name: "list()")
+        try client.replaceProfile(profile("/v2", name: "list()"))
         try await client.list()
         #expect(stub.requests.map { $0.request.url.path() } == ["/"])
     }
@@ -231,11 +227,11 @@ import WebServiceTesting
         let client = Catalogue(profile: try profile("/old/{id}")) { $0.transport = stub }
         async let first = client.user(id: 1)
         await gate.waitForArrival()
-        client.profile = try profile("/new/{id}")
+        try client.replaceProfile(profile("/new/{id}"))
         #expect(try await client.user(id: 2) == "/new/2")
         gate.open()
         #expect(try await first == "/old/1")
-        client.profile = nil
+        try client.replaceProfile(nil)
         client.configure { $0.serviceRoot = "https://own.test" }
         #expect(try await client.user(id: 3) == "/class/3")
     }

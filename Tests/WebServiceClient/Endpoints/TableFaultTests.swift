@@ -60,7 +60,7 @@ import WebServiceTesting
         }
         let kinds = Set(client.verify().map(\.kind))
         #expect(kinds == Set(TableFault.Kind.allCases).subtracting([.badParser, .badTrust]))
-        let error = try #require(await serviceError { try await client.get("/fine").send() })
+        let error = try #require(await serviceError { try await client.http.get("/fine").send() })
         #expect(error.kind == .table && error.stage == .declaration)
         #expect((error.cause as? TableFaults)?.faults == client.verify())
         #expect(client.verify().allSatisfy { error.description.contains($0.description) })
@@ -88,7 +88,7 @@ import WebServiceTesting
         #expect(client.verify().isEmpty)
         try await client.wait()
         #expect(stub.requests.count == 1 && stub.requests[0].request.timeouts.connect == nil)
-        let error = await serviceError { try await client.get("/other").send() }
+        let error = await serviceError { try await client.http.get("/other").send() }
         #expect((error?.cause as? TransportError)?.code == .unsupported && error?.message.contains("timeouts.connect") == true)
         #expect(stub.requests.count == 1)
         #expect("\(TransportCapabilities([.connectDeadlines, .http2]))" == "HTTP/2, connect deadlines")
@@ -115,7 +115,7 @@ import WebServiceTesting
         #expect(await serviceError { try await Hasty(serviceRoot: "https://api.test") { $0.transport = unable }.ever() }?.kind == .table)
         let client = WebServiceClient(serviceRoot: "https://api.test") { $0.transport = unable }
         let own = await serviceError {
-            try await client.get("/a").describing { $0.timeouts(ServiceTimeouts(connect: .seconds(1))) }.send()
+            try await client.http.get("/a").describing { $0.timeouts(ServiceTimeouts(connect: .seconds(1))) }.send()
         }
         #expect(own?.kind == .table && own?.message.contains("timeouts.connect") == true)
         client.configure { $0.timeouts.connect = .seconds(1) }
@@ -188,7 +188,7 @@ import WebServiceTesting
         #expect(rooted.message.hasPrefix("The configuration of Store has a fault:\n") && rooted.call.key == "item(id:)", "\(rooted)")
         #expect(rooted.description.hasPrefix("Store.item(id:): ") && rooted.call.route == "/items/%%id%%")
         let rootless = Store.stubbed(root: "ftp://api.test").client
-        let adHoc = try #require(await serviceError { try await rootless.get("/x?token=s3cret").send() })
+        let adHoc = try #require(await serviceError { try await rootless.http.get("/x?token=s3cret").send() })
         #expect(adHoc.call.key == "GET /x?token=<masked>" && adHoc.kind == .table, "\(adHoc)")
         let nobody = Store.stubbed(configure: { $0.trust = TrustPolicy(authorities: .only([])) }).client
         let trusting = try #require(await serviceError { _ = try await nobody.item(id: 1) })

@@ -28,6 +28,6 @@ import Testing
     }
 
     @Test func `A value that looks like a placeholder is not looked at again`() async throws {
-        #expect(try await url { $0.get("/a/%%0%%/%%1%%", "%%1%%", "x") } == "https://api.test/v1/a/%25%251%25%25/x")
+        #expect(try await url { $0.http.get("/a/%%0%%/%%1%%", "%%1%%", "x") } == "https://api.test/v1/a/%25%251%25%25/x")
     }
 }

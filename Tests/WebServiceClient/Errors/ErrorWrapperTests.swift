@@ -41,7 +41,7 @@ import WebServiceTesting
             $0.interceptors = [Watcher { error in seen.withLock { $0.append(error) } }]
         }
         let body = try #require(request.body)
-        let error = try #require(await serviceError { try await watched { _ = try await client.post("/upload").body(body).send() } })
+        let error = try #require(await serviceError { try await watched { _ = try await client.http.post("/upload").body(body).send() } })
         #expect(error.kind == .encoding && error.stage == .transport, "\(error)")
         #expect(error.cause as? Refusal == Refusal(reason: "the disk is gone"))
         #expect(error.message.contains("body") && error.message.contains("the disk is gone") && error.request?.method == .post)
@@ -55,14 +55,14 @@ import WebServiceTesting
         let inner = ServiceError(
             call: CallIdentity(client: "Source", key: "read()", route: "/"), stage: .body, kind: .transport, message: "It broke off.")
         let (client, _) = Store.stubbed(.status(200))
-        let error = try #require(await serviceError { _ = try await client.put("/x").body(failing(with: inner)).send() })
+        let error = try #require(await serviceError { _ = try await client.http.put("/x").body(failing(with: inner)).send() })
         #expect(error.call.key == "PUT /x" && error.kind == .encoding)
         #expect((error.cause as? ServiceError)?.call.client == "Source")
     }
 
     @Test func `A cancellation that only the stream knows of is the body's failure, that of the task is one`() async throws {
         let (client, _) = Store.stubbed(.status(200))
-        let error = try #require(await serviceError { try await client.put("/x").body(failing(with: CancellationError())).send() })
+        let error = try #require(await serviceError { try await client.http.put("/x").body(failing(with: CancellationError())).send() })
         #expect(error.kind == .encoding && error.cause is CancellationError)
         let (begun, hasBegun) = AsyncStream<Void>.makeStream()
         let body = RequestBody {
@@ -72,7 +72,7 @@ import WebServiceTesting
                 return nil
             }
         }
-        let call = Task { try await client.put("/x").body(body).send() }
+        let call = Task { try await client.http.put("/x").body(body).send() }
         for await _ in begun { break }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await watched { _ = try await call.value } }
@@ -85,7 +85,7 @@ import WebServiceTesting
         let opened = Locked(0)
         let (client, _) = Store.stubbed(.status(200)) { $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero)) }
         let body = failing(with: failure, isReplayable: true) { opened.withLock { $0 += 1 } }
-        let error = try #require(await serviceError { try await client.put("/x").body(body).send() })
+        let error = try #require(await serviceError { try await client.http.put("/x").body(body).send() })
         #expect(error.kind == .encoding && opened.withLock { $0 } == times)
     }
 

@@ -12,7 +12,9 @@ import WebServiceTesting
             $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "s3cret")
         }
         let error = try #require(
-            await serviceError { _ = try await client.get("/x?access_token=s3cret&q=1").header("Authorization", "Bearer s3cret").send() })
+            await serviceError {
+                _ = try await client.http.get("/x?access_token=s3cret&q=1").header("Authorization", "Bearer s3cret").send()
+            })
         for text in [error.description, error.debugDescription, "\(error.request as Any)", "\(error.response as Any)", "\(error.call)"] {
             #expect(!text.contains("s3cret") && !text.contains(Data("ada:s3cret".utf8).base64EncodedString()), "\(text)")
         }
@@ -40,7 +42,7 @@ import WebServiceTesting
     @Test func `User info of a foreign URL is masked`() async throws {
         let url = try #require(URL(string: "https://ada:s3cret@other.test/x"))
         let (client, _) = Store.stubbed(.failure(TransportError(.hostNotFound, "other.test has no address")))
-        let error = try #require(await serviceError { try await client.request(outside: url).send() })
+        let error = try #require(await serviceError { try await client.http.request(outside: url).send() })
         #expect(!error.description.contains("s3cret") && error.kind == .transport)
     }
 

@@ -26,7 +26,7 @@ import WebServiceTesting
     func `Method and body follow the status`(status: Int, method: String, next: String, keepsBody: Bool) async throws {
         let (client, stub) = client("/v1/next", status: status)
         let first = ServiceRequest.Method(rawValue: method)
-        let call = client.request(first, "/a")
+        let call = client.http.request(first, "/a")
         try await (first.usuallyHasBody ? call.body(Data("x".utf8)) : call).send()
         #expect(stub.requests.count == 2)
         let second = try #require(stub.requests.last)
@@ -42,7 +42,7 @@ import WebServiceTesting
     ])
     func `A location is resolved against the URL that answered`(location: String, target: String) async throws {
         let (client, stub) = client(location)
-        try await client.get("/a/b").send()
+        try await client.http.get("/a/b").send()
         #expect(stub.requests.last?.request.url.absoluteString == target)
     }
 
@@ -77,28 +77,28 @@ import WebServiceTesting
             return TransportResponse(status: 302, headers: ["Location": "/\(number)"], url: request.request.url)
         }
         let (many, stub) = Store.stubbed(endless)
-        #expect(await reason { try await many.get("/a").send() } == .tooMany)
+        #expect(await reason { try await many.http.get("/a").send() } == .tooMany)
         #expect(stub.requests.count == 11)
-        let short = many.get("/a").describing { $0.redirects(RedirectPolicy(limit: 0)) }
+        let short = many.http.get("/a").describing { $0.redirects(RedirectPolicy(limit: 0)) }
         #expect(await reason { try await short.send() } == .tooMany)
         let loop = Store.stubbed(.redirect(to: "/v1/a")).client
-        #expect(await reason { try await loop.get("/a").send() } == .loop)
+        #expect(await reason { try await loop.http.get("/a").send() } == .loop)
         let (other, _) = client("https://other.test/") { $0.redirects = .sameOrigin }
-        #expect(await reason { try await other.get("/a").send() } == .otherOrigin)
+        #expect(await reason { try await other.http.get("/a").send() } == .otherOrigin)
         let (stopped, stops) = client("/next") { $0.redirects = .stop }
-        #expect(await serviceError { try await stopped.get("/a").send() }?.status == 302)
+        #expect(await serviceError { try await stopped.http.get("/a").send() }?.status == 302)
         #expect(stops.requests.count == 1)
     }
 
     @Test func `Bad locations, insecure ones and bodies that can't be sent again`() async throws {
         for location in ["mailto:a@b.test", "file:///etc/passwd", "http://"] {
-            #expect(await reason { try await client(location).client.get("/a").send() } == .badLocation, "\(location)")
+            #expect(await reason { try await client(location).client.http.get("/a").send() } == .badLocation, "\(location)")
         }
-        #expect(await reason { try await client("http://api.test/").client.get("/a").send() } == .insecure)
+        #expect(await reason { try await client("http://api.test/").client.http.get("/a").send() } == .insecure)
         let once = RequestBody { AsyncThrowingStream { $0.finish() } }
-        #expect(await reason { try await client("/n", status: 307).client.post("/a").body(once).send() } == .bodyNotReplayable)
+        #expect(await reason { try await client("/n", status: 307).client.http.post("/a").body(once).send() } == .bodyNotReplayable)
         let none = Store.stubbed(.status(302)).client
-        #expect(await serviceError { try await none.get("/a").send() }?.kind == .status)
+        #expect(await serviceError { try await none.http.get("/a").send() }?.kind == .status)
     }
 
     @Test func `Secrets stay behind on another origin and are made anew on the same`() async throws {
@@ -108,7 +108,7 @@ import WebServiceTesting
                 $0.headers = headers
                 $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "pw")
             }
-            try await client.get("/a").send()
+            try await client.http.get("/a").send()
             #expect(stub.requests[0].request.headers[.authorization] != nil)
             let second = stub.requests[1].request.headers
             #expect(second[.authorization] == nil && second[.cookie] == nil && second["X-Api-Key"] == nil)
@@ -116,7 +116,7 @@ import WebServiceTesting
         }
         let provider = Counting()
         let (same, stub) = client("/n") { $0.authenticationProvider = provider }
-        try await same.get("/a").send()
+        try await same.http.get("/a").send()
         #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Count 1", "Count 2"])
     }
 
@@ -124,7 +124,7 @@ import WebServiceTesting
         let (client, stub) = Store.stubbed(
             .inTurn(.redirect(to: "https://other.test/"), .redirect(to: "https://api.test/back"), .status(200))
         ) { $0.authenticationProvider = Counting() }
-        try await client.get("/a").header("Cookie", "id=1").send()
+        try await client.http.get("/a").header("Cookie", "id=1").send()
         #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Count 1", nil, "Count 2"])
         #expect(stub.requests.map { $0.request.headers[.cookie] } == ["id=1", nil, nil])
     }

@@ -127,16 +127,16 @@ import WebServiceTesting
 
     @Test func `The endpoint's policy wins over the client's`() async throws {
         let (client, stub) = Store.stubbed(.status(503)) { $0.retry = RetryPolicy(attempts: 5, backoff: Backoff(base: .zero)) }
-        _ = await serviceError { try await client.get("/").describing { $0.retry(.never) }.send() }
+        _ = await serviceError { try await client.http.get("/").describing { $0.retry(.never) }.send() }
         #expect(stub.requests.count == 1)
-        _ = await serviceError { try await client.get("/").send() }
+        _ = await serviceError { try await client.http.get("/").send() }
         #expect(stub.requests.count == 6)
     }
 
     @Test func `The bound on attempts holds for the whole call, redirects included`() async throws {
         let (client, stub) = Store.stubbed(.status(503)) { $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .zero)) }
         stub.on(.get, "/v1/a", .inTurn(.status(503), .redirect(to: "/v1/b")))
-        let error = await serviceError { try await client.get("/a").send() }
+        let error = await serviceError { try await client.http.get("/a").send() }
         #expect(error?.status == 503)
         // One repeat at the first hop leaves one for the second.
         #expect(stub.requests.map { $0.request.url.path() } == ["/v1/a", "/v1/a", "/v1/b", "/v1/b"])
@@ -162,7 +162,7 @@ import WebServiceTesting
             let backoff = Backoff(base: .seconds(Int64.max), cap: .seconds(Int64.max), hasJitter: false)
             $0.retry = RetryPolicy(attempts: 2, backoff: backoff)
         }
-        let task = Task { try await client.get("/").send() }
+        let task = Task { try await client.http.get("/").send() }
         while stub.requests.isEmpty { await Task.yield() }
         for _ in 0..<1_000 { await Task.yield() }
         task.cancel()
@@ -173,7 +173,7 @@ import WebServiceTesting
         let (client, stub) = Store.stubbed(.status(503)) {
             $0.retry = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(3_600), cap: .seconds(3_600), hasJitter: false))
         }
-        let task = Task { try await client.get("/").send() }
+        let task = Task { try await client.http.get("/").send() }
         while stub.requests.isEmpty { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await watched { try await task.value } }

@@ -44,7 +44,7 @@ import WebServiceTesting
         _ = try await client.watch(id: 4) { $0.headers["X-Mine"] = "1" }
         _ = try await client.watch(id: 5) { $0.timeouts.idle = .seconds(9) }
         // An endpoint of one call has nobody to share with.
-        try await client.get("/").send()
+        try await client.http.get("/").send()
         let common = stub.requests.map(\.request.commonFields)
         try #require(common.count == 6)
         #expect(common[0] != nil && common[0] === common[1])

@@ -34,7 +34,7 @@ import Musl
             #expect(direct?.code == .badRequest && direct?.message.contains("-5") == true, "\(String(describing: direct))")
         }
         let client = WebServiceClient(serviceRoot: try #require(request.origin).description) { $0.transport = transport }
-        let error = try #require(await serviceError { try await watched { _ = try await client.post("/").body(body).send() } })
+        let error = try #require(await serviceError { try await watched { _ = try await client.http.post("/").body(body).send() } })
         #expect(error.message.contains("-5") && error.message.contains("length"), "\(error)")
     }
 

@@ -33,10 +33,10 @@ import WebServiceTesting
 
     @Test func `What a call changes in its request is gone with the next call of the endpoint`() async throws {
         let (client, stub) = Store.stubbed(.status(200))
-        try await client.get("/").prepare { request in
+        try await client.http.get("/").prepare { request in
             for property in Self.properties { property.change(&request) }
         }.send()
-        try await client.get("/").send()
+        try await client.http.get("/").send()
         let requests = stub.requests.map(\.request)
         try #require(requests.count == 2)
         #expect(Self.properties.allSatisfy { $0.isChanged(requests[0]) })

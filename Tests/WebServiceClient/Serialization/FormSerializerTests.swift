@@ -56,7 +56,7 @@ import WebServiceClient
                 $0.arrays = .brackets
             }
             let request = try await client.dryRun { client in
-                try await client.post("/", Tags()).describing { arrays.map($0.arrays) ?? $0 }.send()
+                try await client.http.post("/", Tags()).describing { arrays.map($0.arrays) ?? $0 }.send()
             }
             return String(decoding: request.body?.data ?? Data(), as: UTF8.self)
         }
@@ -65,7 +65,7 @@ import WebServiceClient
         #expect(try await body(FormSerializer(), .repeatedKey) == "tags=a&tags=b")
         #expect(try await body(FormSerializer(FieldReflection()), .comma) == "tags=a&tags=b")
         let endpoint = try await WebServiceClient(serviceRoot: "https://a.test").dryRun { client in
-            try await client.post("/", Tags()).describing { $0.serializer(FormSerializer()).arrays(.comma) }.send()
+            try await client.http.post("/", Tags()).describing { $0.serializer(FormSerializer()).arrays(.comma) }.send()
         }
         #expect(endpoint.body?.data == Data("tags=a,b".utf8))
     }

@@ -58,6 +58,7 @@ import WebServiceTesting
             item,
             lacking: [
                 .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .connectDeadlines, .proxyAuthentication,
+                .bodiesWithGET,
             ],
             isProxyless: true)
         #endif

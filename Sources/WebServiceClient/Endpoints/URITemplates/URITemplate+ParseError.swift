@@ -1,6 +1,6 @@
 extension URITemplate {
     /// Why a text is no URI template: where, what, and what would be right there.
-    public struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct ParseError: DescribedError, Hashable, Sendable {
         /// The kinds of fault.
         public enum Reason: Hashable, Sendable {
             /// A `{` without its `}`.
@@ -54,7 +54,7 @@ extension URITemplate {
     }
 
     /// Why a template can't be expanded with the values given.
-    public struct ExpansionError: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct ExpansionError: DescribedError, Hashable, Sendable {
         /// The variable that asks for a prefix of a list or a map.
         public let variable: String
         /// The whole template.

@@ -1,5 +1,5 @@
 /// Why a certificate, or the identity that goes with one, can't be read.
-public struct CertificateError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CertificateError: DescribedError, Sendable, Hashable {
     /// What is wrong and what to do.
     public let message: String
 

@@ -1,7 +1,7 @@
 /// None of a host's pins is among the certificates of its chain: either the service has changed its keys, or somebody is in between.
 ///
 /// It is the ``TransportError/underlying`` error of ``TransportError/Code/pinMismatch``, and tells what a person needs to decide which.
-public struct PinMismatch: Error, Sendable, Hashable, CustomStringConvertible {
+public struct PinMismatch: DescribedError, Sendable, Hashable {
     /// What a certificate is in its chain.
     public enum Role: String, Sendable, Hashable {
         /// The server's own.

@@ -2,7 +2,7 @@
 /// thrown.
 ///
 /// It tells the place and what was expected there. Of the text it quotes no more than one byte, or the name that an object has twice.
-public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct JSONSyntaxError: DescribedError, Sendable, Hashable {
     /// What sort of failure.
     public enum Kind: Sendable, Hashable {
         /// The text ends before its value does.

@@ -57,7 +57,7 @@ public final class AsyncHTTPClientTransport: Transport {
         self.client = client
         let settings = HTTPClientSettings(of: client)
         refusal = settings.followsRedirects == true ? HTTPClientSettings.redirectRefusal : nil
-        var capabilities: TransportCapabilities = [.backPressure, .streamingUploads, .ipv6Literals]
+        var capabilities: TransportCapabilities = [.backPressure, .streamingUploads, .ipv6Literals, .bodiesWithGET]
         if settings.negotiatesHTTP2 == true { capabilities.insert(.http2) }
         self.capabilities = capabilities
     }

@@ -1,5 +1,5 @@
 /// libcurl's own result, as the cause of a ``TransportError``.
-public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct CurlError: DescribedError, Sendable, Hashable {
     /// libcurl's number (`CURLcode`).
     public let code: Int
     /// What libcurl says, without secrets.

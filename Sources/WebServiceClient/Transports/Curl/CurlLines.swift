@@ -25,7 +25,8 @@ final class CurlLines: @unchecked Sendable {
         /// Adds a field of a name and a value.
         mutating func append(_ name: HTTPFields.Name, _ value: String) {
             begin(name)
-            if value.isEmpty {
+            // A line with nothing but blanks behind the colon would take the field out.
+            if HTTPFields.Field.isBlank(value) {
                 bytes.append(UInt8(ascii: ";"))
             } else {
                 bytes.append(UInt8(ascii: ":"))

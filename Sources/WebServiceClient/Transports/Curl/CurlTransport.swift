@@ -69,7 +69,9 @@ public final class CurlTransport: Transport {
     /// What it can do: most things, as far as the library can.
     public var capabilities: TransportCapabilities {
         let library = settings.library
-        var capabilities: TransportCapabilities = [.backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses]
+        var capabilities: TransportCapabilities = [
+            .backPressure, .streamingUploads, .trailers, .metrics, .informationalResponses, .bodiesWithGET,
+        ]
         capabilities.formUnion(CurlTrust.capabilities(of: library))
         if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }
         if library.features.contains(.ipv6) { capabilities.insert(.ipv6Literals) }

@@ -1,5 +1,5 @@
 /// The system's libcurl can't be used.
-public struct CurlUnavailable: Error, Sendable, CustomStringConvertible {
+public struct CurlUnavailable: DescribedError, Sendable {
     /// Why, and what to do.
     public let reason: String
 

@@ -192,7 +192,8 @@ enum PlainCases {
     @Sendable private static func getBody(_ subject: ConformanceSubject) async throws {
         try await answering({ .text($0.text) }) { server in
             let request = try server.request(.get, body: RequestBody(Data("with it".utf8)))
-            try await subject.expect("with it", or: [.unsupported], for: request)
+            let isAble = subject.transport.capabilities.contains(.bodiesWithGET)
+            try await subject.expect("with it", or: isAble ? [] : [.unsupported], for: request)
             try demand(server.requests.allSatisfy { $0.text == "with it" }, "The request was sent without its body")
         }
     }

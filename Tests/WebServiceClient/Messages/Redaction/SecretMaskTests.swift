@@ -57,6 +57,6 @@ import Testing
         #expect(ServiceRequest(url: url).curlCommand == "curl 'https://h.test/'")
         #expect(ServiceRequest(method: .head, url: url).curlCommand.contains("--head"))
         let binary = ServiceRequest(method: .put, url: url, body: RequestBody(Data([0, 255])))
-        #expect(binary.curlCommand.contains("'@body'"))
+        #expect(binary.curlCommand.contains(#"--data-binary @<(printf '%b' '\0000\0377')"#))
     }
 }

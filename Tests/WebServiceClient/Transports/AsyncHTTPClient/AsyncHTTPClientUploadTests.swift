@@ -58,7 +58,7 @@ import WebServiceClient
         let client = WebServiceClient(serviceRoot: root) { $0.transport = transport }
         // The client has to be shut down, whatever happens.
         let (error, direct, negative) = await (
-            Self.failure { try await watched { _ = try await client.post("/").body(body).send() } },
+            Self.failure { try await watched { _ = try await client.http.post("/").body(body).send() } },
             Self.failure { try await watched { _ = try await transport.send(request) } },
             Self.failure { try await watched { _ = try await transport.send(server.request(.post, body: shortened)) } }
         )

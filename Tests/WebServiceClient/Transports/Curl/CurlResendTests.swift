@@ -83,7 +83,7 @@ struct CurlResendTests {
         let server = try Self.refusing(0xD, Locked(0))
         let transport = try Self.transport()
         let client = WebServiceClient(serviceRoot: "http://127.0.0.1:\(server.port)") { $0.transport = transport }
-        #expect(try await watched { try await client.get("/").send().status } == 200)
+        #expect(try await watched { try await client.http.get("/").send().status } == 200)
     }
 
     /// libcurl would send the request again without the field, over the same connection.
