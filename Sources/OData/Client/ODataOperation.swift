@@ -4,13 +4,44 @@ import WebServiceClient
 /// What one operation is called in errors, logs and metrics: its resource without the keys, so that there are few of them.
 struct ODataOperation: Sendable {
     let route: String
+    /// The header fields of the request's own.
+    var headers = HTTPFields()
 
     init(_ resource: ResourcePath) {
         route = resource.route
     }
 
+    init(_ query: ODataQuery) {
+        route = query.resource.route
+        headers = query.options.headers
+    }
+
+    /// The preferences of the request's own.
+    var preferences: [String] { headers[values: "Prefer"] }
+
     init(route: String) {
         self.route = route
+    }
+}
+
+/// Where a resource's value is in the answer.
+enum ResultPlace: Sendable {
+    /// In JSON.
+    case payload
+    /// The body is a number as text (Protocol 4.01, section 11.2.10).
+    case count
+    /// The body is the value itself, of whatever media type: a raw value or a media stream (Protocol 4.01, sections 11.2.4.1 and 11.1.2), or the
+    /// metadata.
+    case raw
+
+    /// The place for a URL, by the last segment of its path.
+    init(_ target: String) {
+        let path = target.prefix { $0 != "?" && $0 != "#" }
+        switch path.split(separator: "/").last {
+        case "$value", "$metadata": self = .raw
+        case "$count": self = .count
+        default: self = .payload
+        }
     }
 }
 
@@ -26,53 +57,100 @@ extension ODataClient {
         }
     }
 
-    /// The call to a printed URL.
-    func call(_ operation: ODataOperation, to target: String) -> ServiceCall {
+    /// The call to a printed URL, whose result is of a type.
+    func call(_ operation: ODataOperation, to target: String, for result: Any.Type = Void.self) -> ServiceCall {
         guard let (path, options) = longQueries.posted(target, version: printer.version) else {
-            return prepared(http.request(encoded: target), operation)
+            return prepared(http.request(encoded: target), operation, ResultPlace(target), for: result)
         }
         let call = http.request(.post, encoded: path).body(Data(options.utf8)).header(.contentType, "text/plain")
-        return prepared(call.header("OData-Version", printer.version.rawValue), operation)
+        return prepared(call.header("OData-Version", printer.version.rawValue), operation, .payload, for: result)
     }
 
     /// The call of any method to a printed URL.
-    func call(_ operation: ODataOperation, to target: String, method: ServiceRequest.Method) -> ServiceCall {
-        prepared(http.request(method, encoded: target), operation)
+    func call(
+        _ operation: ODataOperation, to target: String, method: ServiceRequest.Method, for result: Any.Type = Void.self,
+        at place: ResultPlace? = nil
+    ) -> ServiceCall {
+        prepared(http.request(method, encoded: target), operation, place ?? ResultPlace(target), for: result)
     }
 
     /// The call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
-        prepared(isForeign ? http.request(outside: link) : http.request(link: link), operation)
+        let place = ResultPlace(link.absoluteString)
+        guard isForeign else { return prepared(http.request(link: link), operation, place) }
+        // What the request has for its service is none of another's business.
+        var anonymous = operation
+        anonymous.headers = HTTPFields(operation.headers.filter { $0.name == "Prefer" })
+        return prepared(http.request(outside: link), anonymous, place)
     }
 
     /// The call for a page, with what the client would like of that.
-    func paged(_ call: ServiceCall) -> ServiceCall {
-        guard let size = maxPageSize, size > 0, printer.version != .v2 else { return call }
+    func paged(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
+        let isSaid = operation.preferences.contains { $0.lowercased().contains("maxpagesize") }
+        guard let size = maxPageSize, size > 0, printer.version != .v2, !isSaid else { return call }
         let preference = printer.version > .v4 ? "maxpagesize=\(size)" : "odata.maxpagesize=\(size)"
-        // Beside the preferences that the client may have for all its calls (RFC 7240 §2).
-        return call.prepare { $0.headers.append("Prefer", preference) }
+        return preferring(call, operation.preferences, behind: preference)
     }
 
-    private func prepared(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
+    /// The call with preferences, beside those that the client may have for all its calls: before them, since of those that are given twice the
+    /// first one counts (RFC 7240 §2), or behind them.
+    func preferring(_ call: ServiceCall, _ preferences: [String], behind last: String? = nil) -> ServiceCall {
+        guard !preferences.isEmpty || last != nil else { return call }
+        return call.prepare { request in
+            if !preferences.isEmpty {
+                request.headers["Prefer"] = (preferences + request.headers[values: "Prefer"]).joined(separator: ", ")
+            }
+            if let last { request.headers.append("Prefer", last) }
+        }
+    }
+
+    /// The call with all that the client and the request say of it.
+    private func prepared(
+        _ call: ServiceCall, _ operation: ODataOperation, _ place: ResultPlace, for result: Any.Type = Void.self
+    ) -> ServiceCall {
+        var call = preferring(described(call, operation, place, for: result), operation.preferences)
+        for field in operation.headers where field.name != "Prefer" { call = call.header(field.name, operation.headers[field.name]) }
+        return call
+    }
+
+    private func described(
+        _ call: ServiceCall, _ operation: ODataOperation, _ place: ResultPlace, for result: Any.Type
+    ) -> ServiceCall {
         let version = printer.version
+        let isCompatible = asksForIEEE754Compatible && version != .v2
         var serializer = ODataSerializer(
-            format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types)
-        serializer.userInfo = userInfo
+            format: PayloadFormat(version: version, isIEEE754Compatible: asksForIEEE754Compatible), types: types, userInfo: userInfo)
+        serializer.plainValues = place == .payload ? .inside : .whole
         let serialization = serializer
+        serializer.format = PayloadFormat(accepting: version, isIEEE754Compatible: isCompatible)
+        let reading = serializer
         var call = call.named(operation.route, route: operation.route).describing {
-            $0.serializer(serialization).decoding(with: serialization)
+            $0.serializer(serialization).decoding(with: reading)
         }
         if version == .v2 {
             // A root that speaks several versions would answer the header of version 4 in version 4.
             for (name, value) in EndpointDefaults.headers(of: version) { call = call.header(HTTPFields.Name(name), value) }
-            return call.header("OData-MaxVersion", nil)
+            call = call.header("OData-MaxVersion", nil)
+        } else if version > .v4 {
+            call = call.header("OData-MaxVersion", version.rawValue)
         }
-        if version > .v4 { call = call.header("OData-MaxVersion", version.rawValue) }
-        if metadataLevel != .minimal || asksForIEEE754Compatible {
-            let compatible = asksForIEEE754Compatible ? ";IEEE754Compatible=true" : ""
-            call = call.header(.accept, "application/json;odata.metadata=\(metadataLevel.rawValue)" + compatible)
+        switch place {
+        case .raw: return call.header(.accept, "*/*")
+        case .count: return call.header(.accept, "text/plain, */*;q=0.1")
+        case .payload: break
         }
-        return call
+        // Bytes may be those of a stream property, which is of any type.
+        let mayBeStream = version != .v2 && (result == Data.self || result == Data?.self)
+        guard mayBeStream || version != .v2 && metadataLevel != .minimal else { return call }
+        let type = "application/json;odata.metadata=\(metadataLevel.rawValue)" + (isCompatible ? ";IEEE754Compatible=true" : "")
+        return call.header(.accept, mayBeStream ? type + ", */*;q=0.1" : type)
+    }
+
+    /// The service's root, as relative links begin at it: with a slash at its end, without a query.
+    func rootURL(_ operation: ODataOperation) throws -> URL {
+        let url = try call(operation, to: "").url()
+        let path = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
+        return path.hasSuffix("/") ? url : URL(string: path + "/") ?? url
     }
 
     /// An error of an operation outside of its exchange.

@@ -3,7 +3,7 @@ public import Foundation
 /// A stream property, or an entity's own media: where its bytes are and what they are (JSON Format, section 4.6.13 f.).
 ///
 /// As a property it is filled from what stands beside it, `Photo@odata.mediaReadLink` and its like, or from V2's and V3's `__mediaresource`.
-/// The bytes themselves are fetched by the link: `client.request(link: url).stream()` with the URL that ``url(of:)`` gives. Nothing of it is written into an entity.
+/// The bytes themselves are fetched by the link: `client.http.request(link: url).stream()` with the URL that ``url(of:)`` gives. Nothing of it is written into an entity.
 public struct EdmStream: Sendable, Hashable {
     /// Where the bytes are read, as the service wrote it.
     public var readLink: String?

@@ -182,13 +182,13 @@ extension OTLPEnvironment: CustomStringConvertible, CustomDebugStringConvertible
 
     /// The settings one by one, secrets masked: not even a dump shows them.
     public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": timeout.map { "\($0)" } ?? "nil",
-                "compresses": compresses.map { "\($0)" } ?? "nil", "trust": trust.map(\.description) ?? "nil",
-                "resource": "\(LogRedaction.standard.masked(resource))", "interval": interval.map { "\($0)" } ?? "nil",
-                "batchRecords": batchRecords.map { "\($0)" } ?? "nil",
-            ])
+        let children: KeyValuePairs<String, Any> = [
+            "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": Self.text(timeout), "compresses": Self.text(compresses),
+            "trust": Self.text(trust), "resource": String(describing: LogRedaction.standard.masked(resource)),
+            "interval": Self.text(interval), "batchRecords": Self.text(batchRecords),
+        ]
+        return Mirror(self, children: children)
     }
+
+    private static func text<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "nil" }
 }

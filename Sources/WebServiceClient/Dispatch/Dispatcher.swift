@@ -43,9 +43,11 @@ struct Dispatcher: Sendable {
     @inline(__always)
     func response<Value: Decodable>(to bound: BoundRequest) async throws -> ServiceResponse<Value> {
         let (value, response): (Value, _) = try await received(bound)
-        return ServiceResponse(
+        var result = ServiceResponse(
             value: value, status: response.status, headers: response.headers, url: response.url, duration: MonotonicInstant.now - started,
             httpVersion: response.httpVersion, report: response.report)
+        result.secrets = response.secrets
+        return result
     }
 
     /// The value of a bound request, and the response that it was in.
@@ -93,24 +95,24 @@ struct Dispatcher: Sendable {
     ///
     /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
+        let binder = RequestBinder(endpoint, arguments, target: target)
         do {
-            let binder = RequestBinder(endpoint, arguments, target: target)
             let (request, origin) = try binder.request(root: state.root)
             return BoundRequest(request: request, origin: origin, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
-            throw wrap(error, stage: .binding, request: nil)
+            throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
         }
     }
 
     /// The request of a call to an absolute URL: query items, headers and body are bound as ever, the URL is taken as it is.
     func bind(_ arguments: [(any Sendable)?], to url: URL, isForeign: Bool) throws -> BoundRequest {
+        let binder = RequestBinder(endpoint, arguments)
         do {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
                 throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
             }
-            let binder = RequestBinder(endpoint, arguments)
             let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
-            guard isForeign || origin == service else {
+            guard isForeign || origin == service || state.allowedOrigins.contains(origin) else {
                 throw InvalidRequest(
                     message:
                         "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with http.request(outside:), without credentials."
@@ -120,7 +122,7 @@ struct Dispatcher: Sendable {
             return BoundRequest(
                 request: request, origin: service, isForeign: isForeign, cacheIdentifier: try binder.cacheIdentifier())
         } catch {
-            throw wrap(error, stage: .binding, request: nil)
+            throw wrap(error, stage: .binding, request: nil, secrets: binder.secrets)
         }
     }
 
@@ -131,8 +133,10 @@ struct Dispatcher: Sendable {
         if let timeout = options.timeout { request.timeouts.total = timeout }
         if let total = request.timeouts.total { request.end = started.advanced(by: total) }
         var context = CallContext(
-            identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin, isForeign: bound.isForeign,
-            cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics)
+            CallRecord(
+                identity: endpoint.identity, attributes: endpoint.settings.attributes, serviceOrigin: bound.origin,
+                isForeign: bound.isForeign, cacheIdentifier: bound.cacheIdentifier, diagnostics: state.configuration.diagnostics,
+                outside: bound.isForeign ? request : nil, hasURLBuilder: endpoint.settings.urlBuilder != nil))
         context.prepare = options.prepare
         do {
             try checkCancellation()
@@ -166,7 +170,7 @@ struct Dispatcher: Sendable {
         case .fail(let cause):
             var refused = failure
             refused.kind = .refused
-            refused.message = "The error handler refused the outcome: \(ServiceError.text(of: cause))"
+            refused.message = ServiceError.masked("The error handler refused the outcome: \(ServiceError.text(of: cause))", refused.secrets)
             refused.cause = cause
             refused.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
             throw refused
@@ -182,10 +186,13 @@ struct Dispatcher: Sendable {
     /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
     private func wrap(
         _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
-        isByProvider: Bool = false
+        secrets: RequestSecrets? = nil, isByProvider: Bool = false
     ) -> any Error {
-        let response = answer.map { ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true) }
-        return ErrorWrapper(call: endpoint.identity, request: request, response: response, isByProvider: isByProvider)
+        let secrets = request?.secrets ?? secrets
+        let response = answer.map {
+            ResponseSummary(status: $0.status, headers: $0.headers, url: $0.url, body: Data(), isCut: true, secrets: secrets)
+        }
+        return ErrorWrapper(call: endpoint.identity, request: request, response: response, secrets: secrets, isByProvider: isByProvider)
             .wrap(error, stage: stage)
     }
 }

@@ -93,7 +93,7 @@ struct RequestBinder {
 
     /// Why an argument can't be where it is to go.
     func reason(_ error: any Error, _ position: Int) -> String {
-        arguments[position] is any QueryArgument ? Self.misplacedQuery(position) : String(describing: error)
+        arguments[position] is any QueryArgument ? Self.misplacedQuery(position) : ServiceError.text(of: error)
     }
 
     static func misplacedQuery(_ position: Int) -> String {

@@ -1,12 +1,15 @@
 import Foundation
 
-/// Tells a `DecodingError` as a sentence: where in the payload, and what was wrong there.
+/// Tells a `DecodingError` or an `EncodingError` as a sentence: where in the payload, and what was wrong there.
 enum DecodingErrorText {
     static func text(of error: any Error) -> String {
+        if case EncodingError.invalidValue(let value, let context)? = error as? EncodingError {
+            return VisibleText.of(placed("the \(type(of: value)) can't be encoded: \(context.debugDescription)", path: context.codingPath))
+        }
         guard let error = error as? DecodingError else {
             // What describes itself for people does that best.
             if !(error is any CustomStringConvertible), let text = (error as? any LocalizedError)?.errorDescription { return text }
-            return String(describing: error)
+            return ValueText.text(of: error)
         }
         // Names of members are the server's.
         return VisibleText.of(sentence(of: error))
@@ -15,33 +18,41 @@ enum DecodingErrorText {
     private static func sentence(of error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, let context):
-            return "the key \"\(key.stringValue)\" is missing\(place(context))"
+            return "the key \"\(key.stringValue)\" is missing\(place(context.codingPath))"
         case .valueNotFound(let type, let context):
-            return "\(type) is needed and null was found\(place(context))"
+            return "\(type) is needed and null was found\(place(context.codingPath))"
         case .typeMismatch(let type, let context):
-            let text = context.debugDescription
+            let text = shown(context)
             // The library's own decoders say what is needed, others often don't.
             guard text.contains(" is needed") else {
-                return "\(type) is needed and something else was found\(place(context))" + (text.isEmpty ? "" : ": \(text)")
+                return "\(type) is needed and something else was found\(place(context.codingPath))" + (text.isEmpty ? "" : ": \(text)")
             }
-            return placed(text, context)
+            return placed(text, path: context.codingPath)
         case .dataCorrupted(let context):
-            return placed(context.debugDescription, context)
+            return placed(shown(context), path: context.codingPath)
         @unknown default:
-            return String(describing: error)
+            return ValueText.text(of: error)
         }
     }
 
+    /// What the decoder says, without what it quotes where a name on the way is a secret's.
+    private static func shown(_ context: DecodingError.Context) -> String {
+        let text = context.debugDescription
+        guard context.codingPath.contains(where: { SecretMask.hidesMember(named: $0.stringValue) }) else { return text }
+        // Types are named without digits and quotes around them.
+        return text.contains(where: { "“\"'".contains($0) || $0.isNumber }) ? "The value doesn't fit the type that is needed." : text
+    }
+
     /// A sentence with the place at its end: the full stop is behind that, if anywhere.
-    private static func placed(_ text: String, _ context: DecodingError.Context) -> String {
-        let place = place(context)
+    private static func placed(_ text: String, path: [any CodingKey]) -> String {
+        let place = place(path)
         return (text.hasSuffix(".") && !place.isEmpty ? String(text.dropLast()) : text) + place
     }
 
-    private static func place(_ context: DecodingError.Context) -> String {
-        guard !context.codingPath.isEmpty else { return "" }
+    private static func place(_ keys: [any CodingKey]) -> String {
+        guard !keys.isEmpty else { return "" }
         var path = ""
-        for key in context.codingPath {
+        for key in keys {
             if let index = key.intValue {
                 path += "[\(index)]"
             } else {

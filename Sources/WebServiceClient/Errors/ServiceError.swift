@@ -10,7 +10,8 @@
 ///      ├─ errorBody  what the error handler decoded from the body     (nil if it didn't)
 ///      └─ cause      the error underneath: TableFaults, ArgumentError, TransportError, DecodingError, a handler's own …
 ///
-/// Descriptions never hold a secret: credentials and cookies are masked in fields and URLs, request bodies are told by their length.
+/// Descriptions and dumps never hold a secret: it is masked in fields, URLs, messages and the response's body, by the same rules as in logs.
+/// Request bodies are told by their length.
 public struct ServiceError: DescribedError, Sendable {
     /// Which call failed.
     public var call: CallIdentity
@@ -31,6 +32,8 @@ public struct ServiceError: DescribedError, Sendable {
     /// The error underneath. What an interceptor or a provider has thrown is the cause, another call's `ServiceError` too: the outer one is
     /// always this call's.
     public var cause: (any Error)?
+    /// What is secret in the request.
+    private(set) var secrets: RequestSecrets?
 
     /// An error of a call.
     public init(
@@ -40,7 +43,10 @@ public struct ServiceError: DescribedError, Sendable {
         self.call = call
         self.stage = stage
         self.kind = kind
-        self.message = VisibleText.of(message, keepsLineEnds: true)
+        secrets = request?.secrets ?? response?.secrets
+        let shown = VisibleText.of(message, keepsLineEnds: true)
+        // What is said of a table names headers and arguments, as the program has them in its code.
+        self.message = kind == .table || kind == .unknownEndpoint ? shown : Self.masked(shown, secrets)
         self.request = request
         self.response = response
         self.errorBody = errorBody
@@ -117,7 +123,7 @@ extension ServiceError {
     }
 }
 
-extension ServiceError: CustomDebugStringConvertible {
+extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
     /// A report of some lines: call, what happened, request, response and the beginning of its body.
     public var description: String {
         var lines = [headline]
@@ -127,9 +133,25 @@ extension ServiceError: CustomDebugStringConvertible {
             let text = response.bodyText(upTo: 500)
             if !text.isEmpty { lines.append("  body: \(text)") }
         }
-        if let cause, !message.contains(Self.text(of: cause)) { lines.append("  cause: \(Self.text(of: cause))") }
+        if let cause {
+            let text = kind == .table ? Self.text(of: cause) : Self.masked(Self.text(of: cause), secrets)
+            if !message.contains(text) { lines.append("  cause: \(text)") }
+        }
         // What is told was sent by others: it may have control characters in it, but for the lines' own ends.
         return VisibleText.of(lines.joined(separator: "\n"), keepsLineEnds: true)
+    }
+
+    /// Hides what is secret in the request, where there may be none yet.
+    mutating func hide(_ secrets: RequestSecrets?) {
+        guard let secrets, self.secrets == nil else { return }
+        self.secrets = secrets
+        message = secrets.masked(message)
+    }
+
+    /// A text without secrets.
+    static func masked(_ text: String, _ secrets: RequestSecrets?) -> String {
+        let text = SecretMask.text(text)
+        return secrets?.masked(text) ?? text
     }
 
     /// The call and what happened: the report's first line.
@@ -138,8 +160,20 @@ extension ServiceError: CustomDebugStringConvertible {
     /// The same as ``description``.
     public var debugDescription: String { description }
 
+    /// The same as ``description``, part by part. Of the error body the type is named: what it holds is for it to show.
+    public var customMirror: Mirror {
+        let cause = cause.map { Self.masked(Self.text(of: $0), secrets) } ?? "nil"
+        return Mirror(
+            self,
+            children: [
+                "call": call, "stage": stage, "kind": kind, "message": message, "request": request?.line ?? "nil",
+                "response": response.map { "\($0) \($0.bodyText(upTo: 500))" } ?? "nil", "errorBody": MaskedMirror.typeName(of: errorBody),
+                "cause": cause,
+            ])
+    }
+
     /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
-    static func text(of cause: any Error) -> String {
+    package static func text(of cause: any Error) -> String {
         DecodingErrorText.text(of: cause)
     }
 }

@@ -14,11 +14,12 @@ extension ServiceRequest {
         } else if method != .get || body != nil {
             parts += ["--request", ShellText.quoted(method.rawValue)]
         }
-        let url = SecretMask.text(of: url)
+        let url = SecretMask.text(of: self)
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { parts.append("--globoff") }
         let ownType = body?.contentTypeIsBinding == true || !headers.contains(.contentType) ? body?.contentType : nil
-        for field in headers where field.name != .contentType || ownType == nil {
-            let value = SecretMask.text(of: field)
+        // A field that begins with "@" would be a file's name to curl; its name is no token, and it is never sent.
+        for field in RequestSecrets.masked(headers, secrets) where field.name.isValid && (field.name != .contentType || ownType == nil) {
+            let value = field.value
             // A name with a colon alone would take the field out.
             parts += ["--header", ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
         }
@@ -30,7 +31,7 @@ extension ServiceRequest {
                 // Without one curl would call it a form.
                 parts += ["--header", "'Content-Type:'"]
             }
-            let (option, comment) = Self.option(for: body, contentType: ownType ?? headers[.contentType])
+            let (option, comment) = Self.option(for: body, contentType: ownType ?? headers[.contentType], secrets)
             parts += option
             note = comment.map { "# \($0)\n" } ?? ""
         }
@@ -41,7 +42,9 @@ extension ServiceRequest {
     /// The most bytes of a body that the command includes.
     private static let bodyLimit = 4096
 
-    private static func option(for body: RequestBody, contentType: String?) -> (option: [String], comment: String?) {
+    private static func option(
+        for body: RequestBody, contentType: String?, _ secrets: RequestSecrets?
+    ) -> (option: [String], comment: String?) {
         let fromFile = ["--data-binary", "'@body'"]
         guard case .segments(let segments) = body.source else {
             return (fromFile, "The body is a stream, which isn't shown: write its bytes into the file \"body\" first.")
@@ -53,14 +56,14 @@ extension ServiceRequest {
         }
         if let file = body.file { return (["--data-binary", ShellText.quoted("@" + path(of: file))], nil) }
         if let data = body.data {
-            let masked = self.masked(body.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, contentType)
+            let masked = self.masked(body.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, contentType, secrets)
             guard masked.contains(0) else { return (["--data-raw", ShellText.quoted(masked)], nil) }
             // No argument can hold a NUL.
             return (["--data-binary", "@<(\(ShellText.printing(masked)))"], nil)
         }
         let commands = segments.map { segment in
             switch segment {
-            case .data(let data): ShellText.printing(masked(data, contentType))
+            case .data(let data): ShellText.printing(masked(data, contentType, secrets))
             case .file(let url, _): "cat " + ShellText.quoted(path(of: url))
             }
         }
@@ -72,11 +75,15 @@ extension ServiceRequest {
     }
 
     /// The bytes of a body with its secrets masked.
-    private static func masked(_ data: Data, _ contentType: String?) -> Data {
-        if let text = ShellText.text(of: data) { return Data(SecretMask.text(ofBody: text, contentType: contentType).utf8) }
+    private static func masked(_ data: Data, _ contentType: String?, _ secrets: RequestSecrets?) -> Data {
+        func masked(_ text: String) -> String {
+            let text = SecretMask.text(ofBody: text, contentType: contentType)
+            return secrets?.masked(text) ?? text
+        }
+        if let text = ShellText.text(of: data) { return Data(masked(text).utf8) }
         // Bytes among text, as in a form with a picture: each is taken for a character, and becomes a byte again.
         let text = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
-        return Data(SecretMask.text(ofBody: text, contentType: contentType).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+        return Data(masked(text).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     }
 }
 

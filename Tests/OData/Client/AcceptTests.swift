@@ -75,7 +75,7 @@ import WebServiceTesting
         let metadata = try await client.entity(EntityRequest<Item>(at: "X/E(1)")).metadata
         stub.fallback(.data(Data([1]), type: "image/png"))
         let url = try #require(metadata.media?.url(of: metadata.media?.readLink))
-        let response = try await client.request(link: url).stream()
+        let response = try await client.http.request(link: url).stream()
         for try await chunk in response.value { #expect(chunk == Data([1])) }
         #expect(accept == "*/*" && stub.requests.last?.request.url.absoluteString == "https://h.example/svc/E(1)/$value")
     }

@@ -128,11 +128,11 @@ import WebServiceTesting
     func rootQuery(root: String, kept: String) async throws {
         let start = "https://api.test/v1/x"
         let root = "https://api.test/v1" + root
-        #expect(try await url(root: root) { $0.get("/x") } == start + (kept.isEmpty ? "" : "?" + kept))
+        #expect(try await url(root: root) { $0.http.get("/x") } == start + (kept.isEmpty ? "" : "?" + kept))
         let joined = start + "?" + (kept.isEmpty ? "" : kept + "&")
-        #expect(try await url(root: root) { $0.get("/x?x=2") } == joined + "x=2")
-        #expect(try await url(root: root) { $0.get("/x?&x=2") }.hasSuffix("x=2"))
-        #expect(try await url(root: root) { $0.get("/x?x=2&").query("y", 3) } == joined + "x=2&y=3")
+        #expect(try await url(root: root) { $0.http.get("/x?x=2") } == joined + "x=2")
+        #expect(try await url(root: root) { $0.http.get("/x?&x=2") }.hasSuffix("x=2"))
+        #expect(try await url(root: root) { $0.http.get("/x?x=2&").query("y", 3) } == joined + "x=2&y=3")
     }
 
     private final class Tenants: WebServiceClient, @unchecked Sendable {

@@ -24,7 +24,7 @@ import WebServiceTesting
     @Test(arguments: [204, 205, 304, 200]) func `Without a body an optional is nil and a value an error`(status: Int) async throws {
         let client = Store.stubbed(.status(status)).client
         // A 304 answers conditional requests only.
-        func get() -> ServiceCall { client.get("/").header("If-None-Match", status == 304 ? "\"1\"" : nil) }
+        func get() -> ServiceCall { client.http.get("/").header("If-None-Match", status == 304 ? "\"1\"" : nil) }
         #expect(try await get().value(StoreItem?.self) == nil)
         #expect(try await get().response(String?.self).value == nil)
         try await get().send()
@@ -37,7 +37,7 @@ import WebServiceTesting
         [nil, "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"] as [HTTPFields.Name?])
     func `A 304 is a success of a conditional GET or HEAD only`(method: ServiceRequest.Method, condition: HTTPFields.Name?) async throws {
         let client = Store.stubbed(.status(304)).client
-        var call = client.request(method, "/")
+        var call = client.http.request(method, "/")
         if let condition { call = call.header(condition, "\"1\"") }
         let isSuccess = (method == .get || method == .head) && (condition == "If-None-Match" || condition == "If-Modified-Since")
         let error = await serviceError { [call] in try await call.send() }

@@ -39,7 +39,7 @@ import WebServiceTesting
         let faults = client.verify(profile)
         #expect(faults.count == 1 && faults[0].kind == .badServiceRoot && faults[0].key == nil)
         #expect(faults[0].problem.contains(ServiceRoot.authority(of: root)) && faults[0].fix.contains("allowedOrigins"), "\(faults)")
-        client.profile = profile
+        #expect(throws: TableFaults.self) { try client.replaceProfile(profile) }
         try await client.list()
         #expect(stub.requests.map(\.request.url.absoluteString) == ["https://api.example/v1/list"])
         let made = Shop(profile: profile) { $0.transport = stub }
@@ -54,7 +54,7 @@ import WebServiceTesting
         let client = Shop()
         let profile = try Self.profile(root)
         #expect(client.verify(profile) == [])
-        client.profile = profile
+        try client.replaceProfile(profile)
         let request = try await client.dryRun { try await $0.list() }
         #expect(request.origin == Origin(try #require(URL(string: "https://api.example"))) && request.url.path().hasSuffix("/other"))
     }
@@ -66,7 +66,7 @@ import WebServiceTesting
         }
         for root in ["https://eu.api.example/v1", "http://localhost:8080"] {
             #expect(client.verify(try Self.profile(root)) == [])
-            client.profile = try Self.profile(root)
+            try client.replaceProfile(try Self.profile(root))
             let request = try await client.dryRun { try await $0.list() }
             #expect(request.url.absoluteString == root + "/other" && request.headers[.authorization] == "Bearer t")
         }
@@ -79,7 +79,7 @@ import WebServiceTesting
 
     @Test func `a root of the client's configuration wins, and then the profile's doesn't matter`() async throws {
         let client = Shop(serviceRoot: "http://localhost:9000")
-        client.profile = try Self.profile("https://eu.api.example")
+        try client.replaceProfile(try Self.profile("https://eu.api.example"))
         #expect(try await client.dryRun { try await $0.list() }.url.absoluteString == "http://localhost:9000/other")
     }
 
@@ -100,12 +100,14 @@ import WebServiceTesting
         #expect(client.verify() == [])
         #expect(client.verify(try Self.profile("https://a.test/v2")) == [])
         #expect(client.verify(try Self.profile("https://b.test/v1")).count == 1)
-        client.profile = nil
-        client.profile = try Self.profile("https://b.test/v1")
+        try client.replaceProfile(nil)
+        let other = try Self.profile("https://b.test/v1")
+        #expect(throws: TableFaults.self) { try client.replaceProfile(other) }
         #expect(client.profile == nil)
         let bare = WebServiceClient()
-        bare.profile = try Self.profile("https://a.test/v1")
-        bare.profile = try Self.profile("http://a.test/v1")
+        try bare.replaceProfile(try Self.profile("https://a.test/v1"))
+        let insecure = try Self.profile("http://a.test/v1")
+        #expect(throws: TableFaults.self) { try bare.replaceProfile(insecure) }
         #expect(bare.profile?.baseURL == "https://a.test/v1")
     }
 

@@ -60,7 +60,7 @@ import WebServiceTesting
                 $0.interceptors = [interceptor]
                 $0.diagnostics = Diagnostics { event in messages.withLock { $0.append(event.message) } }
             }
-            let call = client.request(outside: Self.url(text)).header("Accept-Language", "da").header("X-Own", "mine")
+            let call = client.http.request(outside: Self.url(text)).header("Accept-Language", "da").header("X-Own", "mine")
             try await call.prepare { $0.headers["X-Prepared"] = "mine" }.send()
             #expect(try secrets(stub) == [])
             let headers = try #require(stub.requests.last).request.headers
@@ -82,13 +82,13 @@ import WebServiceTesting
                 }
             ]
         }
-        try await client.request(outside: Self.elsewhere).header("X-Own", "mine").header(.cookie, "a=1").send()
+        try await client.http.request(outside: Self.elsewhere).header("X-Own", "mine").header(.cookie, "a=1").send()
         let headers = try #require(stub.requests.last).request.headers
         #expect(headers[values: "X-Own"] == ["mine"] && headers[.cookie] == "a=1" && headers[.authorization] == nil)
-        try await client.request(outside: Self.elsewhere).header(.authorization, "Bearer mine").send()
+        try await client.http.request(outside: Self.elsewhere).header(.authorization, "Bearer mine").send()
         // The interceptor has replaced the call's own.
         #expect(stub.requests.last?.request.headers[.authorization] == nil)
-        try await client.request(outside: Self.elsewhere).prepare { $0.headers[.authorization] = "Bearer mine" }.send()
+        try await client.http.request(outside: Self.elsewhere).prepare { $0.headers[.authorization] = "Bearer mine" }.send()
         #expect(stub.requests.last?.request.headers[.authorization] == "Bearer mine")
     }
 
@@ -110,7 +110,7 @@ import WebServiceTesting
                 $0.authenticationProvider = BearerAuthenticationProvider(token: "s3cret")
                 $0.diagnostics = Diagnostics { event in messages.withLock { $0.append(event.message) } }
             }
-            try await client.request(.get, "/a").header("X-Method-Key", "s3cret").send()
+            try await client.http.request(.get, "/a").header("X-Method-Key", "s3cret").send()
             #expect(try secrets(stub) == [])
             let headers = try #require(stub.requests.last).request.headers
             for field in Self.harmless { #expect(headers[field.name] == field.value) }
@@ -125,7 +125,7 @@ import WebServiceTesting
         }
         let target = Self.url(text)
         let (client, stub) = Store.stubbed { $0.headers = Self.fields }
-        try await client.request(.get, "/a").prepare {
+        try await client.http.request(.get, "/a").prepare {
             $0.headers[.authorization] = "Bearer s3cret"
             $0.url = target
         }.send()
@@ -135,10 +135,10 @@ import WebServiceTesting
             $0.urlBuilder = Elsewhere(target: target)
             $0.authenticationProvider = BasicAuthenticationProvider(user: "s3cret", password: "s3cret")
         }
-        try await built.request(.get, "/a").send()
+        try await built.http.request(.get, "/a").send()
         #expect(try secrets(other) == [] && other.requests.last?.request.headers[.authorization] == nil)
         // A third origin, from a call outside.
-        let call = client.request(outside: Self.url("https://third.test/")).header("X-Own", "s3cret")
+        let call = client.http.request(outside: Self.url("https://third.test/")).header("X-Own", "s3cret")
         try await call.prepare { $0.url = target }.send()
         #expect(try secrets(stub) == [])
     }
@@ -172,14 +172,14 @@ import WebServiceTesting
             #expect(stub.requests[1].request.headers["Accept-Language"] == "da")
         }
         let (client, stub) = Store.stubbed(.inTurn(.redirect(to: location), .status(200)))
-        try await client.request(outside: Self.url("https://third.test/")).header("X-Own", "s3cret").send()
+        try await client.http.request(outside: Self.url("https://third.test/")).header("X-Own", "s3cret").send()
         #expect(try stub.requests.count == 2 && secrets(stub) == [])
     }
 
     @Test func `the same origin in another spelling keeps them`() async throws {
         for location in ["https://API.test/x", "https://api.test:443/x", "/x", "x", "?y", "//api.test/x", "HTTPS://api.TEST/x"] {
             let (client, stub) = Store.stubbed(.inTurn(.redirect(to: location), .status(200))) { $0.headers = Self.fields }
-            try await client.request(.get, "/a").send()
+            try await client.http.request(.get, "/a").send()
             #expect(stub.requests.last?.request.headers["X-Api-Key"] == "s3cret-x-api-key", "\(location)")
         }
     }
@@ -191,12 +191,12 @@ import WebServiceTesting
             $0.headerRules = HeaderRules(harmless: ["X-Team", "Cookie", "Accept"], secret: ["X-Request-Id", "Accept"])
             $0.authenticationProvider = BearerAuthenticationProvider(token: "t0ken")
         }
-        try await client.request(.get, "/a").send()
+        try await client.http.request(.get, "/a").send()
         let headers = try #require(stub.requests.last).request.headers
         #expect(headers["X-Api-Key"] == "k" && headers[.authorization] == "Bearer t0ken")
-        try await client.request(link: Self.url("https://us.api.test:8443/y")).send()
+        try await client.http.request(link: Self.url("https://us.api.test:8443/y")).send()
         #expect(stub.requests.last?.request.headers[.authorization] == "Bearer t0ken")
-        try await client.request(.get, "/a").prepare { $0.url = Self.elsewhere }.send()
+        try await client.http.request(.get, "/a").prepare { $0.url = Self.elsewhere }.send()
         let left = try #require(stub.requests.last).request.headers
         #expect(left["X-Team"] == "core" && left["X-Api-Key"] == nil && left[.authorization] == nil && left["X-Request-Id"] == nil)
         #expect(left[.cookie] == nil && left[.accept] == nil)
@@ -221,10 +221,10 @@ import WebServiceTesting
                 return refused == nil ? "old" : "new"
             }
         }
-        try await client.request(.get, "/a").send()
+        try await client.http.request(.get, "/a").send()
         #expect(stub.requests.map { $0.request.headers[.authorization] } == ["Bearer old", "Bearer new"])
         #expect(asked.withLock { $0 } == [nil, "old"])
-        #expect(await serviceError { try await client.request(.get, "/a").send() }?.status == 401)
+        #expect(await serviceError { try await client.http.request(.get, "/a").send() }?.status == 401)
         #expect(stub.requests.count == 4, "a second refusal is the caller's")
     }
 
@@ -232,12 +232,12 @@ import WebServiceTesting
         let (client, stub) = Store.stubbed(.status(401)) {
             $0.authenticationProvider = HeaderAuthenticationProvider("X-Tableau-Auth", value: "k")
         }
-        #expect(await serviceError { try await client.request(.get, "/a").send() }?.status == 401)
+        #expect(await serviceError { try await client.http.request(.get, "/a").send() }?.status == 401)
         #expect(stub.requests.map { $0.request.headers["X-Tableau-Auth"] } == ["k"])
         let (failing, unsent) = Store.stubbed {
             $0.authenticationProvider = HeaderAuthenticationProvider("X-Key") { _ in throw Refusal(reason: "no token") }
         }
-        #expect(await serviceError { try await failing.request(.get, "/a").send() }?.cause as? Refusal == Refusal(reason: "no token"))
+        #expect(await serviceError { try await failing.http.request(.get, "/a").send() }?.cause as? Refusal == Refusal(reason: "no token"))
         #expect(unsent.requests.isEmpty)
     }
 
@@ -245,7 +245,7 @@ import WebServiceTesting
         token: String
     ) async throws {
         let (client, stub) = Store.stubbed { $0.authenticationProvider = BearerAuthenticationProvider(token: token) }
-        let error = try #require(await serviceError { try await client.request(.get, "/a").send() })
+        let error = try #require(await serviceError { try await client.http.request(.get, "/a").send() })
         #expect(error.kind == .authentication && !"\(error)".contains("s3"), "\(error)")
         #expect(stub.requests.isEmpty)
     }
@@ -275,7 +275,7 @@ import WebServiceTesting
             func invalidate() async {}
         }
         let (client, stub) = Store.stubbed { $0.authenticationProvider = Straying() }
-        #expect(await serviceError { try await client.request(.get, "/a").send() }?.kind == .authentication)
+        #expect(await serviceError { try await client.http.request(.get, "/a").send() }?.kind == .authentication)
         #expect(stub.requests.isEmpty)
     }
 }

@@ -63,7 +63,7 @@ import WebServiceTesting
         let (client, stub) = Store.stubbed(
             .inTurn(StubAnswer { TransportResponse(status: 302, headers: headers, url: $0.request.url) }, .status(200)),
             root: "https://api.test/v1")
-        try await client.get("/a/b").send()
+        try await client.http.get("/a/b").send()
         #expect(stub.requests.last?.request.url.absoluteString == "https://api.test" + target)
     }
 

@@ -81,9 +81,9 @@ import Testing
     func `A call with such a date fails with a text`(seconds: Double) async throws {
         let date = Date(timeIntervalSince1970: seconds)
         for call in [
-            { @Sendable (client: Store) in client.post("/a").body(["at": date]) }, { $0.get("/a/%%0%%", date) },
-            { $0.get("/a").query("at", date) },
-            { $0.get("/a").query(Event(name: "a", at: date)) }, { $0.get(uriTemplate: "/a{?0}", date) },
+            { @Sendable (client: Store) in client.http.post("/a").body(["at": date]) }, { $0.http.get("/a/%%0%%", date) },
+            { $0.http.get("/a").query("at", date) },
+            { $0.http.get("/a").query(Event(name: "a", at: date)) }, { $0.get(uriTemplate: "/a{?0}", date) },
         ] as [@Sendable (Store) -> ServiceCall] {
             let error = await serviceError { _ = try await url(call) }
             #expect(error?.description.isEmpty == false)

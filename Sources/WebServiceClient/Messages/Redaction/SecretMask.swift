@@ -55,7 +55,7 @@ package enum SecretMask {
     package static func text(of field: HTTPFields.Field, rules: HeaderRules = .standard) -> String {
         guard hides(field.name, rules: rules) else { return shownText(of: field) }
         guard !field.value.isEmpty else { return "" }
-        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.firstIndex(of: " ") {
+        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.unicodeScalars.firstIndex(of: " ") {
             let scheme = String(field.value[..<blank])
             if schemes.contains(scheme.lowercased()) { return scheme + " " + mask }
         }
@@ -130,28 +130,31 @@ package enum SecretMask {
     /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
     package static func text(ofURL url: String) -> String {
         var result = url
-        if let start = result.range(of: "://")?.upperBound ?? (result.hasPrefix("//") ? result.index(result.startIndex, offsetBy: 2) : nil)
-        {
-            let authority = result[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let isRelative = result.utf8.starts(with: "//".utf8)
+        if let start = result.range(ofMark: "://")?.upperBound ?? (isRelative ? result.utf8.index(result.startIndex, offsetBy: 2) : nil) {
+            // By scalars: a combining mark after a delimiter would make one character with it, and hide it.
+            let authority = result.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
                 result.replaceSubrange(start..<at, with: mask)
             }
         }
-        let hash = result.firstIndex(of: "#") ?? result.endIndex
+        let scalars = result.unicodeScalars
+        let hash = scalars.firstIndex(of: "#") ?? scalars.endIndex
         var masked = String(result[..<hash])
-        if let question = masked.firstIndex(of: "?") {
-            masked = masked[...question] + maskedPairs(masked[masked.index(after: question)...])
+        if let question = scalars[..<hash].firstIndex(of: "?") {
+            let query = scalars.index(after: question)
+            masked = result[..<query] + maskedPairs(result[query..<hash])
         }
-        if hash < result.endIndex { masked += "#" + maskedPairs(result[result.index(after: hash)...]) }
+        if hash < result.endIndex { masked += "#" + maskedPairs(result[scalars.index(after: hash)...]) }
         return text(masked)
     }
 
     private static func maskedPairs(_ pairs: Substring) -> String {
-        pairs.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+        pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
             // The placeholder of a route is no value.
-            let isPlaceholder = pair[equals...].hasPrefix("=%%")
+            let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
             return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
         }
         .joined(separator: "&")

@@ -255,7 +255,8 @@ extension JSONReadable where Self: RawRepresentable, RawValue: JSONReadable {
         let raw = try RawValue(from: json)
         guard let value = Self(rawValue: raw) else {
             throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: json.codingPath, debugDescription: "No \(Self.self) has the raw value “\(raw)”."))
+                DecodingError.Context(
+                    codingPath: json.codingPath, debugDescription: "No \(Self.self) has the raw value “\(ValueText.text(of: raw))”."))
         }
         self = value
     }

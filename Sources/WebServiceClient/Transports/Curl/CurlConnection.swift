@@ -143,7 +143,7 @@ package final class CurlConnection: @unchecked Sendable {
     ///
     /// - Returns: -1 where the system gives none.
     func openSocket(to address: OpaquePointer?) -> Int32 {
-        let socket = csl_socket_open(address, nil)
+        let socket = csl_socket_open(address, nil, nil)
         socketError = socket < 0 ? -socket : 0
         return max(socket, -1)
     }

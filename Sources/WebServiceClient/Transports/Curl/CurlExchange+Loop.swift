@@ -78,9 +78,9 @@ extension CurlExchange {
     /// A socket for a connection that is about to be made.
     ///
     /// - Returns: -1 where the system gives none, or the request isn't to go out once more.
-    func openSocket(to address: OpaquePointer?) -> Int32 {
+    func openSocket(to address: OpaquePointer?, owner: UnsafeMutableRawPointer?) -> Int32 {
         guard let loop = transfer.loop, loop.mayConnect(self) else { return -1 }
-        let socket = csl_socket_open(address, loop.driver)
+        let socket = csl_socket_open(address, loop.driver, owner)
         transfer.socketError = socket < 0 ? -socket : 0
         return max(socket, -1)
     }

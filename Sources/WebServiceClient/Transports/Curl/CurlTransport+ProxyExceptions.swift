@@ -1,3 +1,19 @@
+/// Which hosts are excepted from a proxy, for messages: libcurl decides by itself.
+enum ProxyExceptions {
+    /// Whether a host is among exceptions, which are lists such as `no_proxy` holds.
+    static func include(_ host: String, in exceptions: [String]) -> Bool {
+        let host = IPAddress.canonical(host)
+        return exceptions.contains { list in
+            list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
+                if entry == "*" { return true }
+                if let network = IPAddress.Network(String(entry)), let bytes = IPAddress.bytes(host) { return network.contains(bytes) }
+                let name = IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." }))
+                return host == name || !name.isEmpty && host.hasSuffix(".\(name)") && !IPAddress.isVersion4(name)
+            }
+        }
+    }
+}
+
 /// The hosts that aren't reached through a proxy. What no host would match is refused: a call would go to the proxy that shouldn't.
 struct CurlProxyExceptions: Sendable {
     /// The names, as libcurl takes them (CURLOPT_NOPROXY).

@@ -209,14 +209,14 @@ import WebServiceTesting
         let leaks = Leaks()
         let client = WebServiceClient(serviceRoot: "https://h.test")
         for sample in Self.samples {
-            let call = client.request(.post, "/bot%%0%%/%%1%%", sample.secret, [sample.secret]).argument("token", sample.secret)
+            let call = client.http.request(.post, "/bot%%0%%/%%1%%", sample.secret, [sample.secret]).argument("token", sample.secret)
                 .query("password", sample.secret).query("x", sample.secret).header("X-Key", sample.secret).header(.accept, sample.secret)
                 .body(["x": sample.secret])
             leaks.look(at: "call", for: sample, in: call)
             let url = try Self.url(
                 "https://ada:\(URLEncoding.pathSegment(sample.secret))@h.test/?token=\(URLEncoding.queryValue(sample.secret))")
-            leaks.look(at: "links", for: sample, in: client.request(link: url), client.request(outside: url))
-            leaks.look(at: "encoded", for: sample, in: client.request(encoded: "/a?token=\(URLEncoding.queryValue(sample.secret))"))
+            leaks.look(at: "links", for: sample, in: client.http.request(link: url), client.http.request(outside: url))
+            leaks.look(at: "encoded", for: sample, in: client.http.request(encoded: "/a?token=\(URLEncoding.queryValue(sample.secret))"))
         }
         leaks.expectNone(600)
     }
@@ -245,14 +245,14 @@ import WebServiceTesting
                     $0.headers = ["X-Honeycomb-Team": sample.secret]
                     $0.diagnostics = Diagnostics { event in leaks.look(at: "diagnostics", for: sample, in: event.description) }
                 }
-                let error = await serviceError { let _: [String: [Int]] = try await client.request(.get, "/a").value() }
+                let error = await serviceError { let _: [String: [Int]] = try await client.http.request(.get, "/a").value() }
                 guard let error else { continue }
                 leaks.look(at: "\(error.kind)", for: sample, in: error, error.message, error.localizedDescription, error.request as Any)
             }
             let (client, _) = Store.stubbed {
                 $0.interceptors = [RequestPreparer { _ in throw Failure(description: phrase) }]
             }
-            if let error = await serviceError({ try await client.request(.get, "/a").send() }) {
+            if let error = await serviceError({ try await client.http.request(.get, "/a").send() }) {
                 leaks.look(at: "interceptor", for: sample, in: error)
             }
             struct Refuser: ErrorHandler {
@@ -262,7 +262,7 @@ import WebServiceTesting
             let (refused, _) = Store.stubbed(number % 2 == 0 ? .json("{}") : StubAnswer { _ in throw Failure(description: phrase) }) {
                 $0.errorHandler = Refuser(phrase: phrase)
             }
-            if let error = await serviceError({ try await refused.request(.get, "/a").send() }) {
+            if let error = await serviceError({ try await refused.http.request(.get, "/a").send() }) {
                 leaks.look(at: "handler", for: sample, in: error, error.message)
             }
         }
@@ -331,10 +331,10 @@ import WebServiceTesting
             $0.headerRules = HeaderRules(harmless: ["X-Team"], secret: ["Accept-Language"])
             $0.headers = ["X-Team": "core", "Accept-Language": "da", "X-Other": "x"]
         }
-        let request = try await client.dryRun { try await $0.request(.get, "/a").send() }
+        let request = try await client.dryRun { try await $0.http.request(.get, "/a").send() }
         #expect(request.curlCommand.contains("'X-Team: core'") && request.curlCommand.contains("'Accept-Language: <masked>'"))
         #expect(request.description.contains("X-Team: core") && request.description.contains("X-Other: <masked>"))
-        let error = await serviceError { try await client.request(.get, "/a").send() }
+        let error = await serviceError { try await client.http.request(.get, "/a").send() }
         #expect(error?.request?.headers["X-Team"] == "core" && error?.request?.headers["Accept-Language"] == "<masked>")
     }
 
