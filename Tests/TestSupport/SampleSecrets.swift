@@ -76,9 +76,12 @@ package struct SampleSecrets {
     }
 
     /// Two hundred and more.
-    package mutating func all() -> [Sample] {
+    package mutating func all() -> [Sample] { samples(rounds: 5) }
+
+    /// As many of each kind as there are rounds, first those that are known by their form.
+    package mutating func samples(rounds: Int) -> [Sample] {
         var samples: [Sample] = []
-        for _ in 0..<5 {
+        for _ in 0..<rounds {
             for (kind, secret) in formed() {
                 samples.append(
                     Sample(kind: kind, secret: secret, texts: ["%@", "Sent %@ to it", "(%@)", "key: %@, n: 1", "id=%@&n=1", "\"%@\""]))
@@ -97,7 +100,7 @@ package struct SampleSecrets {
             "curl --proxy-user=ada:%@ https://api.example/",
             "AccountName=shop;AccountKey=%@;EndpointSuffix=core.example", "db:\n  password: |\n    %@\n    %@\n  user: ada",
         ]
-        for _ in 0..<5 {
+        for _ in 0..<rounds {
             for text in named { samples.append(Sample(kind: text, secret: random(20), texts: [text])) }
         }
         return samples

@@ -91,7 +91,13 @@ extension ODataClient {
     /// - Parameter isMissingNone: whether a 404 says so.
     func ifPresent<Value>(unlessMissing isMissingNone: Bool, _ fetch: () async throws -> Value) async throws -> Value? {
         do {
-            return try await fetch()
+            let value = try await fetch()
+            // An optional type was read as its own nil.
+            if Value.self is any ExpressibleByNilLiteral.Type {
+                let mirror = Mirror(reflecting: value)
+                if mirror.displayStyle == .optional, mirror.children.isEmpty { return nil }
+            }
+            return value
         } catch let error as ServiceError {
             if error.kind == .emptyBody, error.status == 204 { return nil }
             if let cause = error.cause, NullResult.isCause(of: cause) { return nil }

@@ -27,11 +27,11 @@ extension QueryReader {
         return isLinked ? path.ref() : path
     }
 
-    /// The function that the last name is where no model says so, and its parameters can't be a key: `Top(n=null)`.
+    /// The function that the last name is where no model says so, and its parameters can't be a key: `Top(n=null)`, `Top(n=1.5e3)`.
     private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
         guard model == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
         var reader = self
-        if (try? reader.key()) != nil { return nil }
+        if let key = try? reader.key(), !key.contains(where: \.isDouble) { return nil }
         reader = self
         guard let parameters = try? reader.arguments() else { return nil }
         self = reader
@@ -206,8 +206,9 @@ extension QueryReader {
         while end < bytes.count, bytes[end] != 0x2F || isEncoded(at: end) { end += 1 }
         let digits = bytes[(isNext("-") ? index + 1 : index)..<end]
         let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
-        // Entities have keys and other values have indices. Without a model, a number from the end that nothing follows is an index.
-        let isIndex = state.knowsNames ? !takesKey(path, state) : isNext("-") && end == bytes.count
+        // Entities have keys and other values have indices, which are new in 4.01. Without a model, a number from the end that nothing follows is
+        // an index.
+        let isIndex = version > .v4 && (state.knowsNames ? !takesKey(path, state) : isNext("-") && end == bytes.count)
         guard isNumber, isIndex else { return try keySegment(&path, &state) }
         guard state.isAny(of: .collections) else { throw expected("a segment that fits the type") }
         let isNegative = skip("-")
@@ -251,6 +252,13 @@ extension QueryReader {
         var written = QueryText()
         guard (try? QueryPrinter(version: .v401).writeKeySegment(value, to: &written)) != nil else { return false }
         return written.text.removingPercentEncoding == text
+    }
+}
+
+extension ResourcePath.KeyPart {
+    /// Whether the value is a floating-point number, which no property of a key has (CSDL 4.01, section 6.5).
+    fileprivate var isDouble: Bool {
+        if case .literal(.double) = value { true } else { false }
     }
 }
 

@@ -28,8 +28,7 @@ struct BodyExcerpt: Sendable {
     /// - Parameter size: the bytes of the whole body.
     func text(contentType: String?, size: Int64, redaction: LogRedaction, secrets: RequestSecrets? = nil) -> String? {
         guard !bytes.isEmpty, let whole = decoded else { return nil }
-        let text = redaction.masked(SecretMask.text(ofBody: whole, contentType: contentType))
-        let masked = secrets?.masked(text) ?? text
+        let masked = redaction.masked(SecretMask.text(ofBody: whole, contentType: contentType, of: secrets))
         let isCut = size > Int64(bytes.count)
         guard masked.utf8.count > limit || isCut else { return masked }
         return Self.beginning(of: masked, bytes: limit, isCut: isCut) + "…"

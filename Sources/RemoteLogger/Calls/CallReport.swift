@@ -89,7 +89,18 @@ final class CallReport: Sendable {
         let elapsed = elapsed
         log(
             isCancelled ? .debug : max(level, .error), "\(name) \(outcome) after \(Self.text(elapsed))",
-            metadata(response, body, elapsed), error: isCancelled ? nil : error)
+            metadata(response, body, elapsed), error: isCancelled ? nil : shown(error))
+    }
+
+    /// Transports quote URLs in their errors: the request's secrets can't be recognized there, and are masked by what they are.
+    private func shown(_ error: any Error) -> any Error {
+        guard let secrets = request.secrets else { return error }
+        return ShownError(description: secrets.masked(ValueText.text(of: error)))
+    }
+
+    /// An error as its text.
+    private struct ShownError: Error, CustomStringConvertible {
+        let description: String
     }
 
     /// Logs without a place in the source: the one where the call was made isn't known here.

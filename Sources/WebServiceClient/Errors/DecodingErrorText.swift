@@ -7,8 +7,8 @@ enum DecodingErrorText {
             return VisibleText.of(placed("the \(type(of: value)) can't be encoded: \(context.debugDescription)", path: context.codingPath))
         }
         guard let error = error as? DecodingError else {
-            // What describes itself for people does that best.
-            if !(error is any CustomStringConvertible), let text = (error as? any LocalizedError)?.errorDescription { return text }
+            // What describes itself for people does that best. As `Any`, since each `any Error` has a description.
+            if !(error as Any is any CustomStringConvertible), let text = (error as? any LocalizedError)?.errorDescription { return text }
             return ValueText.text(of: error)
         }
         // Names of members are the server's.

@@ -150,8 +150,7 @@ extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
 
     /// A text without secrets.
     static func masked(_ text: String, _ secrets: RequestSecrets?) -> String {
-        let text = SecretMask.text(text)
-        return secrets?.masked(text) ?? text
+        SecretMask.text(text, of: secrets)
     }
 
     /// The call and what happened: the report's first line.

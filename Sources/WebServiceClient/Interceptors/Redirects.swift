@@ -70,8 +70,7 @@ struct Redirects: Interceptor {
     private static func request(after request: ServiceRequest, status: Int, location: String, from base: URL) throws -> ServiceRequest {
         guard let url = resolve(location, against: base), let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https"
         else {
-            let text = SecretMask.text(ofURL: location)
-            let shown = request.secrets?.masked(text) ?? text
+            let shown = SecretMask.text(ofURL: location, of: request.secrets)
             throw RedirectError(
                 reason: .badLocation, message: "The redirect's Location \"\(shown)\" is no http or https URL.")
         }

@@ -25,8 +25,8 @@ extension HTTPFields {
             return fields
         }
 
-        /// Whether each field has a line of its own, and all is ASCII: only then a field is found by its bytes. Beyond ASCII, names of
-        /// different bytes may be the same in lower case.
+        /// Whether each field has a line of its own, and all is ASCII without a NUL or a bare CR: only then a field is found by its bytes.
+        /// Beyond ASCII, names of different bytes may be the same in lower case. A NUL or a bare CR in a name becomes a blank.
         var isPlain: Bool {
             var isPlain = bytes.withUnsafeBytes { bytes in
                 var all: UInt64 = 0
@@ -39,10 +39,11 @@ extension HTTPFields {
                     all |= UInt64(bytes[index])
                     index += 1
                 }
-                return all & 0x8080_8080_8080_8080 == 0
+                return all & 0x8080_8080_8080_8080 == 0 && Self.position(of: 0, in: bytes, from: start) == nil
             }
             forEach { line in
                 if let first = line.first, Self.isBlank(first) { isPlain = false }
+                if let position = Self.position(of: 13, in: line, from: 0), position < line.count - 1 { isPlain = false }
             }
             return isPlain
         }

@@ -77,8 +77,7 @@ extension ServiceRequest {
     /// The bytes of a body with its secrets masked.
     private static func masked(_ data: Data, _ contentType: String?, _ secrets: RequestSecrets?) -> Data {
         func masked(_ text: String) -> String {
-            let text = SecretMask.text(ofBody: text, contentType: contentType)
-            return secrets?.masked(text) ?? text
+            SecretMask.text(ofBody: text, contentType: contentType, of: secrets)
         }
         if let text = ShellText.text(of: data) { return Data(masked(text).utf8) }
         // Bytes among text, as in a form with a picture: each is taken for a character, and becomes a byte again.

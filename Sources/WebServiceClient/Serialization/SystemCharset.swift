@@ -33,10 +33,10 @@ struct SystemCharset: Sendable, Hashable {
     let number: UInt
     /// Sequences for which the C library and the Encoding Standard differ.
     var corrections: [Correction] = []
-    /// Bytes that the C library lets pass as control characters, and that are none of the charset.
+    /// Bytes that the C library reads and writes as the control characters of their numbers, and that are none of the charset.
     var strayBytes: ClosedRange<UInt8>?
-    /// Characters that the C library writes as the bytes of others that look like them.
-    var lookalikes: Set<Unicode.Scalar> = []
+    /// Characters that the C library writes as bytes which aren't theirs: those of others that look like them, or shifts.
+    var unwritten: Set<Unicode.Scalar> = []
 
     /// Whether this system has it. A system may come without its converters, as small containers do.
     var isKnown: Bool {
@@ -56,12 +56,13 @@ extension SystemCharset {
     /// The Encoding Standard's Shift_JIS, which is Windows' code page 932.
     static let shiftJIS = SystemCharset(
         name: "CP932", writtenName: "CP932", number: 0x420,
-        lookalikes: ["\u{A2}", "\u{A3}", "\u{A5}", "\u{AC}", "\u{2014}", "\u{2016}", "\u{203E}", "\u{2212}", "\u{301C}"])
+        unwritten: ["\u{A2}", "\u{A3}", "\u{A5}", "\u{AC}", "\u{2014}", "\u{2016}", "\u{203E}", "\u{2212}", "\u{301C}"])
     /// EUC-JP with JIS X 0208 and JIS X 0212.
     static let eucJP = SystemCharset(
-        name: "EUC-JP", writtenName: "EUC-JP", number: 0x920, strayBytes: 0x80...0x9F, lookalikes: ["\u{A5}", "\u{203E}"])
-    /// RFC 1468.
-    static let iso2022JP = SystemCharset(name: "ISO-2022-JP", writtenName: "ISO-2022-JP", number: 0x820)
+        name: "EUC-JP", writtenName: "EUC-JP", number: 0x920, strayBytes: 0x80...0x9F, unwritten: ["\u{A5}", "\u{203E}"])
+    /// RFC 1468. A text can't hold the characters that shift (Encoding Standard §12.2.2).
+    static let iso2022JP = SystemCharset(
+        name: "ISO-2022-JP", writtenName: "ISO-2022-JP", number: 0x820, unwritten: ["\u{E}", "\u{F}", "\u{1B}"])
     /// The Encoding Standard's EUC-KR, which is Windows' code page 949.
     static let eucKR = SystemCharset(name: "CP949", writtenName: "CP949", number: 0x422)
     /// The Encoding Standard's GBK, which is read as GB 18030.
@@ -84,7 +85,7 @@ extension SystemCharset {
             Correction([0xA1, 0x5A], "\u{2574}"), Correction([0xA1, 0xC3], "\u{FFE3}"), Correction([0xA1, 0xC5], "\u{2CD}"),
             Correction([0xA1, 0xFE], "\u{FF0F}", isWritten: false), Correction([0xA2, 0x40], "\u{FF3C}", isWritten: false),
             Correction([0xA2, 0xCC], "\u{5341}", isWritten: false), Correction([0xA2, 0xCE], "\u{5345}", isWritten: false),
-        ], strayBytes: 0x80...0x80, lookalikes: ["\u{80}"])
+        ], strayBytes: 0x80...0x80)
 }
 
 #if canImport(Darwin)
@@ -139,8 +140,10 @@ extension SystemCharset {
         for scalar in text.unicodeScalars {
             let width = UTF8.width(scalar)
             defer { place += width }
-            guard scalar.value >= 0x80 else { continue }
-            if lookalikes.contains(scalar) { throw Fault(offset: place) }
+            guard scalar.value >= 0x80 || scalar.value < 0x20 else { continue }
+            if unwritten.contains(scalar) || strayBytes.map({ scalar.value <= 0xFF && $0.contains(UInt8(scalar.value)) }) == true {
+                throw Fault(offset: place)
+            }
             if let correction = corrections.first(where: { $0.isWritten && $0.scalar == scalar }) {
                 bytes += try Self.convert(characters[start..<place], from: "UTF-8", to: writtenName)
                 bytes += correction.bytes

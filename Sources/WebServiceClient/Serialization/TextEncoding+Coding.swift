@@ -20,7 +20,7 @@ extension TextEncoding {
             case .utf32(let own): return try Self.decode32(bytes, order ?? own ?? .big)
             case .latin1: return try Self.decode(bytes) { Unicode.Scalar($0) }
             case .table(let digits):
-                let characters = Self.upperHalf(digits)
+                let characters = Self.upperHalf(digits).characters
                 return try Self.decode(bytes) { $0 < 0x80 ? Unicode.Scalar($0) : characters[Int($0 - 0x80)] }
             case .system(let charset): return try charset.decode(bytes)
             }
@@ -43,17 +43,14 @@ extension TextEncoding {
             case .ascii: return try Self.encode(text) { _ in nil }
             case .latin1: return try Self.encode(text) { UInt8(exactly: $0.value) }
             case .table(let digits):
-                var bytes: [Unicode.Scalar: UInt8] = [:]
-                for (index, scalar) in Self.upperHalf(digits).enumerated() {
-                    if let scalar { bytes[scalar] = UInt8(0x80 + index) }
-                }
+                let bytes = Self.upperHalf(digits).bytes
                 return try Self.encode(text) { bytes[$0] }
             case .system(let charset): return Data(try charset.encode(text))
             }
         } catch {
             let scalar = text.utf8.index(text.startIndex, offsetBy: error.offset, limitedBy: text.endIndex)
                 .flatMap { $0 < text.endIndex ? text.unicodeScalars[$0] : nil }
-            let offender = scalar.map { ", which has no “\($0)” (U+\(Self.number($0)))" } ?? ""
+            let offender = scalar.map { ", which has no “\(VisibleText.of(String($0)))” (U+\(Self.number($0)))" } ?? ""
             throw SerializationError(.charset, "The text can't be written in \(name)\(offender): use utf-8.")
         }
     }
@@ -81,14 +78,35 @@ extension TextEncoding {
 }
 
 extension TextEncoding {
-    /// The characters of the bytes from 0x80 on: always 128.
-    private static func upperHalf(_ digits: String) -> [Unicode.Scalar?] {
-        let digits = Array(digits.utf8)
-        return (0..<128).map { index in
-            guard index * 4 + 4 <= digits.count else { return nil }
-            let number = UInt32(String(decoding: digits[index * 4..<index * 4 + 4], as: UTF8.self), radix: 16)
-            return number.flatMap { $0 == 0xFFFD ? nil : Unicode.Scalar($0) }
+    /// A table of a charset of one byte.
+    private struct UpperHalf: Sendable {
+        /// The characters of the bytes from 0x80 on: always 128.
+        let characters: [Unicode.Scalar?]
+        /// The bytes of these characters.
+        let bytes: [Unicode.Scalar: UInt8]
+
+        init(_ digits: String) {
+            let digits = Array(digits.utf8)
+            var bytes: [Unicode.Scalar: UInt8] = [:]
+            characters = (0..<128).map { index in
+                guard index * 4 + 4 <= digits.count else { return nil }
+                let number = UInt32(String(decoding: digits[index * 4..<index * 4 + 4], as: UTF8.self), radix: 16)
+                guard let scalar = number.flatMap({ $0 == 0xFFFD ? nil : Unicode.Scalar($0) }) else { return nil }
+                bytes[scalar] = UInt8(0x80 + index)
+                return scalar
+            }
+            self.bytes = bytes
         }
+    }
+
+    /// The tables that were used, parsed once each.
+    private static let upperHalves = Locked<[String: UpperHalf]>([:])
+
+    private static func upperHalf(_ digits: String) -> UpperHalf {
+        if let known = upperHalves.withLock({ $0[digits] }) { return known }
+        let made = UpperHalf(digits)
+        upperHalves.withLock { $0[digits] = made }
+        return made
     }
 
     private static func decode(

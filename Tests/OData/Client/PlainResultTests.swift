@@ -44,15 +44,16 @@ import WebServiceTesting
             }
         }
         for body in [#"{"value":[\#(four)]}"#, #"{"d":{"results":[\#(v2 ?? four)]}}"#, #"{"d":[\#(v2 ?? four)]}"#] {
-            stub.fallback(.json(body))
             let client = stub.client()
+            stub.fallback(.json(body))
             #expect(try await client.evaluate(function) as [Value] == [value], "\(body)", sourceLocation: location)
             #expect(try await client.fetch(FetchRequest<Value>(from: "E(1)/Names")) == [value], sourceLocation: location)
         }
+        let client = stub.client(.v2)
         stub.fallback(.json(#"{"d":{"F":[\#(v2 ?? four)]}}"#))
-        #expect(try await stub.client(.v2).evaluate(function) as [Value] == [value], sourceLocation: location)
+        #expect(try await client.evaluate(function) as [Value] == [value], sourceLocation: location)
         stub.fallback(.json(#"{"d":{"F":{"__metadata":{"type":"Collection(Edm.X)"},"results":[\#(v2 ?? four)]}}}"#))
-        #expect(try await stub.client(.v2).evaluate(function) as [Value] == [value], sourceLocation: location)
+        #expect(try await client.evaluate(function) as [Value] == [value], sourceLocation: location)
     }
 
     @Test func `texts are values and not their JSON`() async throws {

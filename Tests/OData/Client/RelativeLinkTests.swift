@@ -186,11 +186,12 @@ import WebServiceTesting
                 for try await _ in $0.entities(of: $1.Many) {}
             }
             #expect(rest == url)
+            let client = stub.client(.v2)
             stub.fallback(.inTurn(.json(#"{"d":{"results":[{"Id":1}],"__next":"\#(link)"}}"#), .json(#"{"d":{"results":[]}}"#)))
-            _ = try await stub.client(.v2).fetch(FetchRequest<Leaf>(from: "E(2)/Nav"))
+            _ = try await client.fetch(FetchRequest<Leaf>(from: "E(2)/Nav"))
             #expect(stub.requests.last?.request.url.absoluteString == url)
             stub.fallback(.json(#"{"d":{"__metadata":{"uri":"\#(link)","media_src":"\#(link)"},"Id":1}}"#))
-            let metadata = try await stub.client(.v2).entity(EntityRequest<Leaf>(at: "E(2)/Nav")).metadata
+            let metadata = try await client.entity(EntityRequest<Leaf>(at: "E(2)/Nav")).metadata
             #expect(metadata.url(of: metadata.editLink)?.absoluteString == url)
             #expect(metadata.media?.url(of: metadata.media?.readLink)?.absoluteString == url)
         }

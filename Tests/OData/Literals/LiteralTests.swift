@@ -109,7 +109,10 @@ import Testing
         #expect(try text(Gender.female) == "Trippin.Gender'Female'")
         #expect(try text(Gender.female, QueryPrinter(enumerations: .bare)) == "'Female'")
         #expect(try text(EdmValue.enumeration(type: nil, member: "A,B")) == "'A,B'")
-        for member in ["", "A'", "A,", "A B", "1"] {
+        // Members may be numbers (ABNF, "singleEnumLiteral").
+        #expect(try text(EdmValue.enumeration(type: "N.T", member: "1")) == "N.T'1'")
+        #expect(try text(EdmValue.enumeration(type: "N.T", member: "A,-2")) == "N.T'A,-2'")
+        for member in ["", "A'", "A,", "A B", "1.5", "1A"] {
             #expect(throws: ODataQueryError.self) { try text(EdmValue.enumeration(type: "N.T", member: member)) }
         }
         #expect(throws: ODataQueryError.self) { try text(EdmValue.enumeration(type: "N'T", member: "A")) }

@@ -116,6 +116,16 @@ import Testing
         try expect("$select=Name,A,A/B&$expand=A,A/B", products.select(\.Name).expand("A") { $0.expand("B") })
     }
 
+    @Test(arguments: [
+        "Top(a=-1.032530647707075e217)", "Top(a='x',b=-8.177476211172852e-290)", "People/-13", "People/-7/-13", "People/-13/Name",
+    ])
+    func `no key is a floating-point number, and 4_0 has no indices`(url: String) throws {
+        for version in [ODataVersion.v4, .v401] {
+            let resource = try QueryParser(version: version).resource(url)
+            #expect(try QueryPrinter(version: version).text(of: resource) == url, "\(version)")
+        }
+    }
+
     // MARK: All kinds of requests
 
     private static func segment(_ generator: inout QueryGenerator) -> EdmValue {

@@ -105,10 +105,10 @@ import Testing
     }
 
     @Test func `V2's times of day and dates without time are read as what they are`() throws {
-        let json = #"["PT09H50M04S", "PT0S", "PT23H59M59.999S", "07:59"]"#
+        let json = #"["PT09H50M04S", "PT0S", "PT23H59M59.999S", "07:59", "PT24H"]"#
         let times = try ODataDecoder().decode([EdmTimeOfDay].self, from: Data(json.utf8))
-        #expect(times.map(\.description) == ["09:50:04", "00:00:00", "23:59:59.999", "07:59:00"])
-        for wrong in ["PT24H", "-PT1S", "P1D"] {
+        #expect(times.map(\.description) == ["09:50:04", "00:00:00", "23:59:59.999", "07:59:00", "24:00:00"])
+        for wrong in ["PT24H00M01S", "PT25H", "-PT1S", "P2D"] {
             #expect(throws: DecodingError.self) { try ODataDecoder().decode([EdmTimeOfDay].self, from: Data(#"["\#(wrong)"]"#.utf8)) }
         }
         let days = try ODataDecoder().decode([EdmDate].self, from: Data(#"["/Date(1430784000000)/", "2015-05-05"]"#.utf8))

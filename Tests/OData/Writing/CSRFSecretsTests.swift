@@ -10,7 +10,7 @@ import WebServiceTesting
 @Suite struct CSRFSecretsTests {
     @Test func `a protection shows neither user info nor tokens`() throws {
         var secrets = SampleSecrets(seed: 37)
-        for sample in secrets.all() {
+        for sample in secrets.samples(rounds: 1) {
             let secret = URLEncoding.pathSegment(sample.secret)
             let url = try #require(URL(string: "https://ada:\(secret)@h.test/sap/?sap-client=100&token=\(secret)"))
             let token = CSRFToken(value: sample.secret, cookies: ["SAP_SESSIONID=\(sample.secret)"])

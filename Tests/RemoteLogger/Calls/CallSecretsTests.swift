@@ -5,11 +5,17 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Two hundred secrets through the records of calls, and through what shipping shows of itself.
+/// Secrets of all kinds through the records of calls, and through what shipping shows of itself.
 @Suite struct CallSecretsTests {
     private static let samples: [SampleSecrets.Sample] = {
         var secrets = SampleSecrets(seed: 31)
-        return secrets.all()
+        return secrets.samples(rounds: 3)
+    }()
+
+    /// One secret of each kind.
+    private static let few: [SampleSecrets.Sample] = {
+        var secrets = SampleSecrets(seed: 33)
+        return secrets.samples(rounds: 1)
     }()
 
     private final class Bot: WebServiceClient, @unchecked Sendable {
@@ -20,7 +26,9 @@ import WebServiceTesting
     @Test func `no secret of a call is in its record, with headers and bodies`() async throws {
         let sink = CollectingSink()
         let logger = RemoteLogger(label: "calls", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()), minimumLevel: .trace)
-        for (number, sample) in Self.samples.enumerated() {
+        for (index, sample) in Self.samples.enumerated() {
+            // Each kind gets another text and another outcome in each round.
+            let number = index + index / 24
             let text = sample.texts[number % sample.texts.count].replacing("%@", with: sample.secret)
             let stub = StubTransport()
             stub.fallback(
@@ -64,7 +72,7 @@ import WebServiceTesting
     }
 
     @Test func `shippers and their environment show no secret`() throws {
-        for sample in Self.samples {
+        for sample in Self.few {
             let secret = URLEncoding.pathSegment(sample.secret)
             let shipper = try LogShipper(
                 to: #require(URL(string: "https://h.test/v1?token=\(secret)")), format: NDJSONFormat(), transport: StubTransport()

@@ -73,7 +73,7 @@ import Testing
         #expect(Set(paths.map { String($0) }) == Set(names))
     }
 
-    @Test(arguments: 0..<400) func `no document contradicts itself, and no value is lost`(seed: Int) throws {
+    @Test(arguments: 0..<100) func `no document contradicts itself, and no value is lost`(seed: Int) throws {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func random(_ bound: Int) -> Int {
             state ^= state << 13

@@ -120,18 +120,18 @@ import Testing
         }
     }
 
-    @Test(arguments: formats.keys.sorted(), 0..<4) func `twenty thousand hostile names end`(name: String, kind: Int) throws {
+    @Test(arguments: formats.keys.sorted(), 0..<4) func `five thousand hostile names end`(name: String, kind: Int) throws {
         let format = try #require(Self.formats[name])
         let metadata: LogMetadata =
             switch kind {
-            case 0: LogMetadata((0..<20_000).map { (String(repeating: " ", count: $0 % 100) + "\u{3000}\($0 / 100)", .int(1)) })
-            case 1: LogMetadata((0..<20_000).map { ("a.\($0 % 2 == 0 ? "b" : "b.c").\($0)", .int(1)) })
-            case 2: ["n": LogMetadata((0..<20_000).map { (Unicode.Scalar(0x4E00 + UInt32($0)).map { String($0) } ?? "", .int(1)) })]
+            case 0: LogMetadata((0..<5_000).map { (String(repeating: " ", count: $0 % 100) + "\u{3000}\($0 / 100)", .int(1)) })
+            case 1: LogMetadata((0..<5_000).map { ("a.\($0 % 2 == 0 ? "b" : "b.c").\($0)", .int(1)) })
+            case 2: ["n": LogMetadata((0..<5_000).map { (Unicode.Scalar(0x4E00 + UInt32($0)).map { String($0) } ?? "", .int(1)) })]
             // Dots are parts of paths, of which there are twice as many as bytes.
             default: LogMetadata((0..<20).map { (String(repeating: "a.", count: 2_000 + $0) + "b", .int(1)) })
             }
         let body = try format.encode([.sample(metadata: metadata)])
-        #expect(body.count < 4 << 20)
+        #expect(body.count < 1 << 20)
     }
 
     @Test(arguments: ["Loki", "GELF", "syslog"]) func `a long name of nested values isn't repeated by each`(name: String) throws {

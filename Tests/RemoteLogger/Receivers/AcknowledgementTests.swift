@@ -67,7 +67,9 @@ import WebServiceClient
         #expect(await harness.clock.run(step: .seconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
         #expect(harness.shipper.statistics.lastStatus == status)
         #expect(
-            harness.events.withLock { $0.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") } })
+            await eventually {
+                harness.events.withLock { $0.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") } }
+            })
         // Some hours.
         #expect(await harness.clock.run(step: .seconds(60)) { harness.shipper.statistics.delivered == 5 })
         #expect(sent.withLock { $0 } == 1 && harness.shipper.statistics.repeats == 0)
@@ -89,7 +91,7 @@ import WebServiceClient
             .status(200, body: "{\"acks\":{\(ids.map { "\"\($0)\":false" }.joined(separator: ","))}}")
         }
         harness.logger.info("m")
-        #expect(await eventually { sent.withLock { $0 } == 1 })
+        #expect(await harness.clock.run { sent.withLock { $0 } == 1 })
         // 5 minutes, 10, 20: three times in the first half hour, and then after 40.
         for _ in 0..<110 {
             await settle()

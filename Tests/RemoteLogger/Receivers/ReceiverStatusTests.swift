@@ -13,9 +13,22 @@ import WebServiceClient
         300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 415, 417, 421, 426, 428, 431, 451, 501, 505,
     ]
 
-    @Test(arguments: formats.keys.sorted(), pausing) func `a fault of the settings, or a deployment, costs no record`(
-        name: String, status: Int
-    ) async throws {
+    @Test(arguments: formats.keys.sorted()) func `a fault of the settings, or a deployment, is no verdict on records`(name: String) throws {
+        let format = try #require(Self.formats[name])
+        for status in Self.pausing {
+            let verdict = format.judge(ReceiverAnswer(status: status, body: Data("<h1>Not here</h1>".utf8), records: 5))
+            if case .pause = verdict { continue }
+            Issue.record("\(status): \(verdict)")
+        }
+    }
+
+    /// Every format with some, and every status with one of the formats.
+    private static let pairs: [(String, Int)] = {
+        let others = formats.keys.filter { $0 != "NDJSON" }.sorted()
+        return others.flatMap { name in [301, 401, 404, 405, 415, 501].map { (name, $0) } } + pausing.map { ("NDJSON", $0) }
+    }()
+
+    @Test(arguments: pairs) func `a fault of the settings, or a deployment, costs no record`(name: String, status: Int) async throws {
         let format = try #require(Self.formats[name])
         let good: StubReceiver.Reply = .status(200, body: #"{"errors":false}"#)
         let harness = try Harness(StubReceiver([.status(status, body: "<h1>Not here</h1>"), good]), format: format)

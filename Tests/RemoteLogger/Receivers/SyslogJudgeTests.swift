@@ -37,7 +37,7 @@ import WebServiceClient
                 ["n": number, "text": text(), "inner": ["value": text()] as LogMetadata],
                 error: number % 9 == 0 ? CancellationError() : nil)
         }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         #expect(await eventually { judge.lines >= count }, "\(judge.lines)")
         let messages = judge.messages
         #expect(messages.count == count)
@@ -94,7 +94,7 @@ import WebServiceClient
         let logger = RemoteLogger(label: "shop.orders", sinks: [known])
         let texts = (0..<1_000).map { "\($0) Ω\n" + String(repeating: "y", count: 1 + $0 * 3) }
         for text in texts { logger.info(text) }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         #expect(await eventually { judge.messages.count >= texts.count }, "\(judge.messages.count)")
         let isSame = judge.messages.map(\.text) == texts
         #expect(isSame)

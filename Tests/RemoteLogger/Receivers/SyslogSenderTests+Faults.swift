@@ -26,7 +26,7 @@ extension SyslogSenderTests {
             Harness.expectConservation(of: shipper)
             try await Task.sleep(for: .milliseconds(20))
         }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         Harness.expectConservation(of: shipper)
         #expect(shipper.statistics.delivered == shipper.statistics.emitted)
         try #require(receiver.connections.count == 5)
@@ -63,7 +63,7 @@ extension SyslogSenderTests {
         }
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
         for number in 0..<400 { logger.info(String(repeating: "x", count: 20_000), ["n": number]) }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         Harness.expectConservation(of: shipper)
         let connections = receiver.connections
         try #require(connections.count == 4)
@@ -103,7 +103,7 @@ extension SyslogSenderTests {
         defer { receiver.stop() }
         let later = disk.afterKill()
         let second = try shipper(receiver) { $0.spool = Spool(root: "/spool", settings: SpoolSettings(), files: later.files) }
-        #expect(await second.flush(within: .seconds(300)))
+        #expect(await second.flush(within: .seconds(1_200)))
         // At least once: of what the first one has delivered the last may not be noted on disk.
         let found = second.statistics.found
         #expect(found >= left.buffered && second.statistics.delivered == found, "\(found), \(left)")
@@ -129,7 +129,7 @@ extension SyslogSenderTests {
         }
         let logger = RemoteLogger(label: "shop", sinks: [shipper])
         for number in 0..<100 { logger.info(String(repeating: "x", count: 1_000), ["n": number]) }
-        #expect(await logger.flush(within: .seconds(300)))
+        #expect(await logger.flush(within: .seconds(1_200)))
         Harness.expectConservation(of: shipper)
         #expect(shipper.statistics.delivered == 100)
         await logger.shutdown(within: .zero)
@@ -141,7 +141,7 @@ extension SyslogSenderTests {
         let shipper = try shipper(receiver)
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
         for number in 0..<2_000 { logger.info("m", ["n": number]) }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         Harness.expectConservation(of: shipper)
         #expect(await eventually { receiver.connections.first.map { TCPReceiver.numbers(of: $0) } == Array(0..<2_000) })
         #expect(receiver.connections.count == 1)

@@ -23,7 +23,7 @@ import WebServiceTesting
         let shipper = try shipper(receiver)
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
         for number in 0..<500 { logger.info("m Ω \(number)\nsecond line", ["n": number]) }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         #expect(shipper.statistics.delivered == 500 && shipper.statistics.lastStatus == nil)
         #expect(await eventually { receiver.connections.first.map { TCPReceiver.frames(of: $0).messages.count == 500 } ?? false })
         let (messages, rest) = TCPReceiver.frames(of: receiver.connections[0])
@@ -47,7 +47,7 @@ import WebServiceTesting
             logger.info("more")
             try await Task.sleep(for: .milliseconds(20))
         }
-        #expect(await logger.shutdown(within: .seconds(300)))
+        #expect(await logger.shutdown(within: .seconds(1_200)))
         try #require(receiver.connections.count == 7)
         let last = { receiver.connections[6] }
         let all = { Set(TCPReceiver.numbers(of: last())) }

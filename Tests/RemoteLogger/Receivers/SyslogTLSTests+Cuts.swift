@@ -15,7 +15,7 @@ extension SyslogTLSTests {
             let shipper = try shipper(receiver, try certificates.trust(), events: events)
             let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
             for number in 0..<100 { logger.info("m", ["n": number]) }
-            #expect(await logger.shutdown(within: .seconds(300)))
+            #expect(await logger.shutdown(within: .seconds(1_200)))
             Harness.expectConservation(of: shipper)
             #expect(shipper.statistics.delivered == 100 && shipper.statistics.repeats >= 6)
             #expect(await eventually { receiver.connections.last.map { TCPReceiver.numbers(of: $0) } == Array(0..<100) })
@@ -37,7 +37,7 @@ extension SyslogTLSTests {
                 Harness.expectConservation(of: shipper)
                 try await Task.sleep(for: .milliseconds(20))
             }
-            #expect(await logger.shutdown(within: .seconds(300)))
+            #expect(await logger.shutdown(within: .seconds(1_200)))
             Harness.expectConservation(of: shipper)
             #expect(shipper.statistics.delivered == shipper.statistics.emitted)
             #expect(receiver.connections.prefix(6).contains { TCPReceiver.frames(of: $0).rest > 0 }, "some break off within a frame")

@@ -47,7 +47,7 @@ struct SyslogTLSTests {
             for number in 0..<500 { logger.info("m Ω \(number)\nsecond line", ["n": number]) }
             // More than one TLS record.
             logger.info(String(repeating: "x", count: 7_000), ["n": 500])
-            #expect(await logger.shutdown(within: .seconds(300)))
+            #expect(await logger.shutdown(within: .seconds(1_200)))
             #expect(shipper.statistics.delivered == 501 && shipper.statistics.lastStatus == nil)
             #expect(await eventually { receiver.connections.first.map { TCPReceiver.numbers(of: $0) } == Array(0...500) })
             #expect(receiver.connections.count == 1)
@@ -70,7 +70,7 @@ struct SyslogTLSTests {
                 logger.info("more")
                 try await Task.sleep(for: .milliseconds(20))
             }
-            #expect(await logger.shutdown(within: .seconds(300)))
+            #expect(await logger.shutdown(within: .seconds(1_200)))
             try #require(receiver.connections.count >= 7)
             #expect(
                 await eventually { Set(receiver.connections.flatMap { TCPReceiver.numbers(of: $0) }).isSuperset(of: 0..<600) },
@@ -109,7 +109,7 @@ struct SyslogTLSTests {
             trust.pins["localhost"] = [.publicKey(sha256: try certificates.certificate("server").publicKeyPin)]
             let pinned = try shipper(receiver, trust, host: "localhost")
             pinned.write(.sample())
-            #expect(await pinned.shutdown(within: .seconds(300)))
+            #expect(await pinned.shutdown(within: .seconds(1_200)))
             #expect(await refusing.shutdown(within: .milliseconds(10)) == false)
         }
     }
@@ -131,7 +131,7 @@ struct SyslogTLSTests {
             }
             let client = try shipper(receiver, try certificates.trust(asClient: true))
             client.write(.sample())
-            #expect(await client.shutdown(within: .seconds(300)))
+            #expect(await client.shutdown(within: .seconds(1_200)))
             #expect(await stranger.shutdown(within: .milliseconds(10)) == false)
         }
     }

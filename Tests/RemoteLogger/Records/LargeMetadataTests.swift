@@ -6,7 +6,7 @@ import WebServiceClient
 /// Metadata of many names: what it costs grows with it, and no faster, and a bound is told. The time limit is far above what is needed; with costs
 /// that grow by the square it is far below.
 @Suite(.timeLimit(.minutes(5))) struct LargeMetadataTests {
-    private static let many = 200_000
+    private static let many = 100_000
 
     @Test func `names are set, read and merged in constant time each`() {
         var metadata = LogMetadata()
@@ -34,7 +34,7 @@ import WebServiceClient
     }
 
     /// As a plain array of pairs would have it.
-    @Test(arguments: 1...20 as ClosedRange<UInt64>) func `whatever is set and removed, the pairs are those of a walk`(seed: UInt64) {
+    @Test(arguments: 1...6 as ClosedRange<UInt64>) func `whatever is set and removed, the pairs are those of a walk`(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
         func random(_ bound: UInt64) -> UInt64 {
             state ^= state << 13
@@ -43,7 +43,7 @@ import WebServiceClient
             return state % bound
         }
         var (metadata, pairs) = (LogMetadata(), [(String, LogValue)]())
-        for step in 0..<600 {
+        for step in 0..<300 {
             let key = "k\(random(40))"
             let place = pairs.firstIndex { $0.0 == key }
             if random(3) == 0 {

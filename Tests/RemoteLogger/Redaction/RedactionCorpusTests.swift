@@ -44,9 +44,16 @@ import WebServiceClient
         let samples = secrets.all()
         #expect(samples.count >= 200)
         var leaks: [String] = []
+        var tried = 0
+        var kinds: Set<String> = []
         for sample in samples {
-            for text in sample.texts {
-                for form in Self.forms(of: text.replacing("%@", with: sample.secret)) {
+            // The first of each kind in all forms, the others in one form for each text.
+            let isFirst = kinds.insert(sample.kind).inserted
+            for (place, text) in sample.texts.enumerated() {
+                let forms = Self.forms(of: text.replacing("%@", with: sample.secret))
+                let one = (tried + place) % forms.count
+                tried += 1
+                for form in isFirst ? forms[...] : forms[one...one] {
                     let masked = LogRedaction.standard.masked(form)
                     if let leak = SecretLeaks.leak(of: sample.secret, in: masked) {
                         leaks.append("\(sample.kind): \"\(leak)\" of \(form) in \(masked)")

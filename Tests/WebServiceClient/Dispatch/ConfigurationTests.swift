@@ -17,7 +17,7 @@ import WebServiceTesting
         configuration.serviceRoot = "https://ada:s3cret@api.test/v1?api_key=s3cret"
         configuration.headers = [
             "Authorization": "Bearer s3cret", "Cookie": "id=s3cret", "Proxy-Authorization": "Basic s3cret", "X-Api-Key": "s3cret",
-            "X-Team": "core",
+            "User-Agent": "core",
         ]
         configuration.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "s3cret")
         let client = WebServiceClient { $0 = configuration }

@@ -90,7 +90,7 @@ import WebServiceTesting
     ])
     func `roots with placeholders are compared before the path`(root: String, isTaken: Bool) throws {
         let client = Tenants()
-        let profile = try Self.profile(root, "list(tenant:)")
+        let profile = try Self.profile(root, "list(tenant:)", "/other/{tenant}")
         let faults = client.verify(profile).filter { $0.problem.contains("BaseURL") }
         #expect(faults.isEmpty == isTaken, "\(faults)")
     }

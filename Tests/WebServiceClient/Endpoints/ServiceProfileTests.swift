@@ -202,7 +202,8 @@ import WebServiceTesting
         #expect(client.verify().isEmpty)
         let faults = client.verify(try profile("/v2", name: "list()"))
         #expect(faults.map(\.kind) == [.missingCapability] && faults.map(\.key) == [nil])
-        try client.replaceProfile(profile("/v2", name: "list()"))
+        let error = #expect(throws: TableFaults.self) { try client.replaceProfile(profile("/v2", name: "list()")) }
+        #expect(error?.faults == faults)
         try await client.list()
         #expect(stub.requests.map { $0.request.url.path() } == ["/"])
     }

@@ -27,6 +27,7 @@ import WebServiceTesting
                 "posted()": .endpoint("post", "/all"),
                 "cached(id:)": .get("/all/%%id%%").cacheIdentifier("all/%%idd%%"),
                 "named()": .get("/all").cacheIdentifier(""),
+                "configure(_:)": .get("/%%0%%"),
             ]
         }
     }
@@ -37,6 +38,7 @@ import WebServiceTesting
 
     @Test(arguments: [
         (TableFault.Kind.malformedKey, "user(id)", "user(id:)"), (.duplicateKey, "twice()", "remove one"),
+        (.reservedKey, "configure(_:)", "another name"),
         (.badTemplate, "open(id:)", "column 1"), (.badTemplate, "braces(id:)", "RFC 6570"), (.unknownArgument, "range(id:)", "0 to 0"),
         (.unknownArgument, "label(owner:)", "did you mean \"owner\"?"),
         (.unusedArgument, "spare(id:)", "argument \"id\" is used by nothing"),

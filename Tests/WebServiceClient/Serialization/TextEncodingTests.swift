@@ -78,7 +78,8 @@ import Testing
             ("macintosh", "caf日"), ("macintosh", "ł"), ("macintosh", "😀"), ("x-mac-cyrillic", "é"), ("koi8-r", "é"), ("ibm866", "é"),
             ("windows-1252", "\u{81}"), ("iso-8859-15", "¤"), ("windows-1258", "ấ"), ("euc-jp", "é😀"), ("shift_jis", "é"),
             ("shift_jis", "a〜"), ("euc-kr", "😀"), ("gbk", "😀"), ("big5", "é😀"), ("iso-2022-jp", "日😀"), ("gb18030", "\u{E78D}"),
-            ("x-user-defined", "é"), ("us-ascii", "\u{80}"), ("iso-8859-1", "€"),
+            ("x-user-defined", "é"), ("us-ascii", "\u{80}"), ("iso-8859-1", "€"), ("euc-jp", "a\u{80}"), ("euc-jp", "日\u{9F}"),
+            ("big5", "\u{80}"), ("iso-2022-jp", "a\u{1B}$B"), ("iso-2022-jp", "日\u{E}"), ("iso-2022-jp", "\u{F}"),
         ])
     func missing(name: String, text: String) throws {
         let encoding = try TextEncoding.named(name)

@@ -154,7 +154,8 @@ import Testing
         var previous = ""
         for day in 0..<146_098 {
             let text = ISO8601.text(of: Date(timeIntervalSince1970: Double(day) * 86_400 - 62_167_219_200)) ?? ""
-            #expect(text > previous && text.hasSuffix("T00:00:00Z"))
+            // An expectation costs more than what it looks at.
+            if text <= previous || !text.hasSuffix("T00:00:00Z") { Issue.record("day \(day) is \(text)") }
             previous = text
         }
         #expect(previous == "0400-01-01T00:00:00Z")

@@ -83,7 +83,7 @@ import Testing
         for call in [
             { @Sendable (client: Store) in client.http.post("/a").body(["at": date]) }, { $0.http.get("/a/%%0%%", date) },
             { $0.http.get("/a").query("at", date) },
-            { $0.http.get("/a").query(Event(name: "a", at: date)) }, { $0.get(uriTemplate: "/a{?0}", date) },
+            { $0.http.get("/a").query(Event(name: "a", at: date)) }, { $0.http.get(uriTemplate: "/a{?0}", date) },
         ] as [@Sendable (Store) -> ServiceCall] {
             let error = await serviceError { _ = try await url(call) }
             #expect(error?.description.isEmpty == false)

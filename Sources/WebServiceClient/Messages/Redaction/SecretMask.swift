@@ -52,8 +52,10 @@ package enum SecretMask {
 
     /// The field's value with its secrets masked. A field that isn't known to be harmless is masked as a whole, except for the scheme of
     /// `Authorization`.
-    package static func text(of field: HTTPFields.Field, rules: HeaderRules = .standard) -> String {
-        guard hides(field.name, rules: rules) else { return shownText(of: field) }
+    package static func text(
+        of field: HTTPFields.Field, rules: HeaderRules = .standard, secrets: RequestSecrets? = nil
+    ) -> String {
+        guard hides(field.name, rules: rules) else { return shownText(of: field, secrets) }
         guard !field.value.isEmpty else { return "" }
         if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.unicodeScalars.firstIndex(of: " ") {
             let scheme = String(field.value[..<blank])
@@ -65,21 +67,27 @@ package enum SecretMask {
     /// The field's value with its secrets masked, for recordings that are read back: the field is masked as a whole only if its name contains
     /// a word such as `token`.
     package static func recordedText(of field: HTTPFields.Field) -> String {
-        namesSecret(field.name) ? text(of: field) : shownText(of: field)
+        namesSecret(field.name) ? text(of: field) : shownText(of: field, nil)
     }
 
-    private static func shownText(of field: HTTPFields.Field) -> String {
-        urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value) : text(field.value)
+    private static func shownText(of field: HTTPFields.Field, _ secrets: RequestSecrets?) -> String {
+        urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value, of: secrets) : text(field.value, of: secrets)
     }
 
     /// A text with the secrets in it masked.
     package static func text(_ text: String) -> String { SecretRules.standard.masked(text) }
 
+    /// The same for a text that belongs to a request. Both searches see the original text: a part that one of them masks would hide the rest
+    /// of the secret from the other.
+    package static func text(_ text: String, of secrets: RequestSecrets?) -> String {
+        SecretRules.standard.replacement(of: text, adding: secrets?.ranges(in: text) ?? []) ?? text
+    }
+
     /// The text of a body with its secrets masked: the items of forms, the parts of multipart forms, members of JSON, elements of XML,
     /// `name=value` in text, and what has the form of a secret.
-    package static func text(ofBody body: String, contentType: String?) -> String {
+    package static func text(ofBody body: String, contentType: String?, of secrets: RequestSecrets? = nil) -> String {
         let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
-        return text(isForm ? maskedPairs(body[...]) : body)
+        return text(isForm ? maskedPairs(body[...]) : body, of: secrets)
     }
 
     /// How many bytes are searched after the shown ones: half a secret can't be recognized.
@@ -95,18 +103,25 @@ package enum SecretMask {
     ) -> (text: String, isWhole: Bool) {
         let isCut = isCut || body.count > limit + margin
         let bytes = body.prefix(limit + margin)
-        let whole = text(ofBody: String(decoding: isCut ? withoutLastWord(bytes) : bytes, as: UTF8.self), contentType: contentType)
-        let masked = secrets?.masked(whole) ?? whole
+        let text = String(decoding: isCut ? withoutLastWord(bytes) : bytes, as: UTF8.self)
+        let masked = Self.text(ofBody: text, contentType: contentType, of: secrets)
         // A position within a character is that character's.
         let end = masked.utf8.index(masked.startIndex, offsetBy: limit, limitedBy: masked.endIndex) ?? masked.endIndex
         return (String(masked[..<end]), end == masked.endIndex && !isCut)
     }
 
-    /// The data without its last word, and without groups of digits at its end: they may be a part of a card's number.
+    /// The data without its last word, and without groups of digits at its end: they may be a part of a card's number. If the first of these
+    /// groups is the end of a word, the word is left out as a whole.
     private static func withoutLastWord(_ bytes: Data) -> Data {
-        let word = bytes.reversed().prefix { $0.isAlphanumeric || "-._~+/=%\\".utf8.contains($0) || $0 >= 0x80 }.count
-        let digits = bytes.dropLast(word).reversed().prefix { $0.isDigit || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
-        return bytes.dropLast(word + digits)
+        let rest = bytes.dropLast(lengthOfLastWord(bytes))
+        let digits = rest.reversed().prefix { $0.isDigit || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
+        guard let first = rest.suffix(digits).first, first != UInt8(ascii: " ") else { return rest.dropLast(digits) }
+        let words = rest.dropLast(digits)
+        return words.dropLast(lengthOfLastWord(words))
+    }
+
+    private static func lengthOfLastWord(_ bytes: Data) -> Int {
+        bytes.reversed().prefix { $0.isAlphanumeric || "-._~+/=%\\".utf8.contains($0) || $0 >= 0x80 }.count
     }
 
     // MARK: URLs
@@ -123,12 +138,16 @@ package enum SecretMask {
 
     /// The same for a URL that belongs to a request.
     package static func text(of url: URL, of secrets: RequestSecrets?) -> String {
-        let text = text(of: url)
-        return secrets?.masked(text) ?? text
+        text(ofURL: url.absoluteString, of: secrets)
     }
 
     /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
     package static func text(ofURL url: String) -> String {
+        text(ofURL: url, of: nil)
+    }
+
+    /// The same for the text of a URL that belongs to a request.
+    package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
         var result = url
         let isRelative = result.utf8.starts(with: "//".utf8)
         if let start = result.range(ofMark: "://")?.upperBound ?? (isRelative ? result.utf8.index(result.startIndex, offsetBy: 2) : nil) {
@@ -146,7 +165,7 @@ package enum SecretMask {
             masked = result[..<query] + maskedPairs(result[query..<hash])
         }
         if hash < result.endIndex { masked += "#" + maskedPairs(result[scalars.index(after: hash)...]) }
-        return text(masked)
+        return text(masked, of: secrets)
     }
 
     private static func maskedPairs(_ pairs: Substring) -> String {
@@ -166,8 +185,8 @@ package enum SecretMask {
 package final class RequestSecrets: Sendable, Hashable {
     /// The client's rules for header fields.
     package let rules: HeaderRules
-    /// Texts that are masked everywhere, the longest first.
-    private let texts: [String]
+    /// Texts that are masked everywhere, as UTF-8, the longest first.
+    private let texts: [[UInt8]]
 
     /// Returns `nil` if the standard rules are enough.
     init?(rules: HeaderRules, texts: [String]) {
@@ -177,7 +196,7 @@ package final class RequestSecrets: Sendable, Hashable {
         }
         guard rules != .standard || !all.isEmpty else { return nil }
         self.rules = rules
-        self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+        self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.map { Array($0.utf8) }
     }
 
     /// Whether both hide the same.
@@ -192,32 +211,39 @@ package final class RequestSecrets: Sendable, Hashable {
 
     /// Masks the secrets in a text.
     package func masked(_ text: String) -> String {
-        texts.reduce(text) { text, secret in
-            text.contains(secret) ? Self.replacing(secret, in: text) : text
-        }
+        let found = ranges(in: text)
+        return found.isEmpty ? text : text.withBytes { SecretRules.text(of: $0, masking: found) }
     }
 
-    /// Masks short texts only as whole words: `1` is a part of many other texts.
-    private static func replacing(_ secret: String, in text: String) -> String {
-        guard secret.utf8.count < 4 else { return text.replacing(secret, with: SecretMask.mask) }
-        var result = ""
-        var rest = text[...]
-        while let found = rest.range(of: secret) {
-            let before = found.lowerBound > text.startIndex ? text[text.index(before: found.lowerBound)] : "/"
-            let after = found.upperBound < text.endIndex ? text[found.upperBound] : "/"
-            let isAlone = !(before.isLetter || before.isNumber) && !(after.isLetter || after.isNumber)
-            result += rest[..<found.lowerBound] + (isAlone ? SecretMask.mask : secret)
-            rest = rest[found.upperBound...]
+    /// Where the secrets stand in a text, in bytes of its UTF-8: a combining mark behind a secret doesn't hide it.
+    package func ranges(in text: String) -> [Range<Int>] {
+        guard !texts.isEmpty else { return [] }
+        return text.withBytes { bytes in texts.flatMap { Self.ranges(of: $0, in: bytes) } }
+    }
+
+    /// Short texts are found only as whole words: `1` is a part of many other texts.
+    private static func ranges(of secret: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var start = 0
+        while start + secret.count <= bytes.count {
+            let end = start + secret.count
+            guard bytes[start] == secret[0], bytes[start..<end].elementsEqual(secret) else {
+                start += 1
+                continue
+            }
+            let isAlone = (start == 0 || !bytes[start - 1].isAlphanumeric) && (end == bytes.count || !bytes[end].isAlphanumeric)
+            if isAlone || secret.count >= 4 { found.append(start..<end) }
+            start = end
         }
-        return result + rest
+        return found
     }
 
     /// The fields with secret values masked.
     package static func masked(_ headers: HTTPFields, _ secrets: RequestSecrets?) -> HTTPFields {
         HTTPFields(
             headers.map { field in
-                let text = SecretMask.text(of: field, rules: secrets?.rules ?? .standard)
-                return HTTPFields.Field(name: field.name, value: secrets?.masked(text) ?? text)
+                let text = SecretMask.text(of: field, rules: secrets?.rules ?? .standard, secrets: secrets)
+                return HTTPFields.Field(name: field.name, value: text)
             })
     }
 }

@@ -59,17 +59,21 @@ package struct SecretRules: Sendable {
         return text.withBytes { bytes in
             var search = SecretSearch(rules: self, size: bytes.count)
             let found = search.secrets(in: bytes) + ranges
-            guard !found.isEmpty else { return nil }
-            var result: [UInt8] = []
-            result.reserveCapacity(bytes.count + 16)
-            var end = 0
-            for range in found.merged() {
-                result.append(contentsOf: bytes[end..<range.lowerBound])
-                result.append(contentsOf: SecretMask.mask.utf8)
-                end = range.upperBound
-            }
-            result.append(contentsOf: bytes[end...])
-            return String(decoding: result, as: UTF8.self)
+            return found.isEmpty ? nil : Self.text(of: bytes, masking: found)
         }
+    }
+
+    /// A text with ranges of its bytes masked.
+    static func text(of bytes: UnsafeBufferPointer<UInt8>, masking ranges: [Range<Int>]) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + 16)
+        var end = 0
+        for range in ranges.merged() {
+            result.append(contentsOf: bytes[end..<range.lowerBound])
+            result.append(contentsOf: SecretMask.mask.utf8)
+            end = range.upperBound
+        }
+        result.append(contentsOf: bytes[end...])
+        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -9,7 +9,7 @@ extension SecretScanner {
         guard start < bytes.count else { return separator + 1 }
         let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
         if !isHidden, let part = partContent(named: name.range, from: start, names) {
-            found.append(part)
+            if !part.isEmpty, !isInnocent(part) { found.append(part) }
             return part.upperBound
         }
         if !isHidden {
@@ -59,7 +59,7 @@ extension SecretScanner {
         index = content
         while index < bytes.count, !(bytes[index] == 0x0A && starts(at: index + 1, with: "--")) { index += 1 }
         if index < bytes.count, index > content, bytes[index - 1] == 0x0D { index -= 1 }
-        return content < index && !isInnocent(content..<index) ? content..<index : nil
+        return content..<index
     }
 
     /// Where the value begins: behind blanks, and what else belongs to the separator, as in `=>`, `==` and `\":`.

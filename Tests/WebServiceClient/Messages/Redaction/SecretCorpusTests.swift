@@ -5,13 +5,13 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// Two hundred secrets through every text of the package: no six bytes of one may be read in an error, a description, a dump or a command.
+/// Secrets of all kinds through every text of the package: no six bytes of one may be read in an error, a description, a dump or a command.
 @Suite struct SecretCorpusTests {
     typealias Sample = SampleSecrets.Sample
 
     private static let samples: [Sample] = {
         var secrets = SampleSecrets(seed: 29)
-        return secrets.all()
+        return secrets.samples(rounds: 1)
     }()
 
     /// A sample whose secret is known by its form wherever it stands.
@@ -97,7 +97,7 @@ import WebServiceTesting
             leaks.look(at: "response", for: sample, in: response)
             let service = ServiceResponse(value: 1, status: 200, headers: request.headers, url: request.url, duration: .zero)
             leaks.look(at: "service response", for: sample, in: service, service.map { $0 + 1 })
-            for (type, text) in Self.bodies(sample) {
+            for (type, text) in Self.bodies(sample).enumerated().filter({ ($0.offset + number) % 5 == 0 }).map(\.element) {
                 var post = ServiceRequest(method: .post, url: try Self.url("https://h.test/"))
                 post.headers[.contentType] = type
                 post.body = RequestBody(Data(text.utf8), contentType: type)
@@ -131,7 +131,7 @@ import WebServiceTesting
                 at: "faults", for: sample, in: ServiceRoot.faults(in: configuration.serviceRoot),
                 ServiceRoot.faults(in: "ftp://h?token=\(secret)"))
         }
-        leaks.expectNone(5_000)
+        leaks.expectNone(700)
     }
 
     private final class Bot: WebServiceClient, @unchecked Sendable {
@@ -153,12 +153,18 @@ import WebServiceTesting
         let leaks = Leaks()
         for (number, sample) in Self.samples.enumerated() {
             let said = Locked<[String]>([])
+            // Each call of a client gets another answer.
+            let turn = Locked(number)
             let stub = StubTransport()
             // A service that says again what it was asked, or a redirect that repeats it.
             stub.fallback(
                 StubAnswer { recorded in
                     let url = recorded.request.url
-                    switch number % 4 {
+                    let answer = turn.withLock { turn in
+                        turn += 1
+                        return turn % 4
+                    }
+                    switch answer {
                     case 0:
                         return TransportResponse(
                             status: 404, headers: ["X-Echo": url.absoluteString, "Content-Type": "text/plain"], url: url,
@@ -195,14 +201,14 @@ import WebServiceTesting
             for call in calls {
                 guard let error = await serviceError({ try await call() }) else { continue }
                 leaks.look(
-                    at: "error \(number % 4)", for: sample, in: error, error.message, error.localizedDescription, error.request as Any)
+                    at: "error \(error.kind)", for: sample, in: error, error.message, error.localizedDescription, error.request as Any)
                 leaks.look(at: "cause", for: sample, in: error.response?.description ?? "", error.response?.bodyText(upTo: 40) ?? "")
             }
             leaks.look(at: "chain", for: sample, in: said.withLock { $0.joined() })
             let request = try await client.dryRun { try await $0.send(token: secret, text: "x") }
             leaks.look(at: "dry run", for: sample, in: request, request.curlCommand, RecordedRequest(request, body: nil))
         }
-        leaks.expectNone(1_000)
+        leaks.expectNone(350)
     }
 
     @Test func `calls without an entry show no argument`() throws {
@@ -218,7 +224,7 @@ import WebServiceTesting
             leaks.look(at: "links", for: sample, in: client.http.request(link: url), client.http.request(outside: url))
             leaks.look(at: "encoded", for: sample, in: client.http.request(encoded: "/a?token=\(URLEncoding.queryValue(sample.secret))"))
         }
-        leaks.expectNone(600)
+        leaks.expectNone(150)
     }
 
     @Test func `errors of all stages show no secret`() async throws {
@@ -232,7 +238,7 @@ import WebServiceTesting
                 .json("{\"id\": 1, \"password\": \(quoted)}"), .json("{\"tokens\": [\(quoted)]"),
                 .redirect(to: "mailto:ada?token=\(URLEncoding.queryValue(sample.secret))"),
             ]
-            for (type, text) in Self.bodies(sample).enumerated().filter({ ($0.offset + number) % 4 == 0 }).map(\.element) {
+            for (type, text) in Self.bodies(sample).enumerated().filter({ ($0.offset + number) % 8 == 0 }).map(\.element) {
                 answers.append(
                     StubAnswer { recorded in
                         TransportResponse(
@@ -266,7 +272,7 @@ import WebServiceTesting
                 leaks.look(at: "handler", for: sample, in: error, error.message)
             }
         }
-        leaks.expectNone(2_000)
+        leaks.expectNone(400)
     }
 
     @Test func `a profile shows no secret of its root`() throws {
@@ -278,7 +284,7 @@ import WebServiceTesting
             let faults = Store(serviceRoot: "").verify(profile)
             leaks.look(at: "profile", for: sample, in: profile, faults, WebServiceClient(profile: profile))
         }
-        leaks.expectNone(200)
+        leaks.expectNone(50)
     }
 
     // MARK: One by one

@@ -33,6 +33,45 @@ import Testing
         #expect(!SecretMask.text(ofBody: body, contentType: "application/json").contains("s3cret"))
     }
 
+    @Test(arguments: [
+        "Sent AK+IAR6IV7JN4XDTZ6KE2 to it", "Sent AK+IAR6IV7JN4XDTZ6K23 to it", "(AK+IAR6IV7JN4XDTZ6222 1 2 3", "AK+IAR6IV7JN4XDTZ6KE2-2 4",
+        "id=AK+IAR6IV7JN4XDTZ6KE7 9", "npm+_R6IV7JN4XDTZ6KE7AbCdEfGhIjKlMnOp1234 5678", "x AS+IAR6IV7JN4XDTZ6KE0  0",
+        "7 AK+IAR6IV7JN4XDTZ6KE1 ",
+        "4111 1111 1111 1111 and", "no 4111-1111-1111-1111", "a\nAK+IAR6IV7JN4XDTZ6KE2 - 3",
+    ])
+    func `A body that is cut anywhere shows no part of a secret`(text: String) {
+        let text = text.replacing("+", with: "")
+        for length in 1...text.utf8.count {
+            let shown = SecretMask.beginning(ofBody: Data(text.utf8.prefix(length)), contentType: nil, upTo: 500, isCut: true).text
+            #expect(["R6IV7J", "4111"].allSatisfy { !shown.contains($0) }, "\(length): \(shown)")
+        }
+    }
+
+    @Test(arguments: [
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "a/b+c d=e&f?g#h", "abcd", "ü🦊", "<b>\"x\"</b>",
+        "%41%42",
+        "password=hunter22", "x://ada:hunter22@h", "4111111111111111", "a:b@c/d", "hunter22\u{301}", "Bearer abcdef123456",
+    ])
+    func `The secrets of a request are masked as a whole, whatever the rules know of them`(secret: String) throws {
+        let secrets = try #require(RequestSecrets(rules: .standard, texts: [secret]))
+        let forms = [secret, URLEncoding.pathSegment(secret), URLEncoding.queryValue(secret)]
+        for form in forms {
+            // The rules may mask what follows as well.
+            #expect(["bot<masked>/x", "bot<masked>"].contains(SecretMask.text("bot\(form)/x", of: secrets)))
+        }
+        let url = SecretMask.text(ofURL: "https://h.test/bot\(forms[1])/x?n=1", of: secrets)
+        #expect(["/x?n=1", "?n=1", ""].map { "https://h.test/bot<masked>" + $0 }.contains(url))
+        #expect(SecretMask.text(ofURL: "https://h.test/bot?q=\(forms[2])", of: secrets) == "https://h.test/bot?q=<masked>")
+        let body = SecretMask.text(ofBody: "He said: bot\(secret)\u{301}!", contentType: "text/plain", of: secrets)
+        #expect(Data(body.utf8).range(of: Data(secret.utf8)) == nil && body.utf8.starts(with: "He said: bot<masked>".utf8))
+    }
+
+    @Test func `A short secret within a longer one doesn't hide it from the rules`() throws {
+        let secrets = try #require(RequestSecrets(rules: .standard, texts: ["live"]))
+        let key = "sk_" + "live_a1B2c3D4e5F6g7H8i9J0k1L2"
+        #expect(SecretMask.text("key \(key) is live", of: secrets) == "key <masked> is <masked>")
+    }
+
     @Test func `A Location with a token in it is masked`() {
         let field = HTTPFields.Field(name: .location, value: "https://h.test/cb?code=s3cret")
         #expect(SecretMask.text(of: field) == "https://h.test/cb?code=<masked>")

@@ -105,12 +105,19 @@ import WebServiceClient
             "0.12345678901234567890123456789012345678",
             "99999999999999999999999999999999999999", "1e127", "1e-128", "3.00", "10000000000000000000000000000000000000000", "0.3e1",
             "1844674407370955161.1844674407370955161", "18446744073709551615", "-9223372036854775808.5",
+            "123456789012345678901234567890123456789", "340282366920938463463374607431768211455",
         ] {
             let expected = try #require(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")))
             #expect(try decode([Decimal].self, "[\(text)]") == [expected], "\(text)")
         }
+        // Its digits are a number of 128 bits: some of 39 digits fit.
+        let digits = "123456789012345678901234567890123456789"
+        #expect(try decode(Decimal.self, digits).description == digits)
         // What it can't hold is an error, and no other number.
-        for text in ["123456789012345678901234567890123456789", "1e200", "1e-129", "0.1e-200", "1e99999999999999999999", "1e166"] {
+        for text in [
+            "340282366920938463463374607431768211457", "1234567890123456789012345678901234567891", "1e200", "1e-129", "0.1e-200",
+            "1e99999999999999999999", "1e166",
+        ] {
             #expect(throws: DecodingError.self, "\(text)") { try decode([Decimal].self, "[\(text)]") }
         }
         #expect(try decode(Decimal.self, "0e99999999999999999999") == 0)

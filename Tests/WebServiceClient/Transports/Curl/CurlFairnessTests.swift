@@ -21,12 +21,14 @@ struct CurlFairnessTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    @Test(arguments: [
-        Crowd(silent: 2, calls: 128), Crowd(silent: 2, calls: 300), Crowd(silent: 3, calls: 256), Crowd(silent: 10, calls: 150),
-        Crowd(silent: 1, calls: 1_000), Crowd(silent: 2, calls: 20, most: 8), Crowd(silent: 3, calls: 20, most: 16),
-        Crowd(silent: 2, calls: 9, most: 4), Crowd(silent: 1, calls: 9, most: 2), Crowd(silent: 10, calls: 40, most: 64),
-        Crowd(silent: 5, calls: 40, most: 64, mostOfOne: 40), Crowd(silent: 2, calls: 20, most: 10, mostOfOne: 5),
-    ])
+    @Test(
+        .atOnce(2),
+        arguments: [
+            Crowd(silent: 2, calls: 150), Crowd(silent: 10, calls: 40), Crowd(silent: 1, calls: 300),
+            Crowd(silent: 2, calls: 20, most: 8), Crowd(silent: 3, calls: 20, most: 16), Crowd(silent: 2, calls: 9, most: 4),
+            Crowd(silent: 1, calls: 9, most: 2), Crowd(silent: 10, calls: 40, most: 64),
+            Crowd(silent: 5, calls: 40, most: 64, mostOfOne: 40), Crowd(silent: 2, calls: 20, most: 10, mostOfOne: 5),
+        ])
     func `origins that do not answer leave slots for another one`(crowd: Crowd) async throws {
         let silent = try (0..<crowd.silent).map { _ in try LoopbackServer { $0.get("/") { _ in .hang } } }
         let fine = try LoopbackServer { $0.get("/") { _ in .text("hello") } }

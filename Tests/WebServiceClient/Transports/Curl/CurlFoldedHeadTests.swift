@@ -66,7 +66,9 @@ struct CurlFoldedHeadTests {
             if round > 0 { #expect(try await Self.body(transport, good) == "ok") }
             let error = await #expect(throws: TransportError.self) { try await Self.body(transport, other) }
             #expect(error?.code == .unreadableResponse, "\(String(describing: error))")
-            #expect(error?.message.contains("begins with a blank") == true, "\(error?.message ?? "")")
+            // libcurl looks for a colon before it hands a line on.
+            let reasons = ["begins with a blank", "header without colon"]
+            #expect(reasons.contains { error?.message.contains($0) == true }, "\(error?.message ?? "")")
         }
         #expect(try await Self.body(transport, good) == "ok")
     }
