@@ -183,7 +183,8 @@ extension OTLPEnvironment: CustomStringConvertible, CustomDebugStringConvertible
     /// The settings one by one, secrets masked: not even a dump shows them.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
-            "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": Self.text(timeout), "compresses": Self.text(compresses),
+            "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": Self.text(timeout),
+            "compresses": Self.text(compresses),
             "trust": Self.text(trust), "resource": String(describing: LogRedaction.standard.masked(resource)),
             "interval": Self.text(interval), "batchRecords": Self.text(batchRecords),
         ]

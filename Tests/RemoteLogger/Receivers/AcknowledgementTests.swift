@@ -68,7 +68,9 @@ import WebServiceClient
         #expect(harness.shipper.statistics.lastStatus == status)
         #expect(
             await eventually {
-                harness.events.withLock { $0.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") } }
+                harness.events.withLock { events in
+                    events.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") }
+                }
             })
         // Some hours.
         #expect(await harness.clock.run(step: .seconds(60)) { harness.shipper.statistics.delivered == 5 })
