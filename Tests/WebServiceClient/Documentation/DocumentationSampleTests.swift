@@ -70,7 +70,7 @@ final class Shop: WebServiceClient, @unchecked Sendable {
     @Test func `The README's client calls with a method and without one`() async throws {
         stub["repository(owner:name:)"] = .json(#"{"name":"swift"}"#)
         let github = GitHub(serviceRoot: "https://api.github.com") {
-            $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: "secret")
+            $0.authenticationProvider = BearerAuthenticationProvider(token: "secret")
             $0.transport = stub
         }
         let swift = try await github.repository(owner: "swiftlang", name: "swift")
@@ -78,7 +78,7 @@ final class Shop: WebServiceClient, @unchecked Sendable {
         #expect(swift == same)
         let requests = stub.requests(for: "repository(owner:name:)")
         try requests[0].expectURL("https://api.github.com/repos/swiftlang/swift")
-        #expect(requests.allSatisfy { $0.request.headers[.authorization] != nil })
+        #expect(requests.allSatisfy { $0.request.headers[.authorization] == "Bearer secret" })
     }
 
     @Test func `A token is a header, renewed by a preparer, and a failed call tells its status`() async throws {
