@@ -50,7 +50,7 @@ struct OriginBoundary: Sendable {
         }
         return withoutCredentials(request, .warning, context) { place in
             "the call's URL was changed to \(place), which isn't of the service. If it is, add its origin to Configuration.allowedOrigins; "
-                + "else send the call by request(_:outside:) with fields of its own"
+                + "else send the call by http.request(outside:) with fields of its own"
         }
     }
 
