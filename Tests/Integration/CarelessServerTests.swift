@@ -80,11 +80,14 @@ extension IntegrationTests {
         ])
         func `a body whose end is known is complete`(end: String) async throws {
             for isLenient in [false, true] {
-                let transport = try Self.transport { $0.acceptsUnannouncedEnds = isLenient }
                 let whole =
                     end.contains("empty") || end.contains("204")
                     ? "" : String(repeating: "whole", count: end.contains("large") ? 200_000 : 1)
-                for method in [ServiceRequest.Method.get, .post] { #expect(try await Self.text(transport, "/end/\(end)", method) == whole) }
+                for method in [ServiceRequest.Method.get, .post] {
+                    // One for each: the server closes connections that it doesn't say it closes, maybe while a request is on its way.
+                    let transport = try Self.transport { $0.acceptsUnannouncedEnds = isLenient }
+                    #expect(try await Self.text(transport, "/end/\(end)", method) == whole)
+                }
             }
         }
 

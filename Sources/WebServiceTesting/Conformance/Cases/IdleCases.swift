@@ -144,7 +144,7 @@ enum IdleCases {
     }
 
     @Sendable private static func unannouncedEnd(_ subject: ConformanceSubject) async throws {
-        for name in ["notify", "notify-old", "end-length", "end-chunks"] {
+        for name in ["notify-closing", "notify-old", "end-length-closing", "end-chunks-closing"] {
             try await subject.expect(200, "whole", for: try request(subject, "end/\(name)"), name)
         }
         for name in ["end", "end-old", "end-closing", "end-large"] {
