@@ -5,11 +5,7 @@ import Testing
 
 /// Every value of a record reaches every receiver under a name of its own, whatever the names are.
 @Suite(.timeLimit(.minutes(5))) struct NameCollisionTests {
-    static let formats: [String: any LogFormat] = [
-        "Loki": LokiFormat(labels: ["app": "shop"]), "OTLP": OTLPFormat(), "Elasticsearch": ElasticsearchFormat(index: "logs"),
-        "Splunk": SplunkFormat(), "Datadog": DatadogFormat(service: "shop"), "GELF": GELFFormat(host: "h"), "NDJSON": NDJSONFormat(),
-        "syslog": SyslogFormat(application: "shop", hostname: "h", maximumMessageBytes: 1 << 20),
-    ]
+    private static let formats = SampleFormats.all
 
     /// Metadata whose values are `v0`, `v1` …, in any nesting.
     static let samples: [LogMetadata] = [

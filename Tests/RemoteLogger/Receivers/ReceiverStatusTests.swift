@@ -6,7 +6,7 @@ import WebServiceClient
 
 /// What a status means, for every format: only those that speak of the records may cost one.
 @Suite struct ReceiverStatusTests {
-    private static let formats = NameCollisionTests.formats.filter { $0.key != "syslog" }
+    private static let formats = SampleFormats.all.filter { $0.key != "syslog" }
 
     /// The address, the credentials or the form of the request.
     private static let pausing = [
