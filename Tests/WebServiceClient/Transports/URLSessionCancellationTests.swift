@@ -184,12 +184,15 @@ import WebServiceClient
             _ = connection.waitForClose()
         }
         let fine = try RawServer.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        let request = try server.request()
+        var request = try server.request()
+        request.timeouts = ServiceTimeouts(firstByte: nil, idle: nil)
         // Progress is told on the queue on which URLSession asks: so it asks when this says so.
         let held = AsyncStream<Void>.makeStream()
         let gate = DispatchSemaphore(value: 0)
         let isFirst = Locked(true)
         var upload = try fine.request()
+        // It is held for as long as a busy machine takes.
+        upload.timeouts = ServiceTimeouts(firstByte: nil, idle: nil)
         upload.method = .post
         upload.body = RequestBody(Data("x".utf8))
         upload.uploadProgress = { _ in
@@ -201,7 +204,7 @@ import WebServiceClient
             held.continuation.yield()
             gate.wait()
         }
-        let (ending, other) = try await watched { [upload] in
+        let (ending, other) = try await watched { [request, upload] in
             let holder = Task { await end(of: upload) }
             var holding = held.stream.makeAsyncIterator()
             _ = await holding.next()
