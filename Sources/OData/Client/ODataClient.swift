@@ -1,3 +1,4 @@
+import Foundation
 public import WebServiceClient
 
 /// A client of an OData service: it sends queries that are values, and follows what the service answers to its end.
@@ -235,5 +236,98 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
             settings.withLock({ $0.noted.insert(ObjectIdentifier(Entity.self)).inserted })
         else { return }
         configuration.diagnostics.report(.init(.notice, note))
+    }
+}
+
+// The version that a service answers in (Protocol 4.01, section 8.1.5).
+extension ODataClient {
+    /// An answer in a version that this library doesn't know may say what it can't read, or say it otherwise. Those that it knows are told by their
+    /// shape, whichever was asked for.
+    ///
+    /// - Throws: `ServiceError` of the kind ``/WebServiceClient/ServiceError/Kind/version``. A head that says nothing, or no version, is none.
+    func check(versionOf headers: HTTPFields, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary) throws {
+        guard let text = headers["OData-Version"] ?? headers["DataServiceVersion"], let version = ProtocolVersion(text),
+            version > .latestKnown
+        else { return }
+        throw error(
+            operation, .status, .version,
+            "The service answered in version \(text.prefix(20)) of OData, and 4.01 is the latest that this library reads; it was asked for "
+                + "\(printer.version.rawValue) at most.", response: response())
+    }
+}
+
+/// How much a service is to say beside the values (JSON Format, section 3.1).
+public enum MetadataLevel: String, Sendable, Hashable, CaseIterable {
+    /// Next only to nothing: next links and counts.
+    case none
+    /// What a client can't know by the conventions.
+    case minimal
+    /// All: types, links and operations of every entity.
+    case full
+}
+
+/// A version as headers say it: `4.01`, `2.0;`, `4.0;NetFx`.
+struct ProtocolVersion: Comparable {
+    let major: Int
+    let minor: Int
+
+    static let latestKnown = ProtocolVersion(major: 4, minor: 1)
+
+    private init(major: Int, minor: Int) {
+        self.major = major
+        self.minor = minor
+    }
+
+    init?(_ text: String) {
+        let parts = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]) else { return nil }
+        self.major = major
+        self.minor = minor
+    }
+
+    static func < (left: ProtocolVersion, right: ProtocolVersion) -> Bool {
+        (left.major, left.minor) < (right.major, right.minor)
+    }
+}
+
+/// What to do with queries whose URL is so long that servers may refuse it.
+///
+/// As the body of a POST to the resource's `/$query` a query may have any length (URL Conventions 4.01, section 4.17).
+public enum LongQueryPolicy: Sendable, Hashable {
+    /// POST beyond 8,000 characters where the printer's version is 4.01, since few servers take a longer URL; else always GET.
+    case automatic
+    /// Always GET.
+    case get
+    /// POST where the URL, without the service root, has more characters than this. Not in V2, which has no `$query`.
+    case post(beyond: Int)
+
+    /// The resource's path and the options, where they are to be posted; `nil` where the URL is to be fetched.
+    func posted(_ target: String, version: ODataVersion) -> (path: String, options: String)? {
+        guard isExceeded(by: target, version: version), let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let path = target[..<mark]
+        // Behind `$count` and its like the grammar allows no `$query`.
+        guard let last = path.split(separator: "/").last,
+            !last.hasPrefix("$") || last.hasPrefix("$filter") || last.hasPrefix("$crossjoin(")
+        else { return nil }
+        return (path + "/" + Self.segment, String(target[target.utf8.index(after: mark)...]))
+    }
+
+    /// Whether a URL is too long.
+    func isExceeded(by target: String, version: ODataVersion) -> Bool {
+        switch self {
+        case .get: false
+        case .automatic: version >= .v401 && target.utf8.count > 8_000
+        case .post(let beyond): version >= .v4 && target.utf8.count > beyond
+        }
+    }
+
+    private static let segment = "$query"
+
+    /// The URL that the query would have been fetched from, which relative links of the answer begin at.
+    static func base(of url: URL) -> URL {
+        let text = url.absoluteString
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        guard path.hasSuffix("/" + segment) else { return url }
+        return URL(string: String(path.dropLast(segment.count + 1)) + String(text[path.endIndex...])) ?? url
     }
 }

@@ -80,3 +80,62 @@ public struct ODataSerializer: SerializationDelegate {
         }
     }
 }
+
+extension EndpointDefaults {
+    static func headers(of version: ODataVersion) -> [(String, String)] {
+        switch version {
+        case .v2: [("DataServiceVersion", "2.0"), ("MaxDataServiceVersion", "2.0")]
+        case .v4, .v401: [("OData-MaxVersion", version.rawValue)]
+        }
+    }
+
+    /// The headers, the JSON and the errors of a version of OData, for the declared endpoints of an ``ODataClient``'s subclass.
+    ///
+    /// Endpoints that give `String` or `Data` read it as a value inside JSON, and take the whole body of any other media type; one that is
+    /// `.raw()` always takes the whole body.
+    ///
+    /// - Parameters:
+    ///   - version: the version.
+    ///   - types: the types that ``Polymorphic`` values are decoded as.
+    ///   - userInfo: what the types' own coding finds in `userInfo`.
+    public static func odata(
+        _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    ) -> EndpointDefaults {
+        let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types, userInfo: userInfo)
+        var headers = HTTPFields()
+        for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
+        // What is accepted is left to what is read, so that streams and raw endpoints accept any type.
+        var reader = serializer
+        reader.format = PayloadFormat(accepting: version)
+        return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: reader)
+    }
+}
+
+extension PayloadFormat {
+    /// The format whose media type is what is accepted. The prefix `odata.` is known to services of 4.0 and of 4.01.
+    init(accepting version: ODataVersion, isIEEE754Compatible: Bool = false) {
+        self.init(version: min(version, .v4), isIEEE754Compatible: isIEEE754Compatible)
+    }
+}
+
+/// Makes ``ODataErrorBody`` the error body of every failure that has one.
+///
+/// What a proxy says in HTML, or anything else that is no OData error, is left to the check of the status.
+struct ODataErrorHandler: ErrorHandler {
+    func verdict(on outcome: CallOutcome) -> ErrorVerdict {
+        guard case .response(let response) = outcome.result, !outcome.isSuccess else { return .default }
+        // JSON is UTF-8 whatever charset is named (RFC 8259 §8.1); some services really use the one that they name.
+        let named = { try? TextEncoding.utf8(from: response.body, contentType: response.headers[.contentType]) }
+        guard let body = ODataErrorBody(response.body) ?? named().flatMap({ ODataErrorBody($0) }) else { return .default }
+        return .fail(DecodedErrorBody(status: response.status, body: body))
+    }
+}
+
+extension ServiceError.Kind {
+    /// An OData query can't be said as a URL; the cause is ``ODataQueryError``.
+    public static let query = Self(rawValue: "query")
+    /// The service answered in a later version of OData than it was asked for.
+    public static let version = Self(rawValue: "version")
+    /// A link of the service isn't followed; the cause is ``ODataLinkError``.
+    public static let link = Self(rawValue: "link")
+}

@@ -71,3 +71,64 @@ struct PageWalk {
         }
     }
 }
+
+/// The answer that a page comes in, and what makes errors of whatever goes wrong with it.
+struct PageSource: Sendable {
+    let response: ServiceResponse<ResponseBody>
+    let errors: StreamErrors
+    let decoder: ODataDecoder
+    /// Looks at what came behind the page.
+    let checkEnd: @Sendable () throws -> Void
+
+    /// Whether something is wrong with the text itself.
+    static func isSyntaxError(_ error: any Error) -> Bool {
+        guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
+        return context.underlyingError is JSONSyntaxError
+    }
+}
+
+/// A page that is fetched while the one before is used; given up when nobody waits for it any more.
+final class PagePrefetch<Entity: Decodable & Sendable>: Sendable {
+    private let task: Task<ODataPages<Entity>.Fetched, any Error>
+
+    init(_ step: PageStep, by fetch: @escaping @Sendable (PageStep) async throws -> ODataPages<Entity>.Fetched) {
+        task = Task { try await fetch(step) }
+    }
+
+    deinit { task.cancel() }
+
+    func page() async throws -> ODataPages<Entity>.Fetched {
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+/// Entities out of pages that are fetched as a whole.
+final class PagedEntities<Entity: Decodable & Sendable> {
+    private var pages: ODataPages<Entity>.Iterator
+    private var page: [Entity] = []
+    private var position = 0
+
+    init(pages: ODataPages<Entity>.Iterator) { self.pages = pages }
+
+    func next() async throws -> Entity? {
+        while position == page.count {
+            guard let next = try await pages.next() else { return nil }
+            page = next.entities
+            position = 0
+        }
+        defer { position += 1 }
+        return page[position]
+    }
+}
+
+/// A page that entities are to be taken from.
+enum OpenedPage<Entity: Decodable & Sendable>: Sendable {
+    /// A page that is there: what came along with the entity that it belongs to.
+    case whole(ODataPages<Entity>.Fetched)
+    /// A page that is being received.
+    case stream(PageSource)
+}

@@ -1,5 +1,13 @@
 import WebServiceClient
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// What stands between loggers and sinks: it numbers the records of a session, stamps their time, and hands each to every sink.
 ///
 /// All loggers that share a pipeline share its order: a sink sees the sequence numbers rise. The records of one session are those of
@@ -122,5 +130,108 @@ public final class LogPipeline: Sendable {
                 message: message, metadata: metadata, error: error, trace: trace, source: source)
             for sink in sinks where level >= sink.minimumLevel { sink.write(record) }
         }
+    }
+}
+
+extension LogPipeline {
+    /// The shippers among the sinks, behind filters too, each once, by their names: ``LogHealth/receivers`` has the same keys.
+    ///
+    /// Without a spool several may have one name, `default` where none is set. The first one has it for its key; the next ones have it with a
+    /// number behind, in the order of the sinks, `default 2`, `default 3`, where none is named like that. Who goes by the key is better off with names
+    /// (``ShippingSettings/destination``).
+    public var shippers: [String: LogShipper] {
+        var all: [LogShipper] = []
+        for case let sink as any HealthReporting in sinks {
+            if let shipper = sink.shipper, !all.contains(where: { $0 === shipper }) { all.append(shipper) }
+        }
+        let names = Set(all.map(\.name))
+        var shippers: [String: LogShipper] = [:]
+        for shipper in all {
+            var (key, number) = (shipper.name, 1)
+            while shippers[key] != nil || number > 1 && names.contains(key) {
+                number += 1
+                key = "\(shipper.name) \(number)"
+            }
+            shippers[key] = shipper
+        }
+        return shippers
+    }
+}
+
+/// Somewhere that records go: a receiver, the console, an array in a test.
+///
+/// Records arrive one at a time in the order of their sequence numbers, on the thread that logs. A conforming type therefore
+/// * returns from ``write(_:)`` at once, without waiting for disk, network or another thread;
+/// * doesn't log in ``write(_:)``: what it logs there is refused and counted (see ``LogPipeline/suppressed``), as it would feed itself;
+/// * counts what it can't keep.
+public protocol LogSink: Sendable {
+    /// Records below this level aren't given to the sink. It doesn't change.
+    var minimumLevel: LogLevel { get }
+
+    /// Takes a record.
+    func write(_ record: LogRecord)
+
+    /// Waits until what was written before has arrived, or the time is over.
+    ///
+    /// - Returns: whether all of it arrived.
+    func flush(within limit: Duration) async -> Bool
+
+    /// Does what ``flush(within:)`` does, then ends. What is written later is dropped, and counted.
+    ///
+    /// - Returns: whether all of it arrived.
+    func shutdown(within limit: Duration) async -> Bool
+}
+
+/// Tells the logger's own work from the program's, so that it never logs itself.
+///
+/// There are two marks, since one alone is lost when work changes threads: the task that ships carries ``isShipping``, which its
+/// child tasks inherit; and the requests that it sends carry ``identity``, which ``CallLogger`` leaves alone on any thread.
+enum OwnWork {
+    /// Whether this task ships records, or a thread formats and prints them.
+    @TaskLocal static var isShipping = false
+
+    /// The call that the logger's own requests belong to.
+    static let identity = CallIdentity(client: "RemoteLogger", key: "ship", route: "")
+}
+
+extension Diagnostics {
+    /// Says something of the logger's own work, without a secret.
+    func reportOwnWork(_ level: Event.Level, _ message: String) {
+        OwnWork.$isShipping.withValue(true) {
+            report(Event(level, message, call: OwnWork.identity))
+        }
+    }
+}
+
+/// Marks the current thread while a record is masked and sinks are being written to, to tell when one of them logs.
+struct SinkMark {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Any address will do; these are never read through.
+    private static var set: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 1) }
+    private static var finding: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 2) }
+
+    /// Marks the thread; `nil` when it is marked already.
+    init?() {
+        guard pthread_getspecific(Self.key) == nil else { return nil }
+        pthread_setspecific(Self.key, Self.set)
+    }
+
+    /// Looks for secrets by a rule of the program's. One that logs makes no record by that, and one that makes texts be masked isn't asked for
+    /// those: it would ask itself without end.
+    static func find<Found>(_ body: () -> [Found]) -> [Found] {
+        let before = pthread_getspecific(key).map { UnsafeRawPointer($0) }
+        guard before != finding else { return [] }
+        pthread_setspecific(key, finding)
+        defer { pthread_setspecific(key, before) }
+        return body()
+    }
+
+    func remove() {
+        pthread_setspecific(Self.key, nil)
     }
 }

@@ -85,3 +85,73 @@ final class ContentCodingMemory: Sendable {
         }
     }
 }
+
+/// The body of a request, made once: each attempt sends the same bytes.
+struct Payload: Sendable {
+    let body: Data
+    var isCompressed = false
+    let records: Int
+    /// Whether compression was wanted and there is nothing to compress with.
+    var lacksCompressor = false
+    /// Whether the same was refused when it was compressed.
+    var isSecondTry = false
+}
+
+/// Brings payloads to a receiver: over HTTP, or by what else it speaks.
+protocol PayloadSender: Sendable {
+    /// The receiver's name in messages, without secrets.
+    var receiver: String { get }
+    /// The receiver's clock less the one here, in nanoseconds, as far as it has told.
+    var clockOffset: Int64? { get }
+
+    func attempt(_ payload: Payload) async -> Attempt
+    /// Asks whether the receiver has stored the batch of a ticket.
+    func acknowledgement(of ticket: String) async -> Acknowledgement
+    /// Ends connections of its own.
+    func close()
+}
+
+/// What a receiver says of a batch that it has taken.
+enum Acknowledgement: Sendable {
+    /// It is stored.
+    case stored
+    /// Not yet, or never: the receiver doesn't tell these apart.
+    case pending
+    /// It was asked just now.
+    case unasked
+    /// It can't be asked now.
+    case busy(String, status: Int?, retryAfter: Duration?)
+    /// It can't be asked with these settings.
+    case refused(reason: String, status: Int?, retryAfter: Duration?)
+
+    /// Whether the receiver has told something.
+    var isAnswered: Bool {
+        switch self {
+        case .stored, .pending: true
+        case .unasked, .busy, .refused: false
+        }
+    }
+}
+
+/// What came of an attempt to send.
+enum Attempt: Sendable {
+    /// There is an answer; without a status where the protocol has none.
+    case verdict(DeliveryVerdict, status: Int?, retryAfter: Duration?)
+    /// There is none: nobody knows whether the records arrived.
+    case failure(String)
+
+    /// Whether the receiver has answered, and not that it is too busy, or that the settings are wrong.
+    var isAnswer: Bool {
+        switch self {
+        case .failure, .verdict(.retry, _, _), .verdict(.pause, _, _): false
+        case .verdict(.each(let verdicts), _, _):
+            verdicts.allSatisfy { verdict in
+                switch verdict {
+                case .retry, .pause: false
+                case .delivered, .rejected: true
+                }
+            }
+        case .verdict: true
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// The accounts of a shipper: what became of the records, and who waits for which. Everything in it changes under one lock together
 /// with the store, so that the sums are right at any moment.
 struct ShippingLedger: Sendable {
@@ -133,5 +135,117 @@ struct ShippingLedger: Sendable {
         }
         waiters[ticket] = nil
         continuation.resume(returning: delivered)
+    }
+}
+
+/// The tickets of a receiver that acknowledges later, so that one question asks for all of them, whichever batch is the first to want to know.
+///
+/// An answer that says yes may say so only once, hence it is kept for the batch that hasn't asked yet.
+struct TicketBook: Sendable {
+    /// What is to be done for a ticket.
+    enum Step: Sendable, Equatable {
+        /// The receiver has said yes.
+        case acknowledged
+        /// It was asked for the ticket just now.
+        case notYet
+        /// It is to be asked for these, this one among them.
+        case ask([String])
+    }
+
+    /// When each was wanted last.
+    private var wanted: [String: UInt64] = [:]
+    /// When the receiver has said yes to those whose batches haven't asked since.
+    private var acknowledged: [String: UInt64] = [:]
+    private var asked: Set<String> = []
+    private var askedAt: UInt64?
+
+    /// Wants to know of a ticket.
+    ///
+    /// - Parameters:
+    ///   - now: the time in nanoseconds, which never goes back.
+    ///   - interval: how long it is between two questions of a batch, in nanoseconds.
+    mutating func step(for ticket: String, now: UInt64, interval: UInt64) -> Step {
+        guard acknowledged.removeValue(forKey: ticket) == nil else { return .acknowledged }
+        wanted[ticket] = now
+        // A batch that wants to know no more has given up.
+        let (product, overflows) = interval.multipliedReportingOverflow(by: 10)
+        let limit = overflows ? .max : max(product, 1_000_000_000)
+        wanted = wanted.filter { now &- $0.value <= limit }
+        acknowledged = acknowledged.filter { now &- $0.value <= limit }
+        if let askedAt, now &- askedAt < interval, asked.contains(ticket) { return .notYet }
+        asked = Set(wanted.keys)
+        askedAt = now
+        return .ask(wanted.keys.sorted())
+    }
+
+    /// Notes for which of them the receiver has said yes to a question for a ticket.
+    mutating func note(_ tickets: Set<String>, askedFor ticket: String, now: UInt64) {
+        for other in tickets {
+            wanted[other] = nil
+            if other != ticket { acknowledged[other] = now }
+        }
+    }
+}
+
+/// The batches that are on their way, in order. A store takes acknowledgements in order, hence what becomes of a batch waits for those
+/// before it.
+final class ShippingWindow: Sendable {
+    private struct Entry: Sendable {
+        let number: UInt64
+        var settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)] = []
+        var isDone = false
+        /// The receiver has it, and hasn't acknowledged it yet.
+        var isUnacknowledged = false
+    }
+
+    private let core: ShippingCore
+    private let entries = Locked<[Entry]>([])
+    /// Rings when there may be room for another batch.
+    let change = Alarm()
+
+    init(core: ShippingCore) {
+        self.core = core
+    }
+
+    /// Whether another batch may be sent.
+    var hasRoom: Bool {
+        let (limit, maximum) = (core.pace.limit, max(1, core.settings.maximumUnacknowledgedBatches))
+        return entries.withLock { entries in
+            let unacknowledged = entries.count { $0.isUnacknowledged }
+            let sending = entries.count { !$0.isUnacknowledged && !$0.isDone }
+            // One that comes to no end mustn't let those pile up that have ended behind it.
+            return sending < limit && unacknowledged < maximum && entries.count < limit + maximum
+        }
+    }
+
+    /// A batch begins, behind all others.
+    func append(_ number: UInt64) {
+        entries.withLock { $0.append(Entry(number: number)) }
+    }
+
+    /// Something of a batch is settled; `isDone` when that was the last of it.
+    func settle(_ number: UInt64, _ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)], isDone: Bool) {
+        entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
+            entries[index].settled += settled
+            entries[index].isDone = isDone
+            // Under the lock, for the order of those that end at once.
+            while let first = entries.first {
+                core.settle(first.settled)
+                entries[0].settled = []
+                guard first.isDone else { break }
+                entries.removeFirst()
+            }
+        }
+        change.ring()
+    }
+
+    /// A batch waits for its acknowledgement, or not any more: meanwhile another one may be sent.
+    func setUnacknowledged(_ number: UInt64, _ isUnacknowledged: Bool) {
+        entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
+            entries[index].isUnacknowledged = isUnacknowledged
+        }
+        change.ring()
     }
 }

@@ -1,3 +1,5 @@
+import WebServiceClient
+
 /// Reads batches from a store, in order, and sends as many at once as the receiver's pace allows: one unless set.
 struct ShippingLoop {
     private let core: ShippingCore
@@ -40,5 +42,71 @@ struct ShippingLoop {
                 }
             }
         }
+    }
+}
+
+/// Wakes the one task that waits for it. A ring while nobody waits is kept for the next wait, so that none is lost.
+final class Alarm: Sendable {
+    private struct State {
+        var hasRung = false
+        var sleeper: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func ring() {
+        state.withLock { state in
+            if state.sleeper == nil { state.hasRung = true }
+            defer { state.sleeper = nil }
+            return state.sleeper
+        }?.resume()
+    }
+
+    /// Waits for a ring, for the end of the time, or for the task to be cancelled. It may also end early: look again what there is to do.
+    func wait(for duration: Duration?, clock: any LogClock) async {
+        let timer = duration.map { duration in
+            Task {
+                try await clock.sleep(for: duration)
+                ring()
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasRung = state.withLock { state in
+                    defer { state.hasRung = false }
+                    if !state.hasRung { state.sleeper = continuation }
+                    return state.hasRung
+                }
+                if hasRung { continuation.resume() }
+            }
+        } onCancel: {
+            ring()
+        }
+        timer?.cancel()
+    }
+}
+
+/// What ends the sleep of the one who reads a store. It is met once: who has woken him need not do it again, nor need the next one.
+package struct WakeCondition: Sendable {
+    /// From so many records on that were not read.
+    var records: Int
+    /// From so many bytes of these on.
+    var bytes: Int
+
+    /// Nobody sleeps.
+    static var never: WakeCondition { WakeCondition(records: .max, bytes: .max) }
+    /// Whatever is there.
+    static var anything: WakeCondition { WakeCondition(records: 1, bytes: .max) }
+
+    /// Whether so much is enough.
+    func isMet(by records: Int, _ bytes: Int) -> Bool {
+        records >= self.records || bytes >= self.bytes
+    }
+
+    /// Whether so much is enough; then the sleeper is woken, and nothing is enough any more.
+    mutating func take(_ records: Int, _ bytes: Int) -> Bool {
+        guard isMet(by: records, bytes) else { return false }
+        self = .never
+        return true
     }
 }

@@ -79,3 +79,34 @@ public struct ShippingSettings: Sendable {
         case gzip(level: Int)
     }
 }
+
+/// When records are sent, and how many at once: as soon as one of the three bounds is met.
+public struct BatchLimits: Sendable, Hashable {
+    /// The most records of a request. Default 1,000.
+    public var records: Int
+    /// The most bytes of a request's records, as they take in memory. Default 1 MiB.
+    public var bytes: Int
+    /// How long a record waits for others. Default 1 second.
+    public var interval: Duration
+
+    /// The given bounds; a number below 1 counts as 1.
+    public init(records: Int = 1_000, bytes: Int = 1 << 20, interval: Duration = .seconds(1)) {
+        self.records = max(1, records)
+        self.bytes = max(1, bytes)
+        self.interval = interval
+    }
+}
+
+/// How much is kept in memory for a receiver that is slow or away.
+public struct BufferLimits: Sendable, Hashable {
+    /// The most records. Default 50,000.
+    public var records: Int
+    /// The most bytes that they take in memory, about (``LogRecord/footprint``). Default 4 MiB.
+    public var bytes: Int
+
+    /// The given bounds; a number below 1 counts as 1.
+    public init(records: Int = 50_000, bytes: Int = 4 << 20) {
+        self.records = max(1, records)
+        self.bytes = max(1, bytes)
+    }
+}

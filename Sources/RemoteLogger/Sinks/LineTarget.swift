@@ -1,5 +1,7 @@
 import CSystemLibraries
+import Dispatch
 import Foundation
+import WebServiceClient
 
 #if canImport(Darwin)
 import Darwin
@@ -88,5 +90,63 @@ enum LineTarget: Sendable, Equatable {
             return 0
         }
         throw SpoolFault(code, "write")
+    }
+}
+
+/// How console and files write a record.
+///
+///     FileSink(file, formatter: .ndjson)
+///     ConsoleSink(formatter: LineFormatter { "\($0.level): \($0.message)" })
+public struct LineFormatter: Sendable {
+    private let format: @Sendable (LogRecord) -> String
+
+    /// A formatter. What ends a line, or what terminals obey, is escaped in what it makes: a record is a line, whatever is in it.
+    public init(_ format: @escaping @Sendable (LogRecord) -> String) {
+        self.format = { Self.escaped(format($0)) }
+    }
+
+    private init(raw format: @escaping @Sendable (LogRecord) -> String) {
+        self.format = format
+    }
+
+    /// Time, level, label, message, metadata, error and source, for people.
+    public static let text = LineFormatter(raw: { ConsoleSink.line(of: $0) })
+
+    /// An object of JSON, as ``NDJSONFormat`` writes it.
+    public static let ndjson = LineFormatter(raw: { record in
+        var text = JSONText()
+        NDJSONFormat.write(record, into: &text)
+        return text.string
+    })
+
+    /// The record as a line without its end.
+    public func line(of record: LogRecord) -> String { format(record) }
+
+    private static func escaped(_ line: String) -> String {
+        ConsoleSink.escapedLine(line)
+    }
+}
+
+extension DispatchQueue {
+    /// Waits until everything that was put on the queue before, and then some work, is done, or the time is over.
+    ///
+    /// - Returns: whether it is done.
+    func finishes(within limit: Duration, _ work: @escaping @Sendable () -> Void = {}) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let once = Locked<CheckedContinuation<Bool, Never>?>(continuation)
+            let end: @Sendable (Bool) -> Void = { done in
+                once.withLock { waiting in
+                    defer { waiting = nil }
+                    return waiting
+                }?.resume(returning: done)
+            }
+            async {
+                work()
+                end(true)
+            }
+            let year: UInt64 = 365 * 86_400 * 1_000_000_000
+            let nanoseconds = Int(truncatingIfNeeded: min(year, limit.wholeNanoseconds))
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { end(false) }
+        }
     }
 }

@@ -110,3 +110,139 @@ extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible,
         return Mirror(self, children: ["method": method, "url": SecretMask.text(of: self), "headers": headers, "body": body])
     }
 }
+
+extension ServiceRequest {
+    /// The method of a request (RFC 9110 §9), an open set: any token is one.
+    public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The method as it is written on the wire. Methods are case-sensitive.
+        public let rawValue: String
+
+        /// A method of that name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A method from a literal.
+        public init(stringLiteral value: String) {
+            rawValue = value
+        }
+
+        /// The method as it is written.
+        public var description: String { rawValue }
+
+        /// `GET` (RFC 9110 §9.3.1).
+        public static let get: Self = "GET"
+        /// `HEAD` (RFC 9110 §9.3.2).
+        public static let head: Self = "HEAD"
+        /// `POST` (RFC 9110 §9.3.3).
+        public static let post: Self = "POST"
+        /// `PUT` (RFC 9110 §9.3.4).
+        public static let put: Self = "PUT"
+        /// `PATCH` (RFC 5789).
+        public static let patch: Self = "PATCH"
+        /// `DELETE` (RFC 9110 §9.3.5).
+        public static let delete: Self = "DELETE"
+        /// `OPTIONS` (RFC 9110 §9.3.7).
+        public static let options: Self = "OPTIONS"
+
+        /// Whether the method only reads (RFC 9110 §9.2.1).
+        public var isSafe: Bool {
+            self == .get || self == .head || self == .options || self == "TRACE"
+        }
+
+        /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+        public var isIdempotent: Bool {
+            isSafe || self == .put || self == .delete
+        }
+
+        /// Whether a request of this method carries a body as a rule: POST, PUT and PATCH.
+        public var usuallyHasBody: Bool {
+            self == .post || self == .put || self == .patch
+        }
+
+        /// The method of RFC 9110 or RFC 5789 that is meant by a name in whatever case; `nil` for others, whose case is their own.
+        var knownSpelling: Self? {
+            let known: [Self] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "CONNECT"]
+            let name = rawValue.uppercased()
+            return known.first { $0.rawValue == name }
+        }
+
+        /// Whether the name is a token (RFC 9110 §9.1).
+        public var isValid: Bool {
+            HTTPFields.Name.isToken(rawValue)
+        }
+    }
+}
+
+/// What a request has beside its method, URL and body, and what most requests of an endpoint have in common: held by reference, so that
+/// a request, which each stage of the chain copies, is a handful of words.
+struct RequestDetails: Sendable {
+    var timeouts = ServiceTimeouts()
+    var trust: TrustPolicy?
+    var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    var identity: CallIdentity?
+    var secrets: RequestSecrets?
+
+    /// Details that nobody changes: a change makes others.
+    final class Shared: Sendable {
+        static let standard = Shared(RequestDetails())
+
+        let details: RequestDetails
+        /// The fields that others with these details have, and the request most likely, too; `nil` where nothing is known of others.
+        let commonFields: CommonFields?
+
+        init(_ details: RequestDetails, commonFields: CommonFields? = nil) {
+            self.details = details
+            self.commonFields = commonFields
+        }
+    }
+}
+
+/// Which call a request belongs to. It travels with the request, so that every interceptor, metric and log line can name the endpoint.
+public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
+    /// The type of the client, such as `GitHub`.
+    public let client: String
+    /// The endpoint's key, such as `repository(owner:name:)`, or the method and path of a call without an entry.
+    public let key: String
+    /// The route as it was declared, with its placeholders: few distinct values, good for metrics.
+    public let route: String
+
+    /// The identity of a call.
+    public init(client: String, key: String, route: String) {
+        self.client = client
+        self.key = key
+        self.route = route
+    }
+
+    /// `GitHub.repository(owner:name:)`.
+    public var description: String { "\(client).\(key)" }
+}
+
+/// The deadlines of a call. Each is measured by the transport on the monotonic clock; `nil` means no limit.
+public struct ServiceTimeouts: Sendable, Hashable {
+    /// From the start of an attempt to the head of its response: connecting and waiting. While the request's body goes out, the time counts
+    /// from the last of its bytes that did: a large body has all the time that it needs, one that stands still hasn't. Default 60 seconds.
+    public var firstByte: Duration?
+
+    /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
+    /// a transport that has ``TransportCapabilities/connectDeadlines``: without it a client makes no call, and a transport refuses the request.
+    /// Like ``firstByte``, it counts also while the exchange waits for its turn within the transport.
+    public var connect: Duration?
+
+    /// The longest silence while a body is received; bytes of the request's body that still go out break it, too. Default 60 seconds.
+    public var idle: Duration?
+
+    /// The whole call: every attempt, redirect and wait, up to the last byte of the body. Default none.
+    public var total: Duration?
+
+    /// The given deadlines.
+    public init(
+        firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil, connect: Duration? = nil
+    ) {
+        self.firstByte = firstByte
+        self.idle = idle
+        self.total = total
+        self.connect = connect
+    }
+}

@@ -55,3 +55,193 @@ public struct FormSerializer: SerializationDelegate {
         return try FormDecoder(tree: tree, codingPath: path.map { WireKey($0) }).value(type)
     }
 }
+
+/// Decodes from the tree of a form.
+struct FormDecoder: Decoder {
+    let tree: FormTree
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard tree.texts.isEmpty else { throw mismatch("an object is") }
+        return KeyedDecodingContainer(FormObject(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard let elements = tree.elements() else { throw mismatch("an array is") }
+        return FormArray(elements: elements, codingPath: codingPath)
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        FormValue(decoder: self)
+    }
+
+    /// The value of a type at this place. What is one text is read as a text; other types decode themselves.
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        switch type {
+        case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type:
+            try TextValue.read(type, from: text(), path: codingPath)
+        default: try Value(from: self)
+        }
+    }
+
+    /// The one text at this place.
+    func text() throws -> String {
+        guard tree.children.isEmpty, tree.texts.count == 1, let text = tree.texts.first else { throw mismatch("one value is") }
+        return text
+    }
+
+    func scalar() throws -> TextValueDecoder {
+        let text = try text()
+        return TextValueDecoder(text: text, trimmed: text.trimmingCharacters(in: .whitespacesAndNewlines), codingPath: codingPath)
+    }
+
+    private func mismatch(_ needed: String) -> SerializationError {
+        let found =
+            tree.children.isEmpty
+            ? (tree.texts.count == 1 ? "one value" : "\(tree.texts.count) values") : "a structure of \(tree.names.count) fields"
+        return SerializationError(.structure, "The form has \(found)\(TextValue.place(codingPath)), where \(needed) needed.")
+    }
+}
+
+private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: FormDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var allKeys: [Key] { decoder.tree.names.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { decoder.tree.children[key.stringValue] != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { decoder.tree.children[key.stringValue]?.isNil ?? true }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try child(key).scalar().decode(type) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try child(key).text() }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try child(key).scalar().decode(type) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try child(key).scalar().decode(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try child(key).scalar().decode(type) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try child(key).scalar().decode(type) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try child(key).scalar().decode(type) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try child(key).scalar().decode(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try child(key).scalar().decode(type) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try child(key).scalar().decode(type) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try child(key).scalar().decode(type) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try child(key).scalar().decode(type) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try child(key).scalar().decode(type) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try child(key).scalar().decode(type) }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        // A form has no way to write an empty list or dictionary.
+        let mayBeEmpty = type is any ExpressibleByArrayLiteral.Type || type is any ExpressibleByDictionaryLiteral.Type
+        if mayBeEmpty, !contains(key) { return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key]).value(type) }
+        return try child(key).value(type)
+    }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        try child(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { try child(key).unkeyedContainer() }
+    func superDecoder() throws -> any Decoder { try child(WireKey("super")) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try child(key) }
+
+    private func child(_ key: any CodingKey) throws -> FormDecoder {
+        guard let tree = decoder.tree.children[key.stringValue] else {
+            throw DecodingError.keyNotFound(
+                key,
+                DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no field “\(key.stringValue)”."))
+        }
+        return FormDecoder(tree: tree, codingPath: codingPath + [key])
+    }
+}
+
+private struct FormArray: UnkeyedDecodingContainer {
+    let elements: [FormTree]
+    let codingPath: [any CodingKey]
+    private(set) var currentIndex = 0
+
+    init(elements: [FormTree], codingPath: [any CodingKey]) {
+        self.elements = elements
+        self.codingPath = codingPath
+    }
+
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    mutating func decodeNil() throws -> Bool {
+        guard currentIndex < elements.count, elements[currentIndex].isNil else { return false }
+        currentIndex += 1
+        return true
+    }
+
+    mutating func decode(_ type: Bool.Type) throws -> Bool { try next().scalar().decode(type) }
+    mutating func decode(_ type: String.Type) throws -> String { try next().text() }
+    mutating func decode(_ type: Double.Type) throws -> Double { try next().scalar().decode(type) }
+    mutating func decode(_ type: Float.Type) throws -> Float { try next().scalar().decode(type) }
+    mutating func decode(_ type: Int.Type) throws -> Int { try next().scalar().decode(type) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next().scalar().decode(type) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next().scalar().decode(type) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next().scalar().decode(type) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next().scalar().decode(type) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try next().scalar().decode(type) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next().scalar().decode(type) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next().scalar().decode(type) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next().scalar().decode(type) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next().scalar().decode(type) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+        try next().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
+    mutating func superDecoder() throws -> any Decoder { try next() }
+
+    private mutating func next() throws -> FormDecoder {
+        guard currentIndex < elements.count else {
+            throw DecodingError.valueNotFound(
+                FormTree.self, DecodingError.Context(codingPath: codingPath, debugDescription: "The form has no more values here."))
+        }
+        defer { currentIndex += 1 }
+        return FormDecoder(tree: elements[currentIndex], codingPath: codingPath + [WireKey(String(currentIndex))])
+    }
+}
+
+private struct FormValue: SingleValueDecodingContainer {
+    let decoder: FormDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { decoder.tree.isNil }
+    func decode(_ type: Bool.Type) throws -> Bool { try decoder.scalar().decode(type) }
+    func decode(_ type: String.Type) throws -> String { try decoder.text() }
+    func decode(_ type: Double.Type) throws -> Double { try decoder.scalar().decode(type) }
+    func decode(_ type: Float.Type) throws -> Float { try decoder.scalar().decode(type) }
+    func decode(_ type: Int.Type) throws -> Int { try decoder.scalar().decode(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try decoder.scalar().decode(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try decoder.scalar().decode(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try decoder.scalar().decode(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try decoder.scalar().decode(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try decoder.scalar().decode(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try decoder.scalar().decode(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try decoder.scalar().decode(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try decoder.scalar().decode(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try decoder.scalar().decode(type) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.value(type) }
+}
+
+extension MultipartForm.Part {
+    /// A text field in a charset, with a media type that names it.
+    ///
+    /// - Throws: ``SerializationError`` when the charset lacks one of the text's characters.
+    public static func text(_ name: String, _ value: String, in encoding: TextEncoding) throws -> Self {
+        Self(name: name, contentType: "text/plain; charset=" + encoding.name, content: .data(try encoding.encode(value)))
+    }
+
+    /// A value in a serializer's format, JSON by default, with its media type.
+    ///
+    /// - Throws: what the serializer throws.
+    public static func value(
+        _ name: String, _ value: any Encodable, with serializer: any SerializationDelegate = JSONSerializer(), fileName: String? = nil
+    ) throws -> Self {
+        Self(name: name, fileName: fileName, contentType: serializer.contentType, content: .data(try serializer.encode(value)))
+    }
+}

@@ -60,3 +60,33 @@ struct MonotonicInstant: Sendable, Hashable, Comparable {
         left.nanoseconds < right.nanoseconds
     }
 }
+
+extension Duration {
+    /// A hundred years: what is longer means "for ever", and the clocks' sleep traps on it.
+    static let longest = Duration.seconds(100 * 366 * 86_400)
+
+    /// The duration, but no longer than ``longest``.
+    package var bounded: Duration { min(self, Self.longest) }
+
+    /// The components of the nearest duration that has some: `components` traps from 2^63 seconds on, and a duration can be 18 times as long.
+    package var clampedComponents: (seconds: Int64, attoseconds: Int64) {
+        let limit = Duration(secondsComponent: .max, attosecondsComponent: 0)
+        return max(.zero - limit, min(limit, self)).components
+    }
+}
+
+extension Duration {
+    /// The duration in seconds, with three digits behind the point at most, as messages tell it: `0.318 s`. Its description would have up to 18.
+    package var text: String {
+        let (seconds, attoseconds) = clampedComponents
+        var thousandths = (attoseconds.magnitude + 500_000_000_000_000) / 1_000_000_000_000_000
+        let whole = seconds.magnitude + thousandths / 1_000
+        thousandths %= 1_000
+        var text = whole == 0 && thousandths == 0 || self > .zero ? "\(whole)" : "-\(whole)"
+        if thousandths > 0 {
+            text += "." + String(1_000 + thousandths).dropFirst()
+            while text.hasSuffix("0") { text.removeLast() }
+        }
+        return text + " s"
+    }
+}

@@ -40,3 +40,150 @@ extension LoopbackRequest: ExaminableRequest {
     /// The bytes of the body, as far as they were kept.
     public var examinedBody: Data? { body }
 }
+
+/// Expectations of a request: each throws a ``TestingFailure`` that shows what was expected and what was found, secrets masked.
+extension ExaminableRequest {
+    /// Expects a method.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectMethod(_ method: ServiceRequest.Method) throws(TestingFailure) {
+        guard examinedMethod != method.rawValue else { return }
+        throw failure("the method \(method)", found: examinedMethod)
+    }
+
+    /// Expects the URL, character by character: absolute for a stub's request, path and query for a server's.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectURL(_ url: String) throws(TestingFailure) {
+        guard examinedURL != url else { return }
+        throw failure("the URL \(SecretMask.text(ofURL: url))", found: SecretMask.text(ofURL: examinedURL))
+    }
+
+    /// Expects the path, still encoded, whatever the query.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectPath(_ path: String) throws(TestingFailure) {
+        let found = String(decoding: examinedTarget.path, as: UTF8.self)
+        guard found != path else { return }
+        throw failure("the path \(path)", found: found)
+    }
+
+    /// Expects the values of a query item, percent-decoded and in order; no values for one that must not be there.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectQuery(_ name: String, _ values: String?...) throws(TestingFailure) {
+        let items = RequestTarget.pairs(of: examinedTarget.query ?? [], plusIsBlank: false).filter { $0.name == name }
+        guard items.map(\.value) != values else { return }
+        let hides = SecretMask.hidesParameter(named: name)
+        let text = { (values: [String?]) in
+            values.isEmpty ? "none" : values.map { hides ? SecretMask.mask : $0.map { "“\($0)”" } ?? "no value" }.joined(separator: ", ")
+        }
+        throw failure("the query item “\(name)” with \(text(values))", found: text(items.map(\.value)))
+    }
+
+    /// Expects a field with this value, several of one name joined by `", "`.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectHeader(_ name: HTTPFields.Name, _ value: String) throws(TestingFailure) {
+        let found = examinedFields[name]
+        guard found != value else { return }
+        let text = { (value: String) in SecretMask.recordedText(of: HTTPFields.Field(name: name, value: value)) }
+        let names = examinedFields.map(\.name.rawName).joined(separator: ", ")
+        throw failure("\(name): \(text(value))", found: found.map { "\(name): \(text($0))" } ?? "no such field among: \(names)")
+    }
+
+    /// Expects a field whatever its value.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectHeader(_ name: HTTPFields.Name) throws(TestingFailure) {
+        guard !examinedFields.contains(name) else { return }
+        throw failure("a field \(name)", found: examinedFields.map(\.name.rawName).joined(separator: ", "))
+    }
+
+    /// Expects that there is no field of this name.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectNoHeader(_ name: HTTPFields.Name) throws(TestingFailure) {
+        guard let found = examinedFields[name] else { return }
+        throw failure("no field \(name)", found: "\(name): \(SecretMask.recordedText(of: HTTPFields.Field(name: name, value: found)))")
+    }
+
+    /// Expects these bytes as the body.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectBody(_ body: Data) throws(TestingFailure) {
+        let found = examinedBody ?? Data()
+        guard found != body else { return }
+        let place = zip(found, body).enumerated().first { $1.0 != $1.1 }?.offset ?? min(found.count, body.count)
+        throw failure("a body of \(body.count) bytes", found: "\(found.count) bytes, different from byte \(place) on")
+    }
+
+    /// Expects this text in UTF-8 as the body.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectBody(_ text: String) throws(TestingFailure) {
+        let found = String(decoding: examinedBody ?? Data(), as: UTF8.self)
+        guard found != text else { return }
+        throw failure("the body “\(BodyMask.excerpt(text))”", found: "“\(BodyMask.excerpt(found))”")
+    }
+
+    /// Expects JSON that says the same as this text, whatever the order of members and the blanks.
+    ///
+    /// - Throws: ``TestingFailure`` that names the place of the first difference.
+    public func expectBody(json text: String) throws(TestingFailure) {
+        let expected: JSONTree
+        do {
+            expected = try JSONTree(parsing: Data(text.utf8))
+        } catch {
+            throw TestingFailure("The expected text is no JSON: \(text)")
+        }
+        let found: JSONTree
+        do {
+            found = try JSONTree(parsing: examinedBody ?? Data())
+        } catch {
+            throw failure("JSON", found: "“\(BodyMask.excerpt(String(decoding: examinedBody ?? Data(), as: UTF8.self)))”")
+        }
+        guard let difference = found.difference(from: expected) else { return }
+        throw failure("\(difference.expected) at \(difference.place)", found: difference.found)
+    }
+
+    private var examinedTarget: RequestTarget { RequestTarget(Array(examinedURL.utf8)) }
+
+    private func failure(_ expected: String, found: String) -> TestingFailure {
+        TestingFailure("\(self): expected \(expected), found \(found)")
+    }
+}
+
+extension StubTransport {
+    /// Expects that an endpoint was called so many times.
+    ///
+    /// - Throws: ``TestingFailure`` that lists the calls that were made.
+    public func expect(_ key: String, calledTimes count: Int) throws(TestingFailure) {
+        let found = callCount(for: key)
+        guard found != count else { return }
+        let all = requests.map { "\n  \($0.key): \($0)" }.joined()
+        throw TestingFailure("Expected “\(key)” to be called \(count) times, found \(found); calls so far:\(all.isEmpty ? " none" : all)")
+    }
+
+    /// Expects the keys of all calls, in this order.
+    ///
+    /// - Throws: ``TestingFailure``.
+    public func expectCalls(_ keys: String...) throws(TestingFailure) {
+        let found = requests.map(\.key)
+        guard found != keys else { return }
+        throw TestingFailure("Expected the calls \(keys.joined(separator: ", ")), found \(found.joined(separator: ", "))")
+    }
+}
+
+/// What an assertion of this module throws: a sentence that says what was expected and what was found.
+///
+/// Every test framework reports a thrown error as a failure, so the module needs none of them.
+public struct TestingFailure: DescribedError, Sendable, Hashable {
+    /// The sentence, with secrets masked.
+    public let description: String
+
+    /// Makes a failure that says `description`.
+    public init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,4 +1,5 @@
 public import Foundation
+import WebServiceClient
 
 /// A request as a ``LoopbackServer`` received it.
 public struct LoopbackRequest: Sendable {
@@ -72,5 +73,89 @@ extension LoopbackRequest: CustomStringConvertible {
     /// Method, target and body length; no field values, since they may hold secrets.
     public var description: String {
         "\(method) \(target) (\(bodyLength) bytes, connection \(connection))"
+    }
+}
+
+/// The request line and the fields of a request (RFC 9112, sections 2 to 6).
+struct RequestHead {
+    /// How long the body is.
+    enum BodyLength: Equatable {
+        case bytes(Int)
+        case chunks
+    }
+
+    let method: String
+    let target: [UInt8]
+    let isHTTP10: Bool
+    let fields: LoopbackFields
+    let bodyLength: BodyLength
+
+    /// - Throws: ``MalformedRequest``.
+    init(requestLine: [UInt8], fields: LoopbackFields) throws {
+        let space = UInt8(ascii: " ")
+        guard let first = requestLine.firstIndex(of: space), let last = requestLine.lastIndex(of: space), first < last else {
+            throw MalformedRequest(reason: "The request line “\(String(decoding: requestLine, as: UTF8.self))” has not three parts")
+        }
+        let version = String(decoding: requestLine[(last + 1)...], as: UTF8.self)
+        guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
+            throw MalformedRequest(reason: "The version “\(version)” is neither HTTP/1.1 nor HTTP/1.0", status: 505)
+        }
+        method = String(decoding: requestLine[..<first], as: UTF8.self)
+        target = Array(requestLine[(first + 1)..<last])
+        isHTTP10 = version == "HTTP/1.0"
+        self.fields = fields
+        bodyLength = try Self.bodyLength(of: fields)
+    }
+
+    var expectsContinue: Bool { !isHTTP10 && fields.list("Expect", contains: "100-continue") }
+
+    var keepsConnection: Bool {
+        isHTTP10 ? fields.list("Connection", contains: "keep-alive") : !fields.list("Connection", contains: "close")
+    }
+
+    private static func bodyLength(of fields: LoopbackFields) throws -> BodyLength {
+        let lengths = fields.values(of: "Content-Length")
+        if fields["Transfer-Encoding"] != nil {
+            guard fields.list("Transfer-Encoding", contains: "chunked") else {
+                throw MalformedRequest(reason: "The transfer encoding isn't chunked", status: 501)
+            }
+            guard lengths.isEmpty else { throw MalformedRequest(reason: "Both Content-Length and Transfer-Encoding are there") }
+            return .chunks
+        }
+        guard let text = lengths.first else { return .bytes(0) }
+        guard Set(lengths).count == 1, text.allSatisfy({ $0.isASCII && $0.isNumber }), let length = Int(text) else {
+            throw MalformedRequest(reason: "The Content-Length “\(lengths.joined(separator: ", "))” is no length")
+        }
+        return .bytes(length)
+    }
+}
+
+/// Runs an asynchronous handler for a connection's thread, which waits for it.
+struct HandlerCall {
+    let socket: LoopbackSocket
+
+    /// The handler's answer.
+    ///
+    /// - Throws: what the handler throws, or ``ConnectionEnd`` when the client goes or the server stops first; the task is then
+    ///   cancelled and left to itself.
+    func answer(to request: LoopbackRequest, by handler: @escaping LoopbackRoutes.AsyncHandler) throws -> LoopbackResponse {
+        let outcome = Locked<Result<LoopbackResponse, any Error>?>(nil)
+        let finished = DispatchSemaphore(value: 0)
+        let task = Task.detached {
+            let result: Result<LoopbackResponse, any Error>
+            do { result = .success(try await handler(request)) } catch { result = .failure(error) }
+            outcome.withLock { $0 = result }
+            finished.signal()
+        }
+        // The semaphore can't be polled beside the socket, so the thread looks at the socket from time to time.
+        while finished.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+            do {
+                try socket.pause(until: .now)
+            } catch {
+                task.cancel()
+                throw error
+            }
+        }
+        return try outcome.withLock { $0 }?.get() ?? .status(500)
     }
 }

@@ -140,3 +140,93 @@ final class TCPConnection: SyslogConnection {
         if isFirst { shutdown(file, Int32(SHUT_RDWR)) }
     }
 }
+
+/// A socket of a stream, by its number, which belongs to somebody else.
+struct StreamSocket: Sendable {
+    /// What is waited for. The other side's end counts, and so does an end that is made here.
+    struct Events: OptionSet, Sendable {
+        let rawValue: Int32
+
+        static let reading = Events(rawValue: Int32(POLLIN))
+        static let writing = Events(rawValue: Int32(POLLOUT))
+    }
+
+    let file: Int32
+
+    /// Waits for an event, or until the time is over.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult func wait(for events: Events, upTo duration: Duration) throws(ConnectionFault) -> Bool {
+        var query = pollfd(fd: file, events: Int16(events.rawValue), revents: 0)
+        let count = poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
+        if count < 0, errno != EINTR { throw .last("poll") }
+        return count > 0
+    }
+
+    /// Waits until the other side takes more.
+    func waitToWrite(or other: Events = [], until end: ContinuousClock.Instant) throws(ConnectionFault) {
+        while true {
+            let left = end - .now
+            guard left > .zero else { throw ConnectionFault(message: "the receiver didn't take anything in time") }
+            if try wait(for: [.writing, other], upTo: left) { return }
+        }
+    }
+
+    /// How many bytes the other side hasn't confirmed; `nil` where the system doesn't tell.
+    var unconfirmed: Int32? {
+        var count: Int32 = 0
+        #if canImport(Darwin)
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(file, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? count : nil
+        #else
+        return ioctl(file, UInt(TIOCOUTQ), &count) == 0 ? count : nil
+        #endif
+    }
+}
+
+/// Why a connection can't be used.
+struct ConnectionFault: Error, Sendable {
+    let message: String
+
+    static func last(_ call: String) -> ConnectionFault {
+        ConnectionFault(message: "\(call): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// A connection that syslog messages are written to, on a thread that may wait. Any thread may close it, which ends such a wait.
+protocol SyslogConnection: Sendable {
+    /// Its file, for waiting.
+    var stream: StreamSocket { get }
+    /// How long the other side may take nothing. One that is slow isn't given up: all that it hasn't read would be sent again on another
+    /// connection, and again.
+    var timeout: Duration { get }
+    /// Whether the other side hasn't closed the connection. What it sends is read and forgotten.
+    ///
+    /// - Throws: why it can't be used, where the other side has said so.
+    func isAlive() throws(ConnectionFault) -> Bool
+
+    /// Makes the connection, once, before all else.
+    func open() throws(ConnectionFault)
+    /// Writes all bytes.
+    func write(_ data: Data) throws(ConnectionFault)
+    func close()
+}
+
+extension SyslogConnection {
+    /// Waits until the other side's system has confirmed everything that was written.
+    func drain() throws(ConnectionFault) {
+        var end = ContinuousClock.now + timeout
+        var last = Int32.max
+        var pause = Duration.milliseconds(1)
+        while true {
+            guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection") }
+            guard let left = stream.unconfirmed, left > 0 else { return }
+            if left < last { end = .now + timeout }
+            last = left
+            guard .now < end else { throw ConnectionFault(message: "the receiver didn't confirm in time") }
+            // No event tells of a confirmation, hence it is looked again and again. What the other side sends, its end, or ours, wakes at once.
+            try stream.wait(for: .reading, upTo: pause)
+            pause = min(pause * 2, .milliseconds(20))
+        }
+    }
+}

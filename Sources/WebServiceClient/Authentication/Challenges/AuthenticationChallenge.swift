@@ -81,3 +81,200 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         return scanner.finish()
     }
 }
+
+/// Reads lists of challenges and lists of parameters (RFC 9110 §11.2 to §11.6): one pass over the bytes, forgiving, never trapping.
+///
+/// It takes what servers are known to send beyond the grammar: unquoted values with characters that no token has, a missing comma
+/// between two parameters, blanks around `=`, empty list elements, a quoted string that the line's end cuts off.
+struct ChallengeScanner {
+    /// A challenge whose parameters may not all be known yet.
+    private struct Draft {
+        var scheme: String
+        var parameters: [AuthenticationChallenge.Parameter] = []
+        var token68: String?
+    }
+
+    private var drafts: [Draft] = []
+    private var bytes: [UInt8] = []
+    private var position = 0
+
+    /// The parameters of a field that is a list of nothing else, such as `Authentication-Info` (RFC 7615 §3).
+    static func parameters(in lines: [[UInt8]]) -> [AuthenticationChallenge.Parameter] {
+        var scanner = ChallengeScanner()
+        scanner.drafts.append(Draft(scheme: ""))
+        for line in lines {
+            scanner.scan(line)
+        }
+        return scanner.drafts.first?.parameters ?? []
+    }
+
+    /// The challenges of all lines so far.
+    func finish() -> [AuthenticationChallenge] {
+        drafts.map { AuthenticationChallenge(scheme: $0.scheme, parameters: $0.parameters, token68: $0.token68) }
+    }
+
+    /// Reads one line. Its first parameters belong to the last challenge of the line before.
+    mutating func scan(_ line: [UInt8]) {
+        bytes = line
+        position = 0
+        var followsComma = true
+        while true {
+            while let byte = current, byte == Self.comma || Self.isBlank(byte) {
+                followsComma = followsComma || byte == Self.comma
+                position += 1
+            }
+            guard position < bytes.count else { return }
+            scanElement(followsComma: followsComma)
+            followsComma = false
+        }
+    }
+
+    /// Reads a parameter, or a scheme with its `token68` if it has one. Always moves on by at least one byte.
+    private mutating func scanElement(followsComma: Bool) {
+        let name = token()
+        guard !name.isEmpty else {
+            skipToComma()
+            return
+        }
+        let afterName = position
+        skipBlanks()
+        if current == Self.equals {
+            position += 1
+            skipBlanks()
+            let parameter = current == Self.quote ? quotedString(of: name) : unquotedValue(of: name)
+            if !drafts.isEmpty {
+                drafts[drafts.count - 1].parameters.append(parameter)
+            }
+        } else if position > afterName && current != Self.comma && current != nil {
+            drafts.append(Draft(scheme: name, token68: token68()))
+        } else if followsComma && (current == Self.comma || current == nil) {
+            drafts.append(Draft(scheme: name))
+        } else {
+            skipToComma()
+        }
+    }
+
+    private mutating func token() -> String {
+        let start = position
+        while let byte = current, Self.isTokenCharacter(byte) {
+            position += 1
+        }
+        return text(start..<position)
+    }
+
+    /// The `token68` here if it is the whole rest of the list's element; else nil, and nothing was read.
+    private mutating func token68() -> String? {
+        let start = position
+        while let byte = current, Self.isToken68Character(byte) {
+            position += 1
+        }
+        let hasCharacters = position > start
+        while current == Self.equals {
+            position += 1
+        }
+        let end = position
+        skipBlanks()
+        guard hasCharacters, current == nil || current == Self.comma, !isEmptyParameter(endingAt: end) else {
+            position = start
+            return nil
+        }
+        return text(start..<end)
+    }
+
+    /// Whether what looks like a `token68` is a parameter without a value, as in `Digest realm=, nonce="1"`: another parameter follows it,
+    /// which none does behind a `token68`.
+    private func isEmptyParameter(endingAt end: Int) -> Bool {
+        guard bytes[end - 1] == Self.equals else { return false }
+        var next = ChallengeScanner()
+        next.bytes = bytes
+        next.position = position
+        while let byte = next.current, byte == Self.comma || Self.isBlank(byte) { next.position += 1 }
+        guard !next.token().isEmpty else { return false }
+        next.skipBlanks()
+        return next.current == Self.equals
+    }
+
+    /// Reads from the opening quote to the closing one or the line's end, and removes the escapes.
+    private mutating func quotedString(of name: String) -> AuthenticationChallenge.Parameter {
+        position += 1
+        let start = position
+        var end = position
+        var value: [UInt8] = []
+        // Where the line is cut off behind a backslash, this one escapes nothing.
+        var escape: [UInt8] = []
+        while let byte = current {
+            position += 1
+            if byte == Self.quote { break }
+            if byte == Self.backslash, let escaped = current {
+                position += 1
+                value.append(escaped)
+            } else {
+                if byte == Self.backslash { escape = [byte] }
+                value.append(byte)
+            }
+            end = position
+        }
+        let quoted = QuotedText(content: bytes[start..<end] + escape)
+        return .init(name: name, value: value.withUnsafeBytes(HTTPFields.Lines.text), quoted: quoted)
+    }
+
+    /// Reads up to the next comma or blank, whatever the characters are: servers forget the quotes.
+    private mutating func unquotedValue(of name: String) -> AuthenticationChallenge.Parameter {
+        let start = position
+        while let byte = current, byte != Self.comma, !Self.isBlank(byte) {
+            position += 1
+        }
+        return .init(name: name, value: text(start..<position), quoted: QuotedText(Array(bytes[start..<position])))
+    }
+
+    /// Skips what makes no sense, up to the next comma that isn't inside quotes. Moves on unless the next byte is a comma.
+    private mutating func skipToComma() {
+        while let byte = current, byte != Self.comma {
+            if byte == Self.quote {
+                _ = quotedString(of: "")
+            } else {
+                position += 1
+            }
+        }
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = current, Self.isBlank(byte) {
+            position += 1
+        }
+    }
+
+    private var current: UInt8? {
+        position < bytes.count ? bytes[position] : nil
+    }
+
+    private func text(_ range: Range<Int>) -> String {
+        bytes[range].withUnsafeBytes(HTTPFields.Lines.text)
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let equals = UInt8(ascii: "=")
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        default: false
+        }
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+
+    /// RFC 9110 §11.2, without the equals signs at the end.
+    private static func isToken68Character(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "-._~+/".utf8.contains(byte)
+    }
+}

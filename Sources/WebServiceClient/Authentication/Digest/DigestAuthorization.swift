@@ -1,3 +1,5 @@
+import Foundation
+
 /// Writes the value of `Authorization` for Digest (RFC 7616 §3.4).
 ///
 /// Which parameters are quoted isn't ours to choose: `algorithm`, `qop`, `nc` and `userhash` are not, `username*` is an extended value,
@@ -41,5 +43,165 @@ enum DigestAuthorization {
         guard QuotedString.canCarry(user) else { return true }
         let isOldServer = challenge.algorithm.function == .md5 && !challenge.announcesUTF8
         return !isOldServer && !user.utf8.allSatisfy { $0 < 0x80 }
+    }
+}
+
+/// One use of a nonce: everything that goes into the digest of a request and of the answer to it (RFC 7616 §3.4 and §3.5).
+struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    let function: DigestAlgorithm.Function
+
+    /// `H(A1)` in hexadecimal digits: as good as the password, so it doesn't show anywhere.
+    let sessionKey: String
+
+    /// The server's nonce.
+    let nonce: QuotedText
+
+    /// How often the nonce has been used, this time included.
+    let nonceCount: UInt32
+
+    /// Our own nonce.
+    let clientNonce: String
+
+    /// What is protected. Nil for servers of RFC 2069.
+    let quality: DigestQuality?
+
+    /// The request's target as it is sent: path and query.
+    let target: String
+
+    /// `response` of the request.
+    /// - Parameter bodyDigest: the digest of the request's body, for `auth-int` only.
+    func response(method: String, bodyDigest: String) -> String {
+        digest(quality == .integrity ? function.digest(of: method, target, bodyDigest) : function.digest(of: method, target), quality)
+    }
+
+    /// `rspauth` of the answer: like the request's digest with no method.
+    /// - Parameters:
+    ///   - quality: what the answer's digest protects.
+    ///   - bodyDigest: the digest of the answer's body, for `auth-int` only.
+    func proof(quality: DigestQuality?, bodyDigest: String) -> String {
+        digest(quality == .integrity ? function.digest(of: "", target, bodyDigest) : function.digest(of: "", target), quality)
+    }
+
+    private func digest(_ message: String, _ quality: DigestQuality?) -> String {
+        let (key, message) = (Array(sessionKey.utf8), Array(message.utf8))
+        guard let quality else { return function.digest(of: key, nonce.bytes, message) }
+        let count = Array(Hexadecimal.text(of: nonceCount).utf8)
+        return function.digest(of: key, nonce.bytes, count, Array(clientNonce.utf8), Array(quality.rawValue.utf8), message)
+    }
+
+    /// `H(A1)` (RFC 7616 §3.4.2).
+    /// - Parameters:
+    ///   - nonce: the session's first nonce; used by `-sess` algorithms only.
+    ///   - clientNonce: the session's first nonce of ours; used by `-sess` algorithms only.
+    static func sessionKey(
+        algorithm: DigestAlgorithm, user: UserCredentials, realm: QuotedText, nonce: QuotedText, clientNonce: String
+    ) -> String {
+        let key = algorithm.function.digest(of: Array(user.name.utf8), realm.bytes, Array(user.password.utf8))
+        return algorithm.isSession ? algorithm.function.digest(of: Array(key.utf8), nonce.bytes, Array(clientNonce.utf8)) : key
+    }
+
+    var description: String { "use \(nonceCount) of a nonce" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What a server adds to the answer to an authorized request (RFC 7615; for Digest RFC 7616 §3.5): `Authentication-Info`, or a
+/// proxy's `Proxy-Authentication-Info`.
+struct AuthenticationInfo: Hashable, Sendable {
+    /// The nonce to be used from now on.
+    let nextNonce: QuotedText?
+
+    /// The server's digest of its answer.
+    let proof: String?
+
+    /// What the server's digest protects, if it says so.
+    let quality: DigestQuality?
+
+    private let clientNonce: String?
+    private let nonceCount: String?
+
+    /// What the field's lines say; what isn't theirs to say is left out.
+    init(lines: [String]) {
+        self.init(bytes: lines.map { Array($0.utf8) })
+    }
+
+    /// The same, of the lines' bytes as they came.
+    init(bytes lines: [[UInt8]]) {
+        let parameters = ChallengeScanner.parameters(in: lines)
+        func parameter(_ name: String) -> AuthenticationChallenge.Parameter? { parameters.first { $0.name.lowercased() == name } }
+        func value(_ name: String) -> String? { parameter(name)?.value }
+        nextNonce = parameter("nextnonce").flatMap { !$0.value.isEmpty && QuotedString.canCarry($0.quoted) ? $0.quoted : nil }
+        proof = value("rspauth")
+        quality = value("qop").flatMap { DigestQuality(rawValue: $0.lowercased()) }
+        clientNonce = value("cnonce")
+        nonceCount = value("nc")
+    }
+
+    /// What the answer's digest protects: what the server says, else what the request's did.
+    func quality(after exchange: DigestExchange) -> DigestQuality? {
+        quality ?? exchange.quality
+    }
+
+    /// Throws ``AuthenticationError/Kind/serverNotProven`` if the server sent a digest and it isn't that of someone who knows the password.
+    /// - Parameter bodyDigest: the digest of the answer's body, for `auth-int` only.
+    func verify(_ exchange: DigestExchange, bodyDigest: String) throws(AuthenticationError) {
+        guard let proof else { return }
+        if let clientNonce, clientNonce != exchange.clientNonce {
+            throw Self.failure("its cnonce isn't the one that was sent")
+        }
+        if let nonceCount, UInt32(nonceCount, radix: 16) != exchange.nonceCount {
+            throw Self.failure("its nc isn't the one that was sent")
+        }
+        guard proof.lowercased() == exchange.proof(quality: quality(after: exchange), bodyDigest: bodyDigest) else {
+            throw Self.failure("its rspauth is wrong")
+        }
+    }
+
+    private static func failure(_ reason: String) -> AuthenticationError {
+        AuthenticationError(
+            .serverNotProven,
+            message: """
+                    The server failed to prove that it knows the password: it sent Authentication-Info, but \(reason). Somebody may be answering \
+                    in its place or changing its answers; check the address, and prefer https.
+                """)
+    }
+}
+
+/// Hashes bodies for `auth-int` (RFC 7616 §3.4.3), piece by piece: a file's needn't fit into memory.
+enum BodyDigest {
+    /// The digest of a request's body, of no bytes if there is none.
+    /// - Throws: ``AuthenticationError`` if the body could be read only this once.
+    static func text(of body: RequestBody?, _ function: DigestAlgorithm.Function) async throws -> String {
+        var hash = function.makeHash()
+        guard let body else { return Hexadecimal.text(of: hash.finalize()) }
+        guard body.isReplayable else {
+            throw AuthenticationError(
+                .bodyNotReplayable,
+                message: """
+                    The server wants the request's body to be signed (Digest qop=auth-int), and this one is a stream that can be read only \
+                    once: make the body from Data, from a file or from a replayable stream.
+                    """)
+        }
+        for try await chunk in body.chunks() {
+            try Task.checkCancellation()
+            chunk.withUnsafeBytes { hash.update($0) }
+        }
+        return Hexadecimal.text(of: hash.finalize())
+    }
+
+    /// The digest of bytes in memory.
+    static func text(of data: Data, _ function: DigestAlgorithm.Function) -> String {
+        var hash = function.makeHash()
+        data.withUnsafeBytes { hash.update($0) }
+        return Hexadecimal.text(of: hash.finalize())
+    }
+}
+
+/// Makes client nonces (RFC 7616 §3.4, `cnonce`).
+enum ClientNonce {
+    /// 128 bits of the system's secure random numbers in 32 hexadecimal digits.
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return withUnsafeBytes(of: (generator.next() as UInt64, generator.next() as UInt64)) { Hexadecimal.text(of: Array($0)) }
     }
 }

@@ -203,3 +203,209 @@ struct SecretScanner {
         if start < index, bytes[index + 1..<end].contains(UInt8(ascii: ".")) { found.append(start..<end) }
     }
 }
+
+extension SecretScanner {
+    /// How far it is looked back for a name, and ahead for the next one.
+    static let reach = SecretNames.longest
+
+    /// The name before a separator.
+    struct Name {
+        var range: Range<Int>
+        /// It stands behind `?`, `&` or `#`.
+        var isParameter = false
+        /// The quote before the name that isn't closed behind it.
+        var openQuote: UInt8?
+        var isQuoted = false
+    }
+
+    func name(before separator: Int) -> Name? {
+        var end = separator
+        // Blanks may align what is printed in columns.
+        let limit = max(0, separator - Self.reach)
+        var quote: UInt8?
+        while end > limit,
+            bytes[end - 1].isBlank || bytes[end - 1].isQuote || bytes[end - 1] == UInt8(ascii: "]")
+                || bytes[end - 1] == UInt8(ascii: "\\") || bytes[end - 1] == UInt8(ascii: "!")
+        {
+            end -= 1
+            if bytes[end].isQuote { quote = bytes[end] }
+        }
+        var start = end
+        let first = max(0, end - Self.reach)
+        var hasLetters = false
+        while start > first, isNamePart(bytes[start - 1]) {
+            start -= 1
+            hasLetters = hasLetters || !bytes[start].isDigit
+        }
+        guard start < end, hasLetters else { return nil }
+        var name = Name(range: start..<end)
+        name.isQuoted = quote != nil
+        guard start > 0 else { return name }
+        let before = bytes[start - 1]
+        name.isParameter = before == UInt8(ascii: "?") || before == UInt8(ascii: "&") || before == UInt8(ascii: "#")
+        if before.isQuote, quote == nil { name.openQuote = before }
+        return name
+    }
+
+    /// `API key: …`
+    func namesInTwoWords(_ name: Name, _ names: SecretNames) -> Bool {
+        guard name.range.count <= 10, name.range.lowerBound >= 2, bytes[name.range.lowerBound - 1] == UInt8(ascii: " ") else {
+            return false
+        }
+        var start = name.range.lowerBound - 1
+        let limit = max(0, start - 24)
+        while start > limit, isNamePart(bytes[start - 1]) { start -= 1 }
+        guard start < name.range.lowerBound - 1 else { return false }
+        return names.hides(bytes[start..<name.range.upperBound], isParameter: false)
+    }
+
+    /// A name that is a value: short, and in quotes.
+    func quotedName(from start: Int) -> Range<Int>? {
+        guard bytes[start].isQuote else { return nil }
+        let rest = bytes[(start + 1)..<min(bytes.count, start + 1 + Self.reach)]
+        return rest.firstIndex { $0.isQuote || $0 == UInt8(ascii: "\\") }.map { start + 1..<$0 }
+    }
+}
+
+extension SecretScanner {
+    /// The content of a block scalar of YAML (YAML 1.2.2 §8.1): behind `password: |` the lines below that are indented.
+    ///
+    /// - Parameter name: the name that the scalar is the value of.
+    /// - Returns: the lines, without the indentation of the first; `nil` if no such scalar begins there.
+    func blockScalar(behind separator: Int, of name: Range<Int>) -> Range<Int>? {
+        guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(behind: separator) else { return nil }
+        let indentation = column(of: name.lowerBound)
+        var content: Range<Int>?
+        while line < bytes.count {
+            let start = end(from: line, to: bytes.count, while: \.isBlank)
+            let end = end(from: start, to: bytes.count) { !$0.isLineEnd }
+            if start < end {
+                guard start - line > indentation else { break }
+                content = (content?.lowerBound ?? start)..<end
+            }
+            line = end + 1
+        }
+        return content
+    }
+
+    /// The end of `|` or `>`, what may stand before it (a tag, an anchor) and behind it (indentation, chomping, a comment); `nil` if there is more on
+    /// the line, or less.
+    private func endOfBlockHeader(behind separator: Int) -> Int? {
+        let limit = min(bytes.count, separator + Self.reach)
+        var index = end(from: separator + 1, to: limit, while: \.isBlank)
+        while index < limit, bytes[index] == UInt8(ascii: "!") || bytes[index] == UInt8(ascii: "&") {
+            index = end(from: index, to: limit) { !$0.isBlank && !$0.isLineEnd }
+            index = end(from: index, to: limit, while: \.isBlank)
+        }
+        guard index < limit, bytes[index] == UInt8(ascii: "|") || bytes[index] == UInt8(ascii: ">") else { return nil }
+        index = end(from: index + 1, to: min(limit, index + 3)) { $0.isDigit || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
+        index = end(from: index, to: limit, while: \.isBlank)
+        if index < limit, bytes[index] == UInt8(ascii: "#") { index = end(from: index, to: limit) { !$0.isLineEnd } }
+        guard index < limit, bytes[index].isLineEnd else { return nil }
+        return index + 1
+    }
+
+    /// How far what stands in a line is indented, the dashes of sequences included; 0 where the line doesn't begin nearby.
+    private func column(of place: Int) -> Int {
+        let limit = max(0, place - Self.reach)
+        var start = place
+        while start > limit, !bytes[start - 1].isLineEnd { start -= 1 }
+        guard start == 0 || bytes[start - 1].isLineEnd else { return 0 }
+        return end(from: start, to: place) { $0.isBlank || $0 == UInt8(ascii: "-") } - start
+    }
+
+    private func end(from start: Int, to limit: Int, while isMeant: (UInt8) -> Bool) -> Int {
+        var index = start
+        while index < limit, isMeant(bytes[index]) { index += 1 }
+        return index
+    }
+}
+
+extension SecretScanner {
+    func isText(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.isText(range, text) }
+
+    /// The credentials behind a scheme.
+    ///
+    /// - Returns: their end; `nil` if there are none.
+    mutating func scheme(_ word: Range<Int>) -> Int? {
+        guard forms.contains(.bearerTokens) else { return nil }
+        var start = word.upperBound
+        while start < bytes.count, start < word.upperBound + 8, bytes[start].isBlank { start += 1 }
+        var end = start
+        var (hasDigit, hasSign, upper, lower) = (false, false, 0, 0)
+        while end < bytes.count, bytes[end].isAlphanumeric || "-._~+/=".utf8.contains(bytes[end]) {
+            hasDigit = hasDigit || bytes[end].isDigit
+            hasSign = hasSign || !bytes[end].isAlphanumeric && end > start
+            upper += bytes[end].isUppercase ? 1 : 0
+            lower += bytes[end].isLowercase ? 1 : 0
+            end += 1
+        }
+        // "The bearer certificate" has none; a word at a sentence's end has a dot.
+        while end > start, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
+        let count = end - start
+        let isMixed = hasDigit || hasSign && upper + lower < count - 1 || upper > 1 && lower > 0
+        let isCredential =
+            switch bytes[word.lowerBound].lowercased {
+            case UInt8(ascii: "b") where word.count == 5: count >= 4 && isPair(start..<end)
+            case UInt8(ascii: "b"), UInt8(ascii: "d"): count >= 20 || count >= 6 && isMixed
+            default: count >= 16 && isMixed
+            }
+        guard isCredential else { return nil }
+        found.append(start..<end)
+        return end
+    }
+
+    /// Whether a text is the Base64 of user and password (RFC 7617 §2).
+    private func isPair(_ range: Range<Int>) -> Bool {
+        let decoded = Base64Run.decoded(range, of: bytes)
+        return decoded.contains(UInt8(ascii: ":")) && decoded.allSatisfy { $0 >= 0x20 }
+    }
+
+    /// The user info of a URL, of which the `//` has been found.
+    ///
+    /// - Returns: where to go on.
+    mutating func userInfo(at slashes: Int) -> Int {
+        guard forms.contains(.urlUserInfo), slashes + 1 < bytes.count, bytes[slashes + 1] == UInt8(ascii: "/") else { return slashes }
+        let start = slashes + 2
+        var end = start
+        var (at, colon): (Int?, Int?) = (nil, nil)
+        var isAuthority = true
+        let limit = min(bytes.count, start + 1_024)
+        while end < limit {
+            let byte = bytes[end]
+            if byte.isBlank || byte.isLineEnd || byte.isQuote || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") { break }
+            if isAuthority, byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
+                isAuthority = false
+                // A password may have such a character by mistake: then what stands behind the colon is no port.
+                guard at == nil, let colon, !bytes[(colon + 1)..<end].allSatisfy(\.isDigit) else { break }
+            }
+            if byte == UInt8(ascii: "@") { at = end }
+            if byte == UInt8(ascii: ":"), colon == nil { colon = end }
+            end += 1
+        }
+        guard let at, at > start else { return slashes }
+        found.append(start..<at)
+        return at
+    }
+
+    /// A PEM block: what is between its first line and its last, or the end of the text.
+    ///
+    /// - Returns: where to go on; `nil` if there is none.
+    mutating func pemBlock(at start: Int) -> Int? {
+        guard forms.contains(.pemBlocks), starts(at: start, with: "-----begin") else { return nil }
+        var index = start + 10
+        let limit = min(bytes.count, index + 64)
+        while index < limit, !starts(at: index, with: "-----") { index += 1 }
+        guard index < limit else { return nil }
+        let content = index + 5
+        var end = content
+        while end < bytes.count, !(bytes[end] == UInt8(ascii: "-") && starts(at: end, with: "-----end")) { end += 1 }
+        guard end > content else { return nil }
+        found.append(content..<end)
+        return end
+    }
+
+    func starts(at index: Int, with text: StaticString) -> Bool {
+        bytes.count - index >= text.utf8CodeUnitCount && isText(index..<index + text.utf8CodeUnitCount, text)
+    }
+}

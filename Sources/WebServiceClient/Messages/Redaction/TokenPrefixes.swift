@@ -48,3 +48,58 @@ struct TokenPrefixes: Sendable {
         range.contains { bytes[$0].isDigit } || range.allSatisfy { bytes[$0].isAlphanumeric }
     }
 }
+
+/// How the tokens of a service begin, and how long they are at least.
+package struct TokenPrefix: Sendable {
+    /// In lower case.
+    let bytes: [UInt8]
+    /// How many letters, digits, `-`, `_` and `.` follow at least.
+    let count: Int
+    /// Whether they are the path of a URL: who has it may send.
+    let isPath: Bool
+
+    package init(_ prefix: String, _ count: Int, isPath: Bool = false) {
+        bytes = Array(prefix.lowercased().utf8)
+        self.count = min(64, max(0, count, SecretSearch.shortestRun - bytes.count))
+        self.isPath = isPath
+    }
+
+    /// Tokens whose form their services publish, or that are recognised by the scanners of code repositories.
+    static let known: [TokenPrefix] =
+        ([
+            // Amazon Web Services: access key ids, long-term and temporary, and those of users, roles and groups.
+            ("AKIA", 16), ("ASIA", 16), ("ABIA", 16), ("ACCA", 16), ("AROA", 16), ("AIDA", 16), ("AGPA", 16), ("ANPA", 16), ("ANVA", 16),
+            ("AIPA", 16),
+            // Google: API keys, access tokens, client secrets, refresh tokens.
+            ("AIza", 35), ("ya29.", 20), ("GOCSPX-", 20), ("1//0", 30),
+            // GitHub, GitLab.
+            ("ghp_", 30), ("gho_", 30), ("ghu_", 30), ("ghs_", 30), ("ghr_", 30), ("github_pat_", 22), ("glpat-", 16), ("gldt-", 16),
+            ("glrt-", 16), ("glptt-", 16), ("glcbt-", 16), ("gloas-", 16),
+            // Slack.
+            ("xoxb-", 10), ("xoxp-", 10), ("xoxa-", 10), ("xoxr-", 10), ("xoxs-", 10), ("xoxo-", 10), ("xoxe-", 10), ("xoxe.xoxp-", 10),
+            ("xoxc-", 10), ("xoxd-", 10), ("xapp-", 10),
+            // Stripe, Square, Shopify, PayPal.
+            ("sk_live_", 10), ("sk_test_", 10), ("rk_live_", 10), ("rk_test_", 10), ("whsec_", 16), ("sq0atp-", 20), ("sq0csp-", 20),
+            ("EAAAE", 40), ("shpat_", 24), ("shpss_", 24), ("shpca_", 24), ("shppa_", 24), ("access_token$production$", 20),
+            // Packages.
+            ("npm_", 30), ("pypi-AgE", 30), ("rubygems_", 30), ("dckr_pat_", 20),
+            // Models.
+            ("sk-proj-", 20), ("sk-ant-", 20), ("sk-svcacct-", 20), ("sk-or-", 20), ("sk-", 32), ("hf_", 30), ("r8_", 30), ("gsk_", 30),
+            // Mail and messages.
+            ("SG.", 40), ("EAACEdEose0cBA", 10),
+            // Hosting, infrastructure, databases.
+            ("dop_v1_", 40), ("doo_v1_", 40), ("dor_v1_", 40), ("hvs.", 20), ("hvb.", 20), ("hvr.", 20), ("dapi", 32), ("HRKU-", 20),
+            ("glsa_", 20), ("glc_", 20), ("NRAK-", 20), ("NRJS-", 15), ("sntrys_", 20), ("sntryu_", 20), ("dp.pt.", 30), ("dp.st.", 30),
+            ("dp.ct.", 30), ("pscale_tkn_", 20), ("pscale_pw_", 20), ("pscale_oauth_", 20), ("pul-", 40), ("sbp_", 40), ("tfp_", 40),
+            ("AKCp", 40), ("FlyV1", 20), ("fo1_", 30), ("rnd_", 24), ("ATATT3", 40), ("ATBB", 24), ("ATCTT3", 40), ("lin_api_", 30),
+            ("figd_", 30), ("ntn_", 30), ("PMAK-", 30), ("tskey-", 16), ("AGE-SECRET-KEY-1", 40),
+        ] as [(String, Int)]).map { (prefix: String, count: Int) in TokenPrefix(prefix, count) } + webhooks
+
+    /// Slack, Discord, Microsoft's Office.
+    private static let webhooks: [TokenPrefix] = [
+        TokenPrefix("hooks.slack.com/services/", 20, isPath: true), TokenPrefix("hooks.slack.com/workflows/", 20, isPath: true),
+        TokenPrefix("hooks.slack.com/triggers/", 20, isPath: true), TokenPrefix("discord.com/api/webhooks/", 30, isPath: true),
+        TokenPrefix("discordapp.com/api/webhooks/", 30, isPath: true), TokenPrefix("webhook.office.com/webhookb2/", 30, isPath: true),
+        TokenPrefix("outlook.office.com/webhook/", 30, isPath: true),
+    ]
+}

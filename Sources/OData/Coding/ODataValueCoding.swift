@@ -1,0 +1,238 @@
+import Foundation
+import WebServiceClient
+
+extension ODataValue: Codable {
+    /// Reads any value.
+    public init(from decoder: any Decoder) throws {
+        if let payload = try PayloadDecoder.of(decoder) {
+            self = payload.value
+            return
+        }
+        if let object = try? decoder.container(keyedBy: JSONKey.self) {
+            self = .object(try DynamicEntity(from: object))
+            return
+        }
+        if var array = try? decoder.unkeyedContainer() {
+            var values: [ODataValue] = []
+            while !array.isAtEnd { values.append(try array.decode(ODataValue.self)) }
+            self = .array(values)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Decimal.self), !value.isNaN {
+            self = .decimal(EdmDecimal(value))
+        } else {
+            self = .decimal(EdmDecimal(try container.decode(Double.self)))
+        }
+    }
+
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let refusal {
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: refusal.description))
+        }
+        switch self {
+        case .null: try container.encodeNil()
+        case .boolean(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .decimal(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value.list)
+        case .object(let value): try container.encode(value)
+        }
+    }
+}
+
+extension ODataValue {
+    /// The tree of a value.
+    ///
+    /// - Throws: `DecodingError` where a number's exponent is beyond all use, or a name is in an object twice, spelled in two canonical forms.
+    init(_ node: JSONNode) throws {
+        switch node.content {
+        case .null: self = .null
+        case .boolean(let value): self = .boolean(value)
+        case .string(let text): self = .string(text)
+        case .number(let digits, let isWhole):
+            guard let value = ODataValue(digits: digits, isWhole: isWhole) else {
+                throw Self.corrupted(node, "The number's exponent is beyond a billion.")
+            }
+            self = value
+        case .array:
+            var elements: [ODataValue] = []
+            elements.reserveCapacity(node.count)
+            try node.forEachElement { elements.append(try ODataValue($0)) }
+            self = .array(elements)
+        case .object:
+            var object = DynamicEntity()
+            try node.forEachMember { name, value in
+                guard object.append(name, try ODataValue(value)) else {
+                    throw Self.corrupted(node, "The name '\(name.prefix(60))' is in its object twice.")
+                }
+            }
+            self = .object(object)
+        }
+    }
+
+    /// A JSON number by its digits, which are known to be one; `nil` where its exponent is beyond a billion.
+    init?(digits: String, isWhole: Bool) {
+        // Minus zero is a number of its own for whoever reads a Double.
+        if isWhole {
+            self =
+                digits == "-0"
+                ? .decimal(EdmDecimal(digits: digits)) : Int64(digits).map { .integer($0) } ?? .decimal(EdmDecimal(digits: digits))
+            return
+        }
+        let exponent = digits.utf8.reversed().prefix { (0x30...0x39).contains($0) }.count
+        let hasExponent = digits.utf8.contains { $0 | 0x20 == UInt8(ascii: "e") }
+        guard !hasExponent || exponent < 9 || EdmDecimal(digits) != nil else { return nil }
+        self = .decimal(EdmDecimal(digits: digits))
+    }
+
+    private static func corrupted(_ node: JSONNode, _ text: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: node.decoder.codingPath, debugDescription: text))
+    }
+}
+
+extension ODataValue {
+    /// What it is, for errors.
+    var kind: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a Boolean"
+        case .integer, .decimal: "a number"
+        case .string: "a text"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension DynamicEntity: Codable {
+    /// Reads all properties there are.
+    public init(from decoder: any Decoder) throws {
+        if let payload = try PayloadDecoder.of(decoder) {
+            self = try Self.read(payload)
+        } else {
+            try self.init(from: try decoder.container(keyedBy: JSONKey.self))
+        }
+    }
+
+    init(from container: KeyedDecodingContainer<JSONKey>) throws {
+        for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+            self[key.stringValue] = try container.decode(ODataValue.self, forKey: key)
+        }
+    }
+
+    /// Writes all properties.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: JSONKey.self)
+        if let refusal = ODataValue.object(self).refusal {
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: refusal.description))
+        }
+        for property in properties { try container.encode(property.value, forKey: JSONKey(property.name)) }
+    }
+}
+
+extension EdmDecimal: Codable {
+    /// Reads a number, or the text of one.
+    public init(from decoder: any Decoder) throws {
+        if let payload = try PayloadDecoder.of(decoder) {
+            self = try Self.read(payload)
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if let whole = try? container.decode(Int64.self) {
+            self.init(whole)
+        } else if let text = try? container.decode(String.self) {
+            guard let value = EdmDecimal(text) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text.prefix(60))' isn't a decimal number.")
+            }
+            self = value
+        } else {
+            self.init(try container.decode(Decimal.self))
+        }
+    }
+
+    /// Writes a number where the encoder can, else its text: ``ODataEncoder`` writes what the service's version wants.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let decimal {
+            try container.encode(decimal)
+        } else {
+            try container.encode(plainText ?? description)
+        }
+    }
+}
+
+extension EdmStream: Decodable {
+    /// Reads the links beside the property; with other decoders than ``ODataDecoder`` they aren't to be had, and the stream is empty.
+    public init(from decoder: any Decoder) throws {
+        guard let payload = try PayloadDecoder.of(decoder) else {
+            self.init()
+            return
+        }
+        if let object = payload.value.object?["__mediaresource"]?.object {
+            self.init(v2: object)
+        } else {
+            self.init(payload.control)
+        }
+        linkBase = payload.linkBase
+    }
+}
+
+extension EdmStream: Encodable {
+    /// Writes nothing, as a stream is written by its link; null where that can't be left out, in an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encodeNil()
+    }
+}
+
+extension EdmStream {
+    /// What control information says: that of a property, or of the entity itself.
+    init(_ control: ControlInformation) {
+        readLink = control["mediaReadLink"]?.string
+        editLink = control["mediaEditLink"]?.string
+        contentType = control["mediaContentType"]?.string
+        // 4.0 wrote it with a capital T in its first drafts, and services still do.
+        etag = control["mediaEtag"]?.string ?? control["mediaETag"]?.string
+    }
+
+    /// V2 and V3: `{"media_src": …, "edit_media": …, "content_type": …, "media_etag": …}`.
+    init(v2 object: DynamicEntity) {
+        readLink = object["media_src"]?.string
+        editLink = object["edit_media"]?.string
+        contentType = object["content_type"]?.string
+        etag = object["media_etag"]?.string
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A stream's links, which stand beside the property: the property itself is absent.
+    public func decode(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream {
+        try decodeWithNeighbours(type, forKey: key) ?? EdmStream()
+    }
+
+    /// The same; `nil` where nothing is said of the stream.
+    public func decodeIfPresent(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream? {
+        let stream = try decode(type, forKey: key)
+        return stream.isEmpty ? nil : stream
+    }
+}
+
+extension KeyedEncodingContainer {
+    /// Writes nothing: a stream is written by its link.
+    public mutating func encode(_ value: EdmStream, forKey key: Key) throws {}
+
+    /// Writes nothing: a stream is written by its link.
+    public mutating func encodeIfPresent(_ value: EdmStream?, forKey key: Key) throws {}
+}

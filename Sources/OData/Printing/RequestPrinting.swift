@@ -1,0 +1,303 @@
+import Foundation
+
+extension QueryPrinter {
+    /// A query that is to be sent. Arguments of functions that can't stand in a path are said by aliases.
+    ///
+    /// - Throws: ``ODataQueryError`` where a part can't be said, or an alias in the path has no value: a service would take it for null.
+    func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
+        let asked = query.withoutUselessSelection(version)
+        let query = version == .v2 ? asked : asked.aliasingArguments(by: self)
+        if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
+            throw .invalidOption("@\(name)", reason: "the path has it, and it has no value; give it one by alias(_:_:)")
+        }
+        return try text(of: query)
+    }
+}
+
+extension ODataQuery {
+    /// The query without a selection that nobody asked for where services refuse it: of a raw value, a count or references, and in version 2 of
+    /// what a function gives.
+    fileprivate func withoutUselessSelection(_ version: ODataVersion) -> ODataQuery {
+        guard options.selection == .decoded else { return self }
+        let isUseless =
+            switch resource.segments.last {
+            case .value, .count, .ref, .metadata, .batch: true
+            case .raw(let text):
+                ["$value", "$count", "$ref", "$metadata", "$batch"].contains(text.split(separator: "/").last ?? "")
+            default: false
+            }
+        let isOfFunction = version == .v2 && resource.segments.contains { if case .function = $0 { true } else { false } }
+        guard isUseless || isOfFunction else { return self }
+        var copy = self
+        copy.options.selection = .all
+        return copy
+    }
+
+    /// Values with a structure, and whatever else isn't a literal, stand in the query: `Best(of=@arg)?@arg=[…]` (URL Conventions, section 4.5.1).
+    fileprivate func aliasingArguments(by printer: QueryPrinter) -> ODataQuery {
+        guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
+        var copy = self
+        var taken: Set<String>?
+        for (position, segment) in resource.segments.enumerated() {
+            guard case .function(let name, var parameters) = segment else { continue }
+            for index in parameters.indices {
+                switch parameters[index].value.kind {
+                case .literal, .invalid, .raw: continue
+                case .path(let path):
+                    if case .alias = path.root, path.segments.isEmpty { continue }
+                default: break
+                }
+                let names = taken ?? mentionedAliases(by: printer)
+                taken = names
+                let alias = copy.options.freeAlias("arg", besides: names)
+                copy.options.aliases.append(ParameterAlias(alias, parameters[index].value))
+                parameters[index].value = .path(QueryPath(root: .alias(alias), segments: []))
+            }
+            copy.resource.segments[position] = .function(name, parameters)
+        }
+        return copy
+    }
+
+    /// The aliases that stand anywhere in the query, be it without a value: a service takes those for null, not for an argument of another place.
+    private func mentionedAliases(by printer: QueryPrinter) -> Set<String> {
+        var names = Set(resource.aliasNames)
+        // As they are printed, so that those in raw text are seen as well; what can't be printed is an error anyway.
+        func note(_ text: String?) {
+            for part in (text ?? "").unicodeScalars.split(separator: "@", omittingEmptySubsequences: false).map(String.init).dropFirst() {
+                let text = part.removingPercentEncoding ?? part
+                names.insert(String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" }))
+            }
+        }
+        note(try? printer.text(of: options))
+        for segment in resource.segments {
+            switch segment {
+            case .raw(let text): note(text)
+            case .filter(let condition): note(try? printer.text(of: condition))
+            case .function(_, let parameters): for parameter in parameters { note(try? printer.text(of: parameter.value)) }
+            default: continue
+            }
+        }
+        return names
+    }
+}
+
+extension ResourcePath {
+    /// The parameter aliases that keys and functions in the path name. Those in the expression of a `$filter(…)` segment don't count: without a
+    /// value a service takes them for null.
+    fileprivate var aliasNames: [String] {
+        var names: [String] = []
+        for segment in segments {
+            switch segment {
+            case .key(let parts):
+                for part in parts { if case .alias(let name) = part.value { names.append(name) } }
+            case .function(_, let parameters):
+                for parameter in parameters {
+                    if case .path(let path) = parameter.value.kind, case .alias(let name) = path.root { names.append(name) }
+                }
+            default: continue
+            }
+        }
+        return names
+    }
+}
+
+extension QueryPrinter {
+    /// A query as a URL relative to the service's root, percent-encoded as it goes over the wire.
+    ///
+    /// - Throws: ``ODataQueryError`` where a part can't be said.
+    public func text(of query: ODataQuery) throws(ODataQueryError) -> String {
+        var list = OptionList(separator: "&")
+        try write(query.resource, to: &list.text)
+        try checkPair(query)
+        let path = list.text.count
+        list.text.syntax("?")
+        let start = list.text.count
+        if version == .v2 { try writeV2Parameters(of: query.resource, to: &list) }
+        try write(query.options, to: &list)
+        if list.text.count == start { list.text.cut(to: path) }
+        return list.text.text
+    }
+
+    /// The path of a resource, percent-encoded.
+    ///
+    /// - Throws: ``ODataQueryError`` where a part can't be said.
+    public func text(of resource: ResourcePath) throws(ODataQueryError) -> String {
+        var text = QueryText()
+        try write(resource, to: &text)
+        return text.text
+    }
+
+    private func checkPair(_ query: ODataQuery) throws(ODataQueryError) {
+        let isEntity = query.resource.segments.first == .entity
+        if isEntity, query.options.entityID == nil { throw .invalidOption("$entity", reason: "it needs $id") }
+        // Behind `$ref` it says which reference is meant (Protocol, section 11.4.6.2).
+        if !isEntity, query.options.entityID != nil, query.resource.segments.last != .ref {
+            throw .invalidOption("$id", reason: "it belongs to $entity, or behind $ref")
+        }
+    }
+
+    private func write(_ resource: ResourcePath, to text: inout QueryText) throws(ODataQueryError) {
+        guard !resource.segments.isEmpty else { throw .invalidPath("", reason: "it is empty") }
+        let link = version == .v2 ? Self.linked(resource.segments) : nil
+        if link == 0 { throw .unsupported("$ref of a whole entity set", version: version) }
+        for (index, segment) in resource.segments.enumerated() {
+            if index > 0, segment.isOwnStep, link == nil || segment != .ref { text.syntax("/") }
+            if index == link { text.syntax("$links/") }
+            try write(segment, isFirst: index == 0, isLinked: link != nil, to: &text)
+        }
+    }
+
+    /// Where `$links` stands in V2: before the relation whose references are asked for.
+    private static func linked(_ segments: [ResourcePath.Segment]) -> Int? {
+        guard segments.last == .ref else { return nil }
+        return segments.lastIndex { if case .name = $0 { true } else { false } }
+    }
+
+    private func write(
+        _ segment: ResourcePath.Segment, isFirst: Bool, isLinked: Bool, to text: inout QueryText
+    ) throws(ODataQueryError) {
+        switch segment {
+        case .raw(let raw):
+            try Self.check(raw)
+            text.raw(raw)
+        case .name(let name):
+            guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of a resource") }
+            text.value(name)
+        case .cast(let name), .operation(let name):
+            guard ODataName.isQualified(name) else { throw .invalidName(name, role: "the name of a type or an operation") }
+            try require(.v4, "types and bound operations in paths")
+            text.value(name)
+        case .function(let name, let parameters):
+            try write(function: name, parameters, isFirst: isFirst, to: &text)
+        case .key(let parts):
+            guard !isFirst else { throw .invalidPath("(…)", reason: "a key stands behind a collection") }
+            text.syntax("(")
+            try write(parts, to: &text)
+            text.syntax(")")
+        case .keySegment(let value):
+            try require(.v4, "keys as segments")
+            try writeKeySegment(value, to: &text)
+        case .index(let index):
+            try require(.v401, "the index of an element")
+            text.number(index)
+        case .filter(let condition):
+            try require(.v401, "$filter in paths")
+            text.syntax("$filter(")
+            try write(condition, isNested: false, to: &text)
+            text.syntax(")")
+        case .each: try writeWord("$each", since: .v401, to: &text)
+        case .count: text.syntax("$count")
+        case .value: text.syntax("$value")
+        case .ref: if !isLinked { try writeWord("$ref", since: .v4, to: &text) }
+        case .query: try writeWord("$query", since: .v401, to: &text)
+        case .allEntities: try writeWord("$all", since: .v4, to: &text)
+        case .entity: try writeWord("$entity", since: .v4, to: &text)
+        case .metadata: text.syntax("$metadata")
+        case .batch: text.syntax("$batch")
+        case .crossjoin(let names):
+            try writeWord("$crossjoin", since: .v4, to: &text)
+            guard !names.isEmpty else { throw .invalidPath("$crossjoin", reason: "it has no entity set") }
+            text.syntax("(")
+            try writeList(names, to: &text) { name, text throws(ODataQueryError) in
+                guard ODataName.isIdentifier(name) else { throw .invalidName(name, role: "the name of an entity set") }
+                text.value(name)
+            }
+            text.syntax(")")
+        case .invalid(let error):
+            throw error
+        }
+    }
+
+    private func writeWord(_ word: String, since: ODataVersion, to text: inout QueryText) throws(ODataQueryError) {
+        try require(since, word)
+        text.syntax(word)
+    }
+}
+
+/// `$select` and `$expand` of V2, which have no parentheses: what is nested is written as paths (`$select=Name,Trips/Name&$expand=Trips`).
+extension QueryPrinter {
+    private struct Relations {
+        var selected: [QueryPath] = []
+        /// Whether anything says what is selected; else a `$select` would say what goes without saying.
+        var isSelective = false
+        var expanded: [QueryPath] = []
+    }
+
+    func writeV2Relations(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
+        var relations = Relations()
+        try collect(options, below: [], said: [], into: &relations, depth: 0)
+        if relations.isSelective {
+            list.begin("$select=")
+            try writeList(relations.selected, to: &list.text) { path, text throws(ODataQueryError) in
+                try writePlain(path, for: "$select", to: &text)
+            }
+        }
+        if !relations.expanded.isEmpty {
+            list.begin("$expand=")
+            try writeList(relations.expanded, to: &list.text) { path, text throws(ODataQueryError) in
+                try writePlain(path, for: "$expand", to: &text)
+            }
+        }
+    }
+
+    /// Whether something within the expansions is selected by name.
+    private func isSelective(within options: QueryOptions, depth: Int) -> Bool {
+        guard depth < Self.depthLimit else { return false }
+        return options.expansions.contains { expansion in
+            switch expansion.options.selection {
+            case .items(let items) where !items.isEmpty: true
+            case .decoded where expansion.options.decodedNames?.isEmpty == false: true
+            default: isSelective(within: expansion.options, depth: depth + 1)
+            }
+        }
+    }
+
+    /// - Parameter said: what the selections around name.
+    private func collect(
+        _ options: QueryOptions, below prefix: [QueryPath.Segment], said: [QueryPath], into relations: inout Relations, depth: Int
+    ) throws(ODataQueryError) {
+        guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
+        var paths: [QueryPath]
+        var said = said
+        // Where a selection around says what of the relation is wanted, only a selection of its own says more.
+        var addsNothing = !prefix.isEmpty && said.contains { $0.segments.starts(with: prefix) }
+        switch options.selection {
+        case .items(let items):
+            guard items.allSatisfy({ $0.nested.isEmpty && $0.parameters == nil }) else {
+                throw .unsupported("options in $select", version: version)
+            }
+            paths = items.map(\.path)
+            said += items.map { QueryPath(root: $0.path.root, segments: prefix + $0.path.segments) }
+            // Of what a V2 URL expands, it selects itself what is wanted.
+            addsNothing = items.isEmpty && !prefix.isEmpty
+        case .decoded:
+            let expanded = Set(options.expansions.compactMap(\.path.singleName))
+            paths = (options.decodedNames ?? []).filter { !expanded.contains($0) }.map { QueryPath(segments: [.property($0)]) }
+        case .all:
+            paths = []
+        }
+        if paths.isEmpty { paths = [QueryPath(segments: [.all])] } else if !addsNothing { relations.isSelective = true }
+        for path in paths where !addsNothing {
+            // Behind an expanded relation the path alone means all of it, also of what is expanded within: there `*` stands for its properties.
+            let isAll = path.segments == [.all] && !prefix.isEmpty && !isSelective(within: options, depth: depth)
+            let full = QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
+            if !relations.selected.contains(full) { relations.selected.append(full) }
+        }
+        for expansion in options.expansions {
+            guard expansion.path.root == .entity else { throw .invalidOption("$expand", reason: "a property is needed") }
+            if expansion.path.segments.contains(.all) { throw .unsupported("$expand=*", version: version) }
+            let path = QueryPath(segments: prefix + expansion.path.segments)
+            guard !relations.expanded.contains(path) else {
+                throw .invalidOption("$expand", reason: "a relation is expanded twice; give all its options in one expand")
+            }
+            let nested = expansion.options
+            if nested.filter != nil || nested.search != nil || !nested.order.isEmpty || nested.top != nil || nested.skip != nil
+                || nested.includesCount || !nested.custom.isEmpty || !nested.rare.isEmpty
+            {
+                throw .unsupported("options in $expand", version: version)
+            }
+            relations.expanded.append(path)
+            try collect(nested, below: path.segments, said: said, into: &relations, depth: depth + 1)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// An operator with one operand.
+public enum UnaryOperator: String, Sendable, Hashable, CaseIterable {
+    /// Logical negation.
+    case not
+    /// Arithmetic negation, written `-`.
+    case negate = "-"
+}
+
+/// An operator with two operands; the raw value is its spelling.
+public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
+    /// Logical or.
+    case or
+    /// Logical and.
+    case and
+    /// Equal.
+    case equal = "eq"
+    /// Not equal.
+    case notEqual = "ne"
+    /// Less than.
+    case less = "lt"
+    /// Less than or equal.
+    case lessOrEqual = "le"
+    /// Greater than.
+    case greater = "gt"
+    /// Greater than or equal.
+    case greaterOrEqual = "ge"
+    /// Has the flags of an enumeration value.
+    case has
+    /// Is an element of a collection; lists of literals are ``QueryExpression/membership(_:_:)``. Version 4.01.
+    case isIn = "in"
+    /// Addition.
+    case add
+    /// Subtraction.
+    case subtract = "sub"
+    /// Multiplication.
+    case multiply = "mul"
+    /// Division; of integers, integer division.
+    case divide = "div"
+    /// Division with a fractional result; version 4.01 only.
+    case divideBy = "divby"
+    /// Remainder.
+    case modulo = "mod"
+}
+
+/// Which elements of a collection a lambda's predicate must hold for.
+public enum LambdaQuantifier: String, Sendable, Hashable, CaseIterable {
+    /// At least one.
+    case any
+    /// Every one.
+    case all
+}
+
+/// What is known of a canonical function (URL Conventions, section 5.1.1; Data Aggregation, section 3.3).
+struct CanonicalFunction: Sendable {
+    /// The name in the case it is written.
+    let name: String
+    /// How many arguments it takes.
+    let arity: ClosedRange<Int>
+    /// The first version that has it.
+    let since: ODataVersion
+
+    private static let all: [CanonicalFunction] = {
+        let v2: [(String, ClosedRange<Int>)] = [
+            ("endswith", 2...2), ("startswith", 2...2), ("length", 1...1), ("indexof", 2...2), ("substring", 2...3), ("tolower", 1...1),
+            ("toupper", 1...1), ("trim", 1...1), ("concat", 2...2), ("day", 1...1), ("hour", 1...1), ("minute", 1...1),
+            ("month", 1...1), ("second", 1...1), ("year", 1...1), ("round", 1...1), ("floor", 1...1), ("ceiling", 1...1),
+            // V2 calls it substringof, with the arguments exchanged; the printer knows.
+            ("contains", 2...2),
+        ]
+        let v4: [(String, ClosedRange<Int>)] = [
+            ("date", 1...1), ("time", 1...1), ("fractionalseconds", 1...1), ("totalseconds", 1...1), ("totaloffsetminutes", 1...1),
+            ("now", 0...0), ("mindatetime", 0...0), ("maxdatetime", 0...0), ("geo.distance", 2...2), ("geo.length", 1...1),
+            ("geo.intersects", 2...2), ("isdefined", 1...1),
+        ]
+        let v401: [(String, ClosedRange<Int>)] = [("matchesPattern", 2...2), ("hassubset", 2...2), ("hassubsequence", 2...2)]
+        func made(_ list: [(String, ClosedRange<Int>)], _ version: ODataVersion) -> [CanonicalFunction] {
+            list.map { CanonicalFunction(name: $0.0, arity: $0.1, since: version) }
+        }
+        return made(v2, .v2) + made(v4, .v4) + made(v401, .v401)
+    }()
+
+    /// By name, in its exact case.
+    private static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    /// By name in lower case, as 4.01 services read names.
+    private static let folded = Dictionary(uniqueKeysWithValues: all.map { ($0.name.lowercased(), $0) })
+
+    static func named(_ name: String) -> CanonicalFunction? {
+        named[name]
+    }
+
+    static func folded(_ name: String) -> CanonicalFunction? {
+        named[name] ?? folded[name.lowercased()]
+    }
+}

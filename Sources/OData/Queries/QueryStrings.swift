@@ -1,0 +1,110 @@
+/// Marks the types whose terms have the text functions.
+public protocol ODataText {}
+
+extension String: ODataText {}
+extension AnyEdm: ODataText {}
+extension Optional: ODataText where Wrapped: ODataText {}
+
+extension QueryTerm where Value: ODataText {
+    /// `contains`.
+    public func contains(_ other: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("contains", other))
+    }
+
+    /// `startswith`.
+    public func hasPrefix(_ prefix: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("startswith", prefix))
+    }
+
+    /// `endswith`.
+    public func hasSuffix(_ suffix: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("endswith", suffix))
+    }
+
+    /// `matchesPattern`: whether a regular expression of ECMAScript is found in it; `^` and `$` bind it to the ends. Version 4.01.
+    public func matches(pattern: some QueryTextOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("matchesPattern", pattern))
+    }
+
+    /// `tolower`.
+    public func lowercased() -> QueryTerm {
+        QueryTerm(calling("tolower"))
+    }
+
+    /// `toupper`.
+    public func uppercased() -> QueryTerm {
+        QueryTerm(calling("toupper"))
+    }
+
+    /// `trim`: without blanks at both ends.
+    public func trimmed() -> QueryTerm {
+        QueryTerm(calling("trim"))
+    }
+
+    /// `length`, in characters as the service counts them.
+    public var length: QueryTerm<Int> {
+        QueryTerm<Int>(calling("length"))
+    }
+
+    /// `indexof`: the zero-based position of the first occurrence, or -1.
+    public func index(of other: some QueryTextOperand) -> QueryTerm<Int> {
+        QueryTerm<Int>(calling("indexof", other))
+    }
+
+    /// `substring` from a zero-based position to the end.
+    public func substring(from start: some QueryNumberOperand) -> QueryTerm {
+        QueryTerm(calling("substring", start))
+    }
+
+    /// `substring` of at most so many characters from a zero-based position.
+    public func substring(from start: some QueryNumberOperand, length: some QueryNumberOperand) -> QueryTerm {
+        QueryTerm(calling("substring", start, length))
+    }
+
+    /// `concat`.
+    public static func + (left: QueryTerm, right: some QueryTextOperand) -> QueryTerm {
+        QueryTerm(left.calling("concat", right))
+    }
+
+    /// `concat`.
+    public static func + (left: String, right: QueryTerm) -> QueryTerm {
+        QueryTerm(.call("concat", [left.queryExpression, right.queryExpression]))
+    }
+}
+
+extension QueryTerm where Value == String {
+    /// `length`, in characters as the service counts them.
+    public var count: QueryTerm<Int> {
+        length
+    }
+}
+
+/// Marks the types whose terms have the geographic functions.
+public protocol ODataSpatial {}
+
+extension EdmSpatial: ODataSpatial {}
+extension AnyEdm: ODataSpatial {}
+extension Optional: ODataSpatial where Wrapped: ODataSpatial {}
+
+/// A spatial operand: a value, or a term whose value is one.
+public protocol QuerySpatialOperand: QueryOperand {}
+
+extension EdmSpatial: QuerySpatialOperand {}
+extension QueryTerm: QuerySpatialOperand where Value: ODataSpatial {}
+
+extension QueryTerm where Value: ODataSpatial {
+    /// `geo.distance`: the shortest distance, in the unit of the reference system, which is metres for WGS 84.
+    public func distance(to other: some QuerySpatialOperand) -> QueryTerm<Double> {
+        QueryTerm<Double>(calling("geo.distance", other))
+    }
+
+    /// `geo.intersects`: whether a point lies within a polygon.
+    public func intersects(_ other: some QuerySpatialOperand) -> QueryTerm<Bool> {
+        QueryTerm<Bool>(calling("geo.intersects", other))
+    }
+
+    /// `geo.length`: the length of a line.
+    public var lineLength: QueryTerm<Double> {
+        QueryTerm<Double>(calling("geo.length"))
+    }
+}

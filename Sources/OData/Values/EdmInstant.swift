@@ -1,0 +1,158 @@
+public import Foundation
+import WebServiceClient
+
+// A point in time as an instant, and back.
+extension EdmDateTimeOffset {
+    /// An instant, to the microsecond, as a clock shows it that stands so many minutes to the east of UTC.
+    ///
+    /// `nil` where the offset is out of its range, or the instant isn't finite or some hundreds of millions of years away.
+    public init?(_ instant: Date, offset: Int = 0) {
+        let seconds = instant.timeIntervalSince1970
+        guard seconds.isFinite, abs(seconds) < 1e16 else { return nil }
+        var whole = seconds.rounded(.down)
+        var micros = ((seconds - whole) * 1_000_000).rounded()
+        if micros >= 1_000_000 {
+            whole += 1
+            micros = 0
+        }
+        self.init(secondsSince1970: Int64(whole), picosecond: Int64(micros) * 1_000_000, offset: offset)
+    }
+
+    /// So many seconds after the beginning of 1970 in UTC, as a clock shows it at an offset; without one, as a clock in UTC does.
+    init?(secondsSince1970 seconds: Int64, picosecond: Int64, offset: Int?) {
+        guard (offset ?? 0).magnitude < 24 * 60 else { return nil }
+        let (local, overflow) = seconds.addingReportingOverflow(Int64(offset ?? 0) * 60)
+        guard !overflow else { return nil }
+        let day = local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
+        guard abs(day) < 365_000_000_000 else { return nil }
+        let second = Int(local - day * 86_400)
+        let civil = CivilCalendar.date(ofDay: day)
+        guard let date = EdmDate(year: Int(civil.year), month: Int(civil.month), day: Int(civil.day)) else { return nil }
+        self.init(
+            date: date, hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: picosecond, offset: offset)
+    }
+
+    /// The seconds since the beginning of 1970 in UTC, without the fraction; a leap second counts as the next minute's first. Without an
+    /// offset the clock is taken to be in UTC.
+    public var secondsSince1970: Int64 {
+        let day = CivilCalendar.day(year: Int64(date.year), month: Int64(date.month), day: Int64(date.day))
+        return day * 86_400 + Int64(hour * 3600 + minute * 60 + second) - Int64(offset ?? 0) * 60
+    }
+
+    /// The instant, with the fifteen or so digits that a `Date` has.
+    public var instant: Date {
+        Date(timeIntervalSince1970: Double(secondsSince1970) + Double(picosecond) / 1e12)
+    }
+
+    /// The same without the digits of the second beyond so many, for properties whose `Precision` says so.
+    public func truncated(toFractionDigits digits: Int) -> EdmDateTimeOffset {
+        let unit = (min(max(0, digits), 12)..<12).reduce(Int64(1)) { unit, _ in unit * 10 }
+        return EdmDateTimeOffset(
+            date: date, hour: hour, minute: minute, second: second, picosecond: picosecond - picosecond % unit, offset: offset) ?? self
+    }
+}
+
+extension EdmDateTimeOffset: Comparable {
+    /// Whether the left one is the earlier instant; of the same instant, the one with the smaller offset comes first.
+    public static func < (left: EdmDateTimeOffset, right: EdmDateTimeOffset) -> Bool {
+        (left.secondsSince1970, left.picosecond, left.offset ?? Int.min, left.second)
+            < (right.secondsSince1970, right.picosecond, right.offset ?? Int.min, right.second)
+    }
+}
+
+extension EdmDateTimeOffset {
+    /// The text of V4 or V2.
+    init?(payload text: String) {
+        guard let value = EdmDateTimeOffset(text) ?? V2DateText.value(text) else { return nil }
+        self = value
+    }
+}
+
+extension EdmDate {
+    /// The text of V4, or V2's midnight: V2 has no dates without a time.
+    init?(payload text: String) {
+        if let date = EdmDate(text) {
+            self = date
+            return
+        }
+        guard let time = EdmDateTimeOffset(payload: text), time.hour == 0, time.minute == 0, time.second == 0, time.picosecond == 0 else {
+            return nil
+        }
+        self = time.date
+    }
+
+    /// The date's midnight, by a clock without an offset.
+    var midnight: EdmDateTimeOffset? {
+        EdmDateTimeOffset(date: self, hour: 0, minute: 0, offset: nil)
+    }
+}
+
+extension EdmTimeOfDay {
+    /// The text of V4, or V2's duration since midnight: `PT13H20M`. `PT24H00M00S` is the day's end, as SAP's services write it.
+    init?(payload text: String) {
+        if let time = EdmTimeOfDay(text) {
+            self = time
+            return
+        }
+        guard let duration = NumberText.duration(payload: text) else { return nil }
+        let (seconds, attoseconds) = duration.components
+        if seconds == 86_400, attoseconds == 0 {
+            self = .endOfDay
+            return
+        }
+        guard (0..<86_400).contains(seconds), attoseconds >= 0, attoseconds % 1_000_000 == 0 else { return nil }
+        let second = Int(seconds)
+        self.init(hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: attoseconds / 1_000_000)
+    }
+
+    /// The text of version 2, whose times of day are durations.
+    var v2Text: String { self == .endOfDay ? "PT24H" : LiteralWriter.duration(duration) }
+
+    /// The time since midnight.
+    var duration: Duration {
+        Duration(
+            secondsComponent: Int64(hour * 3600 + minute * 60 + second), attosecondsComponent: picosecond * 1_000_000)
+    }
+}
+
+/// Points in time as V2's JSON has them: `/Date(1291362539000)/`, `/Date(1291362539000+0060)/`.
+///
+/// The number is the milliseconds since 1970 in UTC; an offset, in minutes, only says where the clock that was read stands.
+enum V2DateText {
+    static func value(_ text: String) -> EdmDateTimeOffset? {
+        guard text.hasPrefix("/Date("), text.hasSuffix(")/") else { return nil }
+        let body = text.dropFirst(6).dropLast(2)
+        let sign = body.dropFirst().lastIndex { $0 == "+" || $0 == "-" }
+        guard let milliseconds = whole(body[..<(sign ?? body.endIndex)]) else { return nil }
+        var offset: Int?
+        if let sign {
+            let digits = body[body.index(after: sign)...]
+            guard digits.utf8.count <= 4, let minutes = DigitText.number(digits), minutes < 1440 else { return nil }
+            offset = body[sign] == "-" ? -minutes : minutes
+        }
+        // Down, not towards zero: the fraction counts forward also before 1970.
+        var seconds = milliseconds / 1_000
+        var rest = milliseconds % 1_000
+        if rest < 0 {
+            seconds -= 1
+            rest += 1_000
+        }
+        return EdmDateTimeOffset(secondsSince1970: seconds, picosecond: rest * 1_000_000_000, offset: offset)
+    }
+
+    private static func whole(_ text: Substring) -> Int64? {
+        let digits = text.first == "-" ? text.dropFirst() : text
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+
+    /// The text of a point in time; `nil` where it has a finer fraction than milliseconds, or is too far away.
+    static func text(_ value: EdmDateTimeOffset) -> String? {
+        guard value.picosecond % 1_000_000_000 == 0 else { return nil }
+        let (product, overflow) = value.secondsSince1970.multipliedReportingOverflow(by: 1_000)
+        let (milliseconds, carry) = product.addingReportingOverflow(value.picosecond / 1_000_000_000)
+        guard !overflow, !carry else { return nil }
+        guard let offset = value.offset, offset != 0 else { return "/Date(\(milliseconds))/" }
+        return "/Date(\(milliseconds)" + (offset < 0 ? "-" : "+") + DigitText.padded(abs(offset), 4) + ")/"
+    }
+}

@@ -1,0 +1,126 @@
+/// A geographic or geometric value: `Edm.Geography…` and `Edm.Geometry…` (CSDL, section 3.3), as it stands in URLs.
+public struct EdmSpatial: Sendable, Hashable {
+    /// What the coordinates mean.
+    public enum Space: String, Sendable, Hashable, CaseIterable {
+        /// Longitude and latitude on the earth.
+        case geography
+        /// A flat plane.
+        case geometry
+    }
+
+    /// A point's coordinates.
+    public struct Position: Sendable, Hashable {
+        /// Longitude, or x.
+        public var x: Double
+        /// Latitude, or y.
+        public var y: Double
+        /// Altitude, or z.
+        public var z: Double?
+        /// A linear measure; it needs a ``z``.
+        public var m: Double?
+
+        /// A position from its coordinates; `x` is the longitude.
+        public init(x: Double, y: Double, z: Double? = nil, m: Double? = nil) {
+            self.x = x
+            self.y = y
+            self.z = z
+            self.m = m
+        }
+    }
+
+    /// What lies there.
+    public indirect enum Shape: Sendable, Hashable {
+        /// A point.
+        case point(Position)
+        /// A line of at least two positions.
+        case line([Position])
+        /// A polygon: its outer ring and its holes, each of which ends where it begins.
+        case polygon([[Position]])
+        /// Points.
+        case points([Position])
+        /// Lines.
+        case lines([[Position]])
+        /// Polygons.
+        case polygons([[[Position]]])
+        /// Shapes of any kind.
+        case collection(Shapes)
+    }
+
+    /// What the coordinates mean.
+    public var space: Space
+    /// The spatial reference system's number, such as 4326 for WGS 84; 0 to 99999.
+    public var srid: Int
+    /// What lies there.
+    public var shape: Shape
+
+    /// A value from its parts.
+    public init(_ space: Space, srid: Int, _ shape: Shape) {
+        self.space = space
+        self.srid = srid
+        self.shape = shape
+    }
+
+    /// A point on the earth, in WGS 84.
+    public static func point(longitude: Double, latitude: Double) -> EdmSpatial {
+        EdmSpatial(.geography, srid: 4326, .point(Position(x: longitude, y: latitude)))
+    }
+}
+
+extension EdmSpatial: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .spatial(self) }
+}
+
+extension EdmSpatial {
+    /// The shapes of a collection.
+    ///
+    /// Collections nest 256 levels deep at most, more than is ever written. What would be deeper is left out, and what it was to be in can't be
+    /// written: that is an error.
+    public struct Shapes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
+        /// How many levels there are at most.
+        private static let heightLimit = 256
+
+        private let list: [Shape]
+        let nesting: Nesting
+
+        /// The shapes of a list.
+        public init(_ shapes: some Sequence<Shape>) {
+            var nesting = Nesting()
+            list = shapes.map { shape in
+                let isTooDeep = shape.nesting.isTooDeep(for: Self.heightLimit)
+                nesting.add(isTooDeep ? .cut : shape.nesting)
+                return isTooDeep ? .collection(Shapes(cut: ())) : shape
+            }
+            self.nesting = nesting
+        }
+
+        /// The shapes of a literal.
+        public init(arrayLiteral elements: Shape...) {
+            self.init(elements)
+        }
+
+        private init(cut: Void) {
+            list = []
+            nesting = .cut
+        }
+
+        /// Zero.
+        public var startIndex: Int { 0 }
+        /// How many shapes there are.
+        public var endIndex: Int { list.count }
+        /// A shape by its position, which must be one.
+        public subscript(position: Int) -> Shape { list[position] }
+    }
+}
+
+extension EdmSpatial.Shape {
+    /// Shapes of any kind.
+    public static func collection(_ shapes: [EdmSpatial.Shape]) -> EdmSpatial.Shape {
+        .collection(EdmSpatial.Shapes(shapes))
+    }
+
+    /// How deep the shape nests.
+    var nesting: Nesting {
+        if case .collection(let shapes) = self { shapes.nesting } else { .none }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import WebServiceClient
+
+/// How the members of an enumeration are written.
+public enum EnumerationSpelling: String, Sendable, Hashable, CaseIterable {
+    /// `Sales.Colour'Red'` where the type's name is known, which every version of the protocol understands.
+    case qualified
+    /// `'Red'`, which 4.01 allows and some services insist on.
+    case bare
+}
+
+/// How V2's literals for instants are written, which the service's metadata decides.
+public enum V2DateSpelling: String, Sendable, Hashable, CaseIterable {
+    /// `datetime'2026-11-21T12:00:00'`, in UTC: for `Edm.DateTime`, which most properties are.
+    case dateTime
+    /// `datetimeoffset'2026-11-21T12:00:00Z'`: for `Edm.DateTimeOffset`.
+    case dateTimeOffset
+}
+
+/// Writes literals: the only place that does, for operators, functions and keys alike (ABNF, "Literal Data Values").
+struct LiteralWriter: Sendable {
+    var version: ODataVersion
+    var enumerations: EnumerationSpelling
+    var v2Dates: V2DateSpelling
+
+    func write(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) {
+        if version == .v2, try writeV2(value, to: &text) { return }
+        switch value {
+        case .null: text.syntax("null")
+        case .boolean(let value): text.syntax(value ? "true" : "false")
+        case .integer(let value), .int64(let value): text.number(value)
+        case .decimal(let value): text.value(try NumberText.digits(value))
+        case .number(let digits): text.value(try NumberText.checked(digits))
+        case .double(let value): text.value(NumberText.floating(value))
+        case .single(let value): text.value(NumberText.floating(value))
+        case .string(let value): quoted(value, to: &text)
+        case .guid(let value): text.value(value.uuidString.lowercased())
+        case .dateTimeOffset(let value): text.value(try Self.instant(value))
+        case .timestamp(let value):
+            guard value.offset != nil else {
+                throw .unsupportedLiteral("'\(value)'", reason: "it lacks the offset from UTC that every Edm.DateTimeOffset has; add 'Z'")
+            }
+            text.value(value.description)
+        case .date(let value): text.value(value.description)
+        case .timeOfDay(let value):
+            guard value != .endOfDay else {
+                throw .unsupportedLiteral("'\(value)'", reason: "a day's last time is before 24:00 in version 4")
+            }
+            text.value(value.description)
+        case .duration(let value): prefixed("duration", Self.duration(value), to: &text)
+        case .binary(let value): prefixed("binary", Self.base64URL(value), to: &text)
+        case .enumeration(let type, let member): try enumeration(type, member, to: &text)
+        case .spatial(let value): try SpatialWriter.write(value, to: &text)
+        }
+    }
+
+    /// V2's own literals (OData 2.0, Overview, section 6): whether the value has one.
+    private func writeV2(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) -> Bool {
+        switch value {
+        case .null, .boolean, .string:
+            return false
+        case .integer(let value):
+            text.number(value)
+            if Int32(exactly: value) == nil { text.syntax("L") }
+        case .int64(let value):
+            text.number(value)
+            text.syntax("L")
+        case .decimal(let value):
+            text.value(try NumberText.digits(value))
+            text.syntax("M")
+        case .number(let digits):
+            let digits = try NumberText.checked(digits)
+            text.value(digits)
+            text.syntax(digits.utf8.contains(UInt8(ascii: "e")) ? "d" : "M")
+        case .double(let value):
+            text.value(try NumberText.finite(value))
+            text.syntax("d")
+        case .single(let value):
+            text.value(try NumberText.finite(value))
+            text.syntax("f")
+        case .guid(let value):
+            prefixed("guid", value.uuidString.lowercased(), to: &text)
+        case .dateTimeOffset(let value):
+            let instant = try Self.instant(value)
+            switch v2Dates {
+            case .dateTime: prefixed("datetime", String(instant.dropLast()), to: &text)
+            case .dateTimeOffset: prefixed("datetimeoffset", instant, to: &text)
+            }
+        case .timestamp(let value):
+            prefixed(value.offset == nil ? "datetime" : "datetimeoffset", value.description, to: &text)
+        case .date(let value):
+            prefixed("datetime", value.description + "T00:00:00", to: &text)
+        case .timeOfDay(let value):
+            prefixed("time", value.v2Text, to: &text)
+        case .duration(let value):
+            prefixed("time", Self.duration(value), to: &text)
+        case .binary(let value):
+            prefixed("X", value.map { DigitText.hexadecimal($0) }.joined(), to: &text)
+        case .enumeration(_, let member):
+            // V2 has no enumerations: what is one in Swift is text there.
+            quoted(member, to: &text)
+        case .spatial:
+            throw .unsupported("geography and geometry", version: version)
+        }
+        return true
+    }
+
+    private func quoted(_ value: String, to text: inout QueryText) {
+        text.syntax("'")
+        text.doubled(value)
+        text.syntax("'")
+    }
+
+    private func prefixed(_ prefix: String, _ value: String, to text: inout QueryText) {
+        text.syntax(prefix)
+        text.syntax("'")
+        text.value(value)
+        text.syntax("'")
+    }
+
+    private func enumeration(_ type: String?, _ member: String, to text: inout QueryText) throws(ODataQueryError) {
+        if let type, enumerations == .qualified {
+            guard ODataName.isQualified(type) else { throw .invalidName(type, role: "the name of an enumeration's type") }
+            text.value(type)
+        }
+        let members = member.split(separator: ",", omittingEmptySubsequences: false)
+        text.syntax("'")
+        for (index, part) in members.enumerated() {
+            // Some services write blanks behind the commas of what is read from them.
+            let name = part.trimmingCharacters(in: .whitespaces)
+            // A member that has no name is a number (ABNF, "singleEnumLiteral").
+            guard ODataName.isIdentifier(name) || Int64(name) != nil else {
+                throw .invalidName(member, role: "a member of an enumeration")
+            }
+            if index > 0 { text.syntax(",") }
+            text.value(name)
+        }
+        text.syntax("'")
+    }
+}
+
+extension LiteralWriter {
+    /// RFC 3339 in UTC. A `Date` is a binary fraction of seconds: rounding to microseconds gives back what people wrote.
+    static func instant(_ date: Date) throws(ODataQueryError) -> String {
+        let seconds = date.timeIntervalSince1970
+        // The years -9999 to 9999.
+        guard seconds.isFinite, seconds >= -377_705_116_800, seconds < 253_402_300_800 else {
+            throw .unsupportedLiteral(
+                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it lies outside of the years -9999 to 9999")
+        }
+        var whole = seconds.rounded(.down)
+        var micros = ((seconds - whole) * 1_000_000).rounded()
+        if micros >= 1_000_000 {
+            whole += 1
+            micros = 0
+        }
+        let total = Int64(whole)
+        let day = total >= 0 ? total / 86_400 : (total - 86_399) / 86_400
+        let second = total - day * 86_400
+        let civil = CivilCalendar.date(ofDay: day)
+        let date =
+            (civil.year < 0 ? "-" : "") + DigitText.padded(abs(civil.year), 4) + "-" + DigitText.padded(civil.month, 2) + "-"
+            + DigitText.padded(civil.day, 2)
+        let time = [second / 3600, second / 60 % 60, second % 60].map { DigitText.padded($0, 2) }.joined(separator: ":")
+        return date + "T" + time + DigitText.fraction(UInt64(micros), digits: 6) + "Z"
+    }
+
+    /// `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits Swift's type has.
+    static func duration(_ duration: Duration) -> String {
+        // A duration can have more seconds than 64 bits hold, but not more days.
+        let days = (duration / 86_400).components.seconds
+        let (seconds, attoseconds) = (duration - .seconds(86_400) * days).components
+        let isNegative = duration < .zero
+        let total = seconds.magnitude
+        var text = isNegative ? "-P" : "P"
+        if days != 0 { text += "\(days.magnitude)D" }
+        let (hours, minutes, rest) = (total / 3600, total % 3600 / 60, total % 60)
+        let fraction = DigitText.fraction(attoseconds.magnitude, digits: 18)
+        var time = hours > 0 ? "\(hours)H" : ""
+        if minutes > 0 { time += "\(minutes)M" }
+        if rest > 0 || !fraction.isEmpty { time += "\(rest)\(fraction)S" }
+        if time.isEmpty, days == 0 { time = "0S" }
+        return time.isEmpty ? text : text + "T" + time
+    }
+
+    static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

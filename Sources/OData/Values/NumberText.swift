@@ -1,0 +1,189 @@
+import Foundation
+
+/// The texts of numbers.
+enum NumberText {
+    static func digits(_ value: Decimal) throws(ODataQueryError) -> String {
+        guard !value.isNaN else { throw .unsupportedLiteral("Decimal.nan", reason: "Edm.Decimal has no NaN") }
+        return value.description
+    }
+
+    /// `[-]digits[.digits]`, with an exponent where the text has one.
+    static func checked(_ digits: String) throws(ODataQueryError) -> String {
+        let bytes = Array(digits.utf8)
+        var index = 0
+        func skipDigits() -> Bool {
+            let start = index
+            while index < bytes.count, (0x30...0x39).contains(bytes[index]) { index += 1 }
+            return index > start
+        }
+        func skip(_ wanted: String) -> Bool {
+            guard index < bytes.count, wanted.utf8.contains(bytes[index]) else { return false }
+            index += 1
+            return true
+        }
+        _ = skip("+-")
+        var isNumber = skipDigits()
+        if isNumber, skip(".") { isNumber = skipDigits() }
+        if isNumber, skip("eE") {
+            _ = skip("+-")
+            isNumber = skipDigits()
+        }
+        guard isNumber, index == bytes.count else { throw .unsupportedLiteral("'\(digits)'", reason: "it isn't a number") }
+        return digits.utf8.contains(UInt8(ascii: "E")) ? digits.replacing("E", with: "e") : digits
+    }
+
+    static func floating(_ value: some BinaryFloatingPoint & CustomStringConvertible) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-INF" : "INF" }
+        let text = value.description
+        return text.utf8.contains(UInt8(ascii: "+")) ? text.replacing("+", with: "") : text
+    }
+
+    static func finite(_ value: some BinaryFloatingPoint & CustomStringConvertible) throws(ODataQueryError) -> String {
+        guard value.isFinite else { throw .unsupportedLiteral("\(value)", reason: "V2 has no literal for it") }
+        return floating(value)
+    }
+}
+
+extension NumberText {
+    /// A number as the value that writes the same digits.
+    static func value(_ text: String, isWhole: Bool, hasExponent: Bool) -> EdmValue {
+        if isWhole, !hasExponent { return Int64(text).map { .integer($0) } ?? .number(text) }
+        if hasExponent {
+            if let number = Double(text), number.isFinite, floating(number) == text { return .double(number) }
+            return .number(text)
+        }
+        return decimal(text) ?? .number(text)
+    }
+
+    /// A number as a decimal where that writes the same digits.
+    static func decimal(_ text: String) -> EdmValue? {
+        guard let number = Decimal(string: text), number.description == text else {
+            return .number(text)
+        }
+        return .decimal(number)
+    }
+
+    /// `-P1DT2H3M4.5S`; `nil` for other texts, and beyond what `Duration` holds.
+    static func duration(_ text: String) -> Duration? {
+        var bytes = Array(text.utf8)[...]
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        if isNegative { bytes.removeFirst() }
+        guard bytes.popFirst().map({ $0 | 0x20 }) == UInt8(ascii: "p") else { return nil }
+        var seconds: Int64 = 0
+        var attoseconds: Int64 = 0
+        var isTime = false
+        var units = Array("dhms".utf8)[...]
+        var hasPart = false
+        while let first = bytes.first {
+            if first | 0x20 == UInt8(ascii: "t"), !isTime {
+                bytes.removeFirst()
+                isTime = true
+                hasPart = false
+                continue
+            }
+            let digits = bytes.prefix { (0x30...0x39).contains($0) }
+            bytes.removeFirst(digits.count)
+            guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
+            var fraction: ArraySlice<UInt8> = []
+            if bytes.first == UInt8(ascii: ".") {
+                bytes.removeFirst()
+                fraction = bytes.prefix { (0x30...0x39).contains($0) }
+                bytes.removeFirst(fraction.count)
+                guard (1...18).contains(fraction.count) else { return nil }
+            }
+            guard let unit = bytes.popFirst().map({ $0 | 0x20 }), let place = units.firstIndex(of: unit) else { return nil }
+            units = units[(place + 1)...]
+            guard (unit == UInt8(ascii: "d")) != isTime, fraction.isEmpty || unit == UInt8(ascii: "s") else { return nil }
+            let factor: Int64 = [UInt8(ascii: "d"): 86_400, UInt8(ascii: "h"): 3_600, UInt8(ascii: "m"): 60][unit] ?? 1
+            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+            let (sum, carry) = seconds.addingReportingOverflow(product)
+            guard !overflow, !carry else { return nil }
+            seconds = sum
+            if !fraction.isEmpty {
+                attoseconds = (fraction.count..<18).reduce(Int64(String(decoding: fraction, as: UTF8.self)) ?? 0) { value, _ in value * 10 }
+            }
+            hasPart = true
+        }
+        guard hasPart else { return nil }
+        return Duration(
+            secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
+    }
+
+    /// The same as services write it: with years and months where these are zero (`P0Y0M0DT13H20M11S`), which XML Schema's durations may have.
+    static func duration(payload text: String) -> Duration? {
+        if let duration = duration(text) { return duration }
+        let begin = text.utf8.prefix(2)
+        guard let mark = begin.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "p") }) else { return nil }
+        let start = text.utf8.index(after: mark)
+        let time = text.utf8[start...].firstIndex { $0 | 0x20 == UInt8(ascii: "t") } ?? text.endIndex
+        var days = text[start..<time]
+        for unit in [UInt8(ascii: "y"), UInt8(ascii: "m")] {
+            let zeros = days.utf8.prefix { $0 == 0x30 }
+            guard !zeros.isEmpty, zeros.endIndex < days.endIndex, days.utf8[zeros.endIndex] | 0x20 == unit else { continue }
+            days = days[days.utf8.index(after: zeros.endIndex)...]
+        }
+        guard days.startIndex > start else { return nil }
+        let isEmpty = days.isEmpty && time == text.endIndex
+        return duration(String(text[..<start]) + (isEmpty ? "0D" : String(days)) + String(text[time...]))
+    }
+
+    /// Base64 in the alphabet for URLs, the usual one tolerated, with or without padding.
+    static func base64URL(_ text: String) -> Data? {
+        var standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
+        standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: standard) else { return nil }
+        // Bits beyond the last byte must be zero.
+        return data.base64EncodedString() == standard ? data : nil
+    }
+
+    /// V2's prefixed literals; `nil` where the prefix isn't V2's, a value of `nil` where the text is none.
+    static func v2(_ prefix: String, _ text: String) throws(QueryParsingError) -> (value: EdmValue?, Void)? {
+        switch prefix {
+        case "datetime":
+            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? .timestamp($0) : nil }, ())
+        case "datetimeoffset":
+            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? nil : .timestamp($0) }, ())
+        case "time":
+            return (duration(text).map { .duration($0) }, ())
+        case "guid":
+            return (UUID(uuidString: text).map { .guid($0) }, ())
+        case "x":
+            let digits = text.utf8.compactMap { QueryReader.hexadecimal($0) }
+            guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return (nil, ()) }
+            let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+            return (.binary(Data(bytes)), ())
+        default:
+            return nil
+        }
+    }
+}
+
+/// Digits in the texts of dates and times.
+enum DigitText {
+    /// The number with zeros in front, up to so many digits.
+    static func padded(_ number: some BinaryInteger, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+
+    /// `.5` of a fraction in units of 10⁻ᵈ: empty for zero, without zeros at the end.
+    static func fraction(_ value: UInt64, digits: Int) -> String {
+        guard value > 0 else { return "" }
+        var text = padded(value, digits)
+        while text.hasSuffix("0") { text.removeLast() }
+        return "." + text
+    }
+
+    /// A number of ASCII digits only.
+    static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(text)
+    }
+
+    /// Two hexadecimal digits.
+    static func hexadecimal(_ byte: UInt8) -> String {
+        let text = String(byte, radix: 16, uppercase: true)
+        return text.count < 2 ? "0" + text : text
+    }
+}

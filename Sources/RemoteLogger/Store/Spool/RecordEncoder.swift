@@ -1,0 +1,317 @@
+import Foundation
+
+/// Writes records in the spool's own form, which no receiver's format shapes: every field exactly, nothing computed.
+///
+/// | field | as |
+/// |---|---|
+/// | level | 1 byte, first, so that records can be counted by level without being read |
+/// | what is there | 1 byte: bit 0 error, 1 trace, 2 span, 3 source |
+/// | id | 16 bytes |
+/// | sequence | number |
+/// | time, uptime | 8 bytes each |
+/// | label, message | text |
+/// | metadata | number of pairs; each text, value |
+/// | error | text |
+/// | trace | 16 bytes, the flags in 1, the span in 8 |
+/// | source | text, text, number |
+///
+/// Numbers of fixed size have their lowest byte first; others are written seven bits a byte, the lowest first (LEB128). A text is its
+/// length in bytes and its UTF-8. What stands behind these fields is for later versions: readers pass over it.
+struct RecordEncoder {
+    private var buffer = ByteBuffer()
+
+    /// How many bytes have been written.
+    var count: Int { buffer.count }
+    /// What has been written, without a copy of it as long as nothing more is.
+    var written: ByteBuffer { buffer }
+    /// A copy of what has been written.
+    var bytes: [UInt8] { buffer.withBytes { Array($0) } }
+
+    /// What kind of value comes.
+    enum Tag: UInt8 {
+        case null, string, int, double, no, yes, array, dictionary, date, data
+    }
+
+    enum Part {
+        static let error: UInt8 = 1
+        static let trace: UInt8 = 2
+        static let span: UInt8 = 4
+        static let source: UInt8 = 8
+    }
+
+    /// Gives what has been written to a function, which mustn't keep it.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withUnsafeBytes(body)
+    }
+
+    /// Whether what was written for a record has the sequence 0: what stands behind level, parts and id.
+    static func lacksSequence(_ payload: UnsafeRawBufferPointer) -> Bool {
+        payload.count > 18 && payload[18] == 0
+    }
+
+    /// Begins anew in the same memory.
+    mutating func removeAll() {
+        buffer.truncate(to: 0)
+    }
+
+    mutating func truncate(to count: Int) {
+        buffer.truncate(to: count)
+    }
+
+    mutating func write(_ record: LogRecord) {
+        buffer.append(record.level.rawValue)
+        var parts: UInt8 = 0
+        if record.error != nil { parts |= Part.error }
+        if record.trace != nil { parts |= Part.trace }
+        if record.trace?.span != nil { parts |= Part.span }
+        if record.source != nil { parts |= Part.source }
+        buffer.append(parts)
+        fixed(record.id.high)
+        fixed(record.id.low)
+        number(record.sequence)
+        fixed(record.time)
+        fixed(record.uptime)
+        text(record.label)
+        text(record.message)
+        write(record.metadata, depth: 0)
+        if let error = record.error { text(error) }
+        if let trace = record.trace {
+            fixed(trace.traceHigh)
+            fixed(trace.traceLow)
+            buffer.append(trace.flags)
+            if let span = trace.span { fixed(span) }
+        }
+        if let source = record.source {
+            text(source.file)
+            text(source.function)
+            number(UInt64(source.line))
+        }
+    }
+
+    /// Writes a number in as many bytes as its type has, the lowest first.
+    mutating func fixed(_ value: some FixedWidthInteger) {
+        let size = value.bitWidth / 8
+        UnsafeMutableRawPointer(buffer.room(size)).storeBytes(of: value.littleEndian, as: type(of: value))
+        buffer.advance(by: size)
+    }
+
+    /// Writes bytes as they are.
+    mutating func raw(_ other: some Sequence<UInt8>) {
+        for byte in other { buffer.append(byte) }
+    }
+
+    /// Writes over what stands at a place already.
+    mutating func overwrite(at offset: Int, with value: UInt32) {
+        buffer.overwrite(at: offset, with: value)
+    }
+
+    private mutating func number(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            buffer.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        buffer.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    private mutating func text(_ value: String) {
+        var value = value
+        value.withUTF8 { text in
+            number(UInt64(text.count))
+            buffer.append(text)
+        }
+    }
+
+    private mutating func write(_ metadata: LogMetadata, depth: Int) {
+        number(UInt64(metadata.count))
+        for pair in metadata {
+            text(pair.key)
+            write(pair.value, depth: depth)
+        }
+    }
+
+    /// What is nested deeper than formats write is not kept either.
+    private mutating func write(_ value: LogValue, depth: Int) {
+        switch value {
+        case .null: tag(.null)
+        case .string(let value): tagged(value)
+        case .int(let value):
+            tag(.int)
+            fixed(value)
+        case .double(let value):
+            tag(.double)
+            fixed(value.bitPattern)
+        case .bool(let value): tag(value ? .yes : .no)
+        case .date(let value):
+            tag(.date)
+            fixed(value.timeIntervalSinceReferenceDate.bitPattern)
+        case .data(let value):
+            tag(.data)
+            number(UInt64(value.count))
+            value.withUnsafeBytes { buffer.append($0.bindMemory(to: UInt8.self)) }
+        case .array(let values):
+            guard depth < LogValue.maximumDepth else { return tagged(LogValue.tooDeep) }
+            tag(.array)
+            number(UInt64(values.count))
+            for value in values { write(value, depth: depth + 1) }
+        case .dictionary(let values):
+            guard depth < LogValue.maximumDepth else { return tagged(LogValue.tooDeep) }
+            tag(.dictionary)
+            write(values, depth: depth + 1)
+        }
+    }
+
+    private mutating func tag(_ tag: Tag) {
+        buffer.append(tag.rawValue)
+    }
+
+    private mutating func tagged(_ value: String) {
+        tag(.string)
+        text(value)
+    }
+}
+
+/// Reads what ``RecordEncoder`` has written. Any bytes may come: what isn't a record is `nil`.
+struct RecordDecoder {
+    private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var offset = 0
+    private var names = RecentTexts()
+
+    /// The record that some bytes begin with.
+    mutating func record(in bytes: UnsafeRawBufferPointer) -> LogRecord? {
+        self.bytes = bytes
+        offset = 0
+        guard let level = byte().flatMap(LogLevel.init(rawValue:)), let parts = byte(),
+            let high = fixed(), let low = fixed(), let sequence = number(), let time = fixed(), let uptime = fixed(),
+            let label = name(), let message = text(), let metadata = metadata(depth: 0)
+        else { return nil }
+        var error: String?
+        if parts & RecordEncoder.Part.error != 0 {
+            error = text()
+            guard error != nil else { return nil }
+        }
+        var trace: TraceContext?
+        if parts & RecordEncoder.Part.trace != 0 {
+            guard let high = fixed(), let low = fixed(), let flags = byte() else { return nil }
+            var span: UInt64?
+            if parts & RecordEncoder.Part.span != 0 {
+                span = fixed()
+                guard span != nil else { return nil }
+            }
+            trace = TraceContext(traceHigh: high, traceLow: low, span: span, flags: flags)
+        }
+        var source: LogSource?
+        if parts & RecordEncoder.Part.source != 0 {
+            guard let file = name(), let function = name(), let line = number() else { return nil }
+            source = LogSource(file: file, function: function, line: UInt(truncatingIfNeeded: line))
+        }
+        return LogRecord(
+            id: LogRecordID(high: high, low: low), sequence: sequence, time: time, uptime: uptime, level: level, label: label,
+            message: message, metadata: metadata, error: error, trace: trace, source: source)
+    }
+
+    private mutating func byte() -> UInt8? {
+        guard offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    private mutating func fixed() -> UInt64? {
+        guard bytes.count - offset >= 8 else { return nil }
+        defer { offset += 8 }
+        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    private mutating func number() -> UInt64? {
+        var result: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            guard let byte = byte() else { return nil }
+            result |= UInt64(byte & 0x7F) << UInt64(shift)
+            if byte < 0x80 { return result }
+        }
+        return nil
+    }
+
+    /// A number of things that each take at least a byte: never more than there are bytes.
+    private mutating func count() -> Int? {
+        guard let number = number(), number <= UInt64(bytes.count - offset) else { return nil }
+        return Int(number)
+    }
+
+    private mutating func span() -> UnsafeRawBufferPointer? {
+        guard let count = count() else { return nil }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    /// A text that is likely to have been there before.
+    private mutating func name() -> String? {
+        span().map { names.text(of: $0) }
+    }
+
+    private mutating func text() -> String? {
+        span().map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private mutating func metadata(depth: Int) -> LogMetadata? {
+        guard let count = count() else { return nil }
+        var pairs: [LogMetadata.Pair] = []
+        pairs.reserveCapacity(min(count, 64))
+        for _ in 0..<count {
+            guard let key = name(), let value = value(depth: depth) else { return nil }
+            pairs.append(LogMetadata.Pair(key: key, value: value))
+        }
+        return LogMetadata(spooled: pairs)
+    }
+
+    private mutating func value(depth: Int) -> LogValue? {
+        guard let tag = byte().flatMap(RecordEncoder.Tag.init(rawValue:)) else { return nil }
+        switch tag {
+        case .null: return .null
+        case .no: return .bool(false)
+        case .yes: return .bool(true)
+        case .string: return text().map(LogValue.string)
+        case .int: return fixed().map { .int(Int64(bitPattern: $0)) }
+        case .double: return fixed().map { .double(Double(bitPattern: $0)) }
+        case .date: return fixed().map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+        case .data: return span().map { .data(Data($0)) }
+        case .array:
+            guard depth < LogValue.maximumDepth, let count = count() else { return nil }
+            var values: [LogValue] = []
+            values.reserveCapacity(min(count, 64))
+            for _ in 0..<count {
+                guard let value = value(depth: depth + 1) else { return nil }
+                values.append(value)
+            }
+            return .array(values)
+        case .dictionary:
+            guard depth < LogValue.maximumDepth else { return nil }
+            return metadata(depth: depth + 1).map(LogValue.dictionary)
+        }
+    }
+}
+
+/// Texts that were read shortly before. Names come again with each record: they needn't be made anew.
+struct RecentTexts {
+    /// By a few bits of what they end with.
+    private var slots = [String](repeating: "", count: 64)
+
+    /// Swift keeps shorter ones in place.
+    private static var shortest: Int { 16 }
+
+    /// The text of some bytes; what isn't UTF-8 is repaired.
+    mutating func text(of bytes: UnsafeRawBufferPointer) -> String {
+        guard bytes.count >= Self.shortest, let start = bytes.baseAddress else { return String(decoding: bytes, as: UTF8.self) }
+        let end = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+        let slot = Int((end &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        if slots[slot].utf8.count == bytes.count {
+            let isKnown = slots[slot].utf8.withContiguousStorageIfAvailable { known in
+                known.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? false
+            }
+            if isKnown == true { return slots[slot] }
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        slots[slot] = text
+        return text
+    }
+}

@@ -1,0 +1,382 @@
+import Dispatch
+import WebServiceClient
+
+/// The parts of a spool: the state that callers change, the queue that writes, the one that reads, and the task that knows the time.
+///
+/// Locks are taken in the order `writer`, `files in exchange`, `cursors`, `state`; only the last one is ever taken by who logs, and
+/// nobody holds it while a disk works.
+final class SpoolCore: Sendable {
+    let root: String
+    let settings: SpoolSettings
+    let files: SpoolFileSystem
+    /// The directory of a process that has ended, which nothing is added to; `nil` for the process's own.
+    let leftover: SpoolDirectory?
+    let state = Locked(SpoolState())
+    let writer = Locked(SpoolWriter())
+    /// Held while a file is read, while another one takes its place, and while one is deleted.
+    let exchange = Locked(())
+    /// Held while a cursor's file is written.
+    let cursors = Locked(())
+    /// Whom to tell what has come without an `append` of theirs.
+    let news = Locked<[String: @Sendable (StoreNews) -> Void]>([:])
+
+    private let writing = DispatchQueue(label: "RemoteLogger.Spool.writing", qos: .utility)
+    private let reading = DispatchQueue(label: "RemoteLogger.Spool.reading", qos: .utility)
+    private let alarm = Alarm()
+    private let task = Locked<Task<Void, Never>?>(nil)
+
+    init(root: String, settings: SpoolSettings, files: SpoolFileSystem, leftover: SpoolDirectory? = nil) {
+        self.leftover = leftover
+        self.root = root
+        self.settings = settings
+        self.files = files
+    }
+
+    func start() {
+        writer.withLock { writer in openDirectory(&writer) }
+        task.withLock { task in
+            task = Task.detached(priority: .utility) { [self] in
+                while !Task.isCancelled, !state.withLock({ $0.isClosed }) {
+                    let pause = pause
+                    if pause == .zero { await run() } else { await alarm.wait(for: pause, clock: settings.clock) }
+                }
+            }
+        }
+    }
+
+    /// How long nothing is to be written; `nil` until something comes.
+    private var pause: Duration? {
+        let now = settings.clock.uptime
+        let interval = settings.syncInterval.wholeNanoseconds
+        return state.withLock { state in
+            guard state.memory.count > 0 || state.retryAt != nil else { return nil }
+            let due = state.retryAt ?? (state.memory.oldest?.since ?? now) &+ interval
+            return due > now ? .nanoseconds(Int64(clamping: due - now)) : .zero
+        }
+    }
+
+    // MARK: The callers' side
+
+    func append(_ record: LogRecord, now: UInt64, for destination: String) -> AppendOutcome {
+        let size = record.footprint
+        let urgent = record.level >= .error
+        var (isFirst, isDue) = (false, false)
+        // Takes no memory as long as it is empty.
+        var news: [SpoolNews] = []
+        let outcome = state.withLock { state in
+            isFirst = state.memory.count == 0
+            let outcome = state.append(record, size: size, now: now, for: destination, limits: settings.memory, &news)
+            isDue = (urgent || state.memory.bytes >= settings.syncBytes) && state.retryAt == nil && !state.isScheduled
+            if isDue { state.isScheduled = true }
+            return outcome
+        }
+        if isDue { writing.async { [self] in work() } } else if isFirst { alarm.ring() }
+        if !news.isEmpty { tell(news) }
+        return outcome
+    }
+
+    func acknowledge(through position: RecordPosition, by destination: String) {
+        let canFree = state.withLock { state in
+            state.acknowledge(through: position, by: destination)
+            // The process's own last segment is still written to.
+            guard !state.isClosed, !state.isScheduled, state.segments.count > 1 || leftover != nil || state.retryAt != nil else {
+                return false
+            }
+            guard let first = state.segments.first, let all = state.acknowledgedByAll, first.last <= all else { return false }
+            state.isScheduled = true
+            return true
+        }
+        // Before the next read, since the queue keeps the order: at most one batch is sent twice after a crash.
+        reading.async { [self] in writeCursor(of: destination, sync: false) }
+        if canFree { writing.async { [self] in work() } }
+    }
+
+    func load(of destination: String) -> StoreLoad {
+        state.withLock { $0.load(of: destination) }
+    }
+
+    func census(of destination: String) -> StoreLoad {
+        state.withLock { $0.census(of: destination) }
+    }
+
+    func takeLosses(of destination: String) -> ShortList<RecordLoss> {
+        state.withLock { $0.destinations.change(destination) { $0.takeLosses() } ?? ShortList() }
+    }
+
+    func isAcknowledged(through position: RecordPosition, by destination: String) -> Bool {
+        state.withLock { ($0.destinations[destination]?.acknowledged ?? 0) >= position }
+    }
+
+    func read(for destination: String, after cursor: RecordPosition, limits: BatchLimits) async -> [StoredRecord] {
+        await withCheckedContinuation { continuation in
+            reading.async { [self] in
+                continuation.resume(returning: collect(for: destination, after: cursor, limits: limits))
+            }
+        }
+    }
+
+    @discardableResult func sync() async -> Bool {
+        let target = state.withLock { $0.last }
+        await run()
+        return state.withLock { state in (state.memory.oldest?.position ?? .max) > target }
+    }
+
+    /// Writes a destination's cursor, and waits until it is synced.
+    func syncCursor(of destination: String) async {
+        await withCheckedContinuation { continuation in
+            reading.async { [self] in
+                writeCursor(of: destination, sync: true)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Creates cursors, and deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
+    func tidyUp() {
+        writing.async { [self] in work() }
+    }
+
+    private func run() async {
+        await withCheckedContinuation { continuation in
+            writing.async { [self] in
+                work()
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Ends a destination's use.
+    ///
+    /// - Returns: how many records are lost by that: none, unless the disk fails.
+    func release(_ destination: String) -> Int {
+        news.withLock { $0[destination] = nil }
+        let lost = state.withLock { state in
+            state.destinations[destination]?.isOpen = false
+            guard state.directory == nil || state.retryAt != nil else { return 0 }
+            return state.abandonMemory(of: destination)
+        }
+        writing.async { [self] in work() }
+        return lost
+    }
+
+    /// Writes what there is, and ends.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        task.withLock { $0 }?.cancel()
+        alarm.ring()
+        writing.async { [self] in
+            work()
+            writer.withLock { closeDirectory(&$0) }
+        }
+    }
+
+    var statistics: SpoolStatistics {
+        state.withLock { state in
+            SpoolStatistics(
+                mode: state.directory == nil || state.retryAt != nil ? .memory : .disk, diskBytes: state.diskBytes,
+                segments: state.segments.count, memoryRecords: state.memory.count, memoryBytes: state.memory.bytes,
+                directory: state.directory)
+        }
+    }
+
+    func report(_ level: Diagnostics.Event.Level, _ message: String) {
+        settings.diagnostics.reportOwnWork(level, message)
+    }
+}
+
+extension SpoolCore {
+    /// Makes room on the disk: what is acknowledged goes, then the lowest level, of that the oldest, a segment at a time. What is about to
+    /// be written counts as the newest.
+    ///
+    /// - Parameter items: what is about to be written; loses those that are lower than all on disk.
+    /// - Returns: whether there is room; otherwise something has changed, and is to be looked at again.
+    /// - Throws: `SpoolFault.full` when everything is on its way to a receiver.
+    func makeRoom(
+        for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
+    ) throws(SpoolFault) -> Bool {
+        var tried: Set<SpoolState.Victim> = []
+        while true {
+            let missing = state.withLock { $0.diskBytes } + need + settings.reservedBytes - settings.boundedDiskBytes
+            guard missing > 0 else { return true }
+            if try deleteAcknowledged(&writer) { continue }
+            let lowest = state.withLock { $0.lowest(except: tried) }
+            let newcomer = state.withLock { $0.lowestLevel(of: items) }
+            if let newcomer, newcomer < lowest?.level ?? .trace {
+                drop(newcomer, missing, &items)
+                return false
+            }
+            guard let lowest else { throw SpoolFault.full }
+            sayFull(&writer)
+            let wasActive = writer.active?.name == lowest.name
+            if wasActive { seal(&writer) }
+            if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest) }
+            // The caller's segment is closed now.
+            if wasActive { return false }
+        }
+    }
+
+    private func sayFull(_ writer: inout SpoolWriter) {
+        guard !writer.saidFull else { return }
+        writer.saidFull = true
+        report(
+            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level goes first, then the oldest records.")
+    }
+
+    /// Drops newcomers of a level, the oldest first, until about so many bytes are saved.
+    private func drop(_ level: LogLevel, _ missing: Int, _ items: inout ArraySlice<RecordBuffer.Item>) {
+        var encoder = RecordEncoder()
+        var saved = 0
+        var kept: [RecordBuffer.Item] = []
+        for item in items {
+            let isPinned = state.withLock { $0.isPinned(item.position) }
+            guard item.record.level == level, saved < missing, !isPinned else {
+                kept.append(item)
+                continue
+            }
+            encoder.removeAll()
+            encoder.write(item.record)
+            saved += encoder.count + SegmentFrame.overhead
+            state.withLock { $0.lose(item, .overflow) }
+        }
+        items = kept[...]
+    }
+
+    /// Deletes the segments that every destination has acknowledged, once the cursors that say so are synced.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult func deleteAcknowledged(_ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
+        guard let directory = writer.directory else { return false }
+        let active = writer.active?.name
+        let (names, destinations) = state.withLock { state in
+            state.advanceIdle()
+            guard let acknowledged = state.acknowledgedByAll else { return ([SegmentName](), [String]()) }
+            // An active segment is begun anew only when it is worth it.
+            let names = state.segments.filter {
+                $0.last <= acknowledged && ($0.name != active || $0.length > settings.segmentBytes / 2)
+            }
+            return (names.map(\.name), Array(state.destinations.keys))
+        }
+        guard !names.isEmpty else { return false }
+        for destination in destinations { try writeCursorFile(of: destination, sync: true) }
+        for name in names {
+            if name == active { seal(&writer) }
+            let result = exchange.withLock { _ in
+                Result { () throws(SpoolFault) in
+                    // A destination may have begun meanwhile, which begins with it.
+                    let isNeeded = state.withLock { state in
+                        state.segments.contains { $0.name == name && $0.last > state.acknowledgedByAll ?? 0 }
+                    }
+                    if isNeeded { return }
+                    try files.removeIfThere(directory.path + "/\(name)")
+                    state.withLock { state in state.segments.removeAll { $0.name == name } }
+                }
+            }
+            try result.get()
+        }
+        return true
+    }
+}
+
+extension SpoolCore {
+    /// Opens the directory and takes what is in it; in case of a fault it is tried again later.
+    func openDirectory(_ writer: inout SpoolWriter) {
+        // What is there from an earlier run counts only for destinations that begin after it was found: later, it is left to the next run.
+        let isLate = state.withLock { $0.last > 0 || !$0.destinations.isEmpty }
+        do throws(SpoolFault) {
+            // `??` can't pass a typed error on.
+            let directory = if let leftover { leftover } else { try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files) }
+            let isTaken = state.withLock { state in
+                guard isLate || state.last == 0 && state.destinations.isEmpty else { return false }
+                state.adopt(directory)
+                return true
+            }
+            // A destination has begun meanwhile.
+            guard isTaken else {
+                directory.close(files)
+                return openDirectory(&writer)
+            }
+            writer.directory = directory
+            writer.epoch = directory.epoch &+ 1
+            writer.number = 0
+            // Those that nobody uses yet keep their records, too.
+            for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen { begin(name) }
+            for remark in directory.remarks { report(.warning, remark) }
+            state.withLock { $0.retryAt = nil }
+            if writer.hasComplained { report(.notice, "The log spool's disk works again.") }
+            writer.hasComplained = false
+            for tell in news.withLock({ Array($0.values) }) { tell(.records) }
+        } catch {
+            fail(error, &writer)
+        }
+    }
+
+    func closeDirectory(_ writer: inout SpoolWriter) {
+        seal(&writer)
+        writer.directory?.close(files)
+        writer.directory = nil
+        state.withLock { $0.directory = nil }
+    }
+
+    // MARK: Cursors
+
+    /// Gives each destination its file.
+    func createCursors(_ writer: SpoolWriter) throws(SpoolFault) {
+        guard let directory = writer.directory else { return }
+        for (name, destination) in state.withLock({ $0.destinations }) where !destination.hasFile {
+            let cursor = DestinationCursor(writes: 0, position: destination.acknowledged)
+            let content = cursor.slot + [UInt8](repeating: 0, count: DestinationCursor.size - cursor.slot.count)
+            try files.replace(directory.path + "/" + DestinationCursor.file(of: name), in: directory.path, by: content)
+            state.withLock { state in
+                state.destinations[name]?.cursor = cursor
+                state.destinations[name]?.hasFile = true
+            }
+        }
+    }
+
+    /// Writes a destination's cursor if it can; it is written again after the next acknowledgement.
+    func writeCursor(of name: String, sync: Bool) {
+        do throws(SpoolFault) {
+            try writeCursorFile(of: name, sync: sync)
+        } catch {
+            // A cursor that is behind costs duplicates only; nothing is deleted before it is written and synced.
+        }
+    }
+
+    func writeCursorFile(of name: String, sync: Bool) throws(SpoolFault) {
+        let result = cursors.withLock { _ in
+            Result { () throws(SpoolFault) in
+                let (directory, destination) = state.withLock { ($0.directory, $0.destinations[name]) }
+                guard let directory, let destination, destination.hasFile else { return }
+                let isNew = destination.acknowledged != destination.cursor.position
+                guard isNew || sync else { return }
+                let next = DestinationCursor(writes: destination.cursor.writes + 1, position: destination.acknowledged)
+                try files.with(directory + "/" + DestinationCursor.file(of: name), .update) { file throws(SpoolFault) in
+                    if isNew { try files.writeAll(file, next.offset, next.slot) }
+                    if sync { try files.sync(file) }
+                }
+                if isNew { state.withLock { $0.destinations[name]?.cursor = next } }
+            }
+        }
+        try result.get()
+    }
+}
+
+extension SpoolState {
+    /// Takes what a directory has.
+    mutating func adopt(_ opened: SpoolDirectory) {
+        directory = opened.path
+        otherBytes = opened.otherBytes
+        segments = opened.segments
+        foundThrough = opened.segments.last?.last ?? 0
+        last = max(last, opened.lastPosition)
+        for (name, cursor) in opened.cursors {
+            var destination = destinations[name] ?? DestinationState()
+            destination.selection.destination = name
+            destination.cursor = cursor
+            destination.hasFile = true
+            destination.acknowledged = max(destination.acknowledged, cursor.position)
+            destination.read = max(destination.read, cursor.position)
+            destinations[name] = destination
+        }
+    }
+}

@@ -1,0 +1,433 @@
+import CSystemLibraries
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
+package struct SpoolFileSystem: Sendable {
+    /// How a file is opened.
+    package enum Access: Sendable {
+        /// An existing one, to read.
+        case read
+        /// An existing one, to read and write.
+        case update
+        /// What is no file, such as a pipe, to write; it may be a link.
+        case device
+        /// An empty one, to write: what was there is gone.
+        case create
+    }
+
+    /// Makes a directory and what leads to it, unless it exists. Gives the directories that have a new name in them, outermost first: until these
+    /// are synced, power loss may take what was made.
+    package var makeDirectory: @Sendable (_ path: String) throws(SpoolFault) -> [String]
+    /// The names in a directory.
+    package var list: @Sendable (_ path: String) throws(SpoolFault) -> [String]
+    /// Opens a file and gives its number.
+    package var open: @Sendable (_ path: String, Access) throws(SpoolFault) -> Int32
+    /// Opens a file, made if missing, and locks it until it is closed or the process ends; `nil` when somebody else has locked it.
+    package var lock: @Sendable (_ path: String) throws(SpoolFault) -> Int32?
+    /// The size of a file in bytes.
+    package var size: @Sendable (_ file: Int32) throws(SpoolFault) -> Int
+    /// Reads into a buffer from an offset on, and gives how many bytes: fewer than asked for when the file ends.
+    package var read: @Sendable (_ file: Int32, _ offset: Int, UnsafeMutableRawBufferPointer) throws(SpoolFault) -> Int
+    /// Writes at an offset and gives how many bytes: maybe fewer than given.
+    package var write: @Sendable (_ file: Int32, _ offset: Int, UnsafeRawBufferPointer) throws(SpoolFault) -> Int
+    /// Cuts a file.
+    package var truncate: @Sendable (_ file: Int32, _ size: Int) throws(SpoolFault) -> Void
+    /// Waits until what was written to a file is on the medium.
+    package var sync: @Sendable (_ file: Int32) throws(SpoolFault) -> Void
+    /// Closes a file.
+    package var close: @Sendable (_ file: Int32) -> Void
+    /// Gives a file another name, in place of what has that name.
+    package var rename: @Sendable (_ path: String, _ newPath: String) throws(SpoolFault) -> Void
+    /// Removes a file.
+    package var remove: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// Waits until a directory's names are on the medium.
+    package var syncDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
+    /// What stands at a path, which is not followed where it is a link; `nil` where nothing does, or where it isn't known.
+    package var status: @Sendable (_ path: String) throws(SpoolFault) -> SpoolFileStatus?
+
+    package init(
+        makeDirectory: @escaping @Sendable (String) throws(SpoolFault) -> [String],
+        list: @escaping @Sendable (String) throws(SpoolFault) -> [String],
+        open: @escaping @Sendable (String, Access) throws(SpoolFault) -> Int32,
+        lock: @escaping @Sendable (String) throws(SpoolFault) -> Int32?,
+        size: @escaping @Sendable (Int32) throws(SpoolFault) -> Int,
+        read: @escaping @Sendable (Int32, Int, UnsafeMutableRawBufferPointer) throws(SpoolFault) -> Int,
+        write: @escaping @Sendable (Int32, Int, UnsafeRawBufferPointer) throws(SpoolFault) -> Int,
+        truncate: @escaping @Sendable (Int32, Int) throws(SpoolFault) -> Void,
+        sync: @escaping @Sendable (Int32) throws(SpoolFault) -> Void,
+        close: @escaping @Sendable (Int32) -> Void,
+        rename: @escaping @Sendable (String, String) throws(SpoolFault) -> Void,
+        remove: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        syncDirectory: @escaping @Sendable (String) throws(SpoolFault) -> Void,
+        status: @escaping @Sendable (String) throws(SpoolFault) -> SpoolFileStatus? = { _ throws(SpoolFault) in nil }
+    ) {
+        self.makeDirectory = makeDirectory
+        self.list = list
+        self.open = open
+        self.lock = lock
+        self.size = size
+        self.read = read
+        self.write = write
+        self.truncate = truncate
+        self.sync = sync
+        self.close = close
+        self.rename = rename
+        self.remove = remove
+        self.syncDirectory = syncDirectory
+        self.status = status
+    }
+}
+
+extension SpoolFileSystem {
+    /// What media read at once.
+    private static let block = 4_096
+
+    /// Opens a file for the time of a body.
+    func with<Result>(_ path: String, _ access: Access, _ body: (Int32) throws(SpoolFault) -> Result) throws(SpoolFault) -> Result {
+        let file = try open(path, access)
+        defer { close(file) }
+        return try body(file)
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: UnsafeRawBufferPointer) throws(SpoolFault) {
+        var done = 0
+        while done < bytes.count {
+            let count = try write(file, offset + done, UnsafeRawBufferPointer(rebasing: bytes[done...]))
+            guard count > 0 else { throw SpoolFault.full }
+            done += min(count, bytes.count - done)
+        }
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: [UInt8]) throws(SpoolFault) {
+        // `withUnsafeBytes` can't pass a typed error on.
+        try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
+    }
+
+    /// Writes all bytes.
+    func writeAll(_ file: Int32, _ offset: Int, _ bytes: ByteBuffer) throws(SpoolFault) {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
+    }
+
+    /// The bytes of a range, fewer where the file ends.
+    ///
+    /// - Parameter salvages: whether blocks that the medium can't read are zeros, which no record survives, rather than a fault.
+    func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> ByteBuffer {
+        var bytes = ByteBuffer()
+        let room = UnsafeMutableRawBufferPointer(start: bytes.room(range.count), count: range.count)
+        var isCareful = false
+        while bytes.count < range.count {
+            let block = Self.block - (range.lowerBound + bytes.count) % Self.block
+            let end = isCareful ? min(range.count, bytes.count + block) : range.count
+            let piece = UnsafeMutableRawBufferPointer(rebasing: room[bytes.count..<end])
+            do throws(SpoolFault) {
+                let count = try read(file, range.lowerBound + bytes.count, piece)
+                guard count > 0 else { return bytes }
+                bytes.advance(by: min(count, piece.count))
+            } catch {
+                guard salvages, error.isUnreadable else { throw error }
+                // Block by block only those are lost that are bad.
+                if isCareful {
+                    piece.initializeMemory(as: UInt8.self, repeating: 0)
+                    bytes.advance(by: piece.count)
+                } else {
+                    isCareful = true
+                }
+            }
+        }
+        return bytes
+    }
+
+    /// Removes a file that somebody else may have deleted meanwhile.
+    func removeIfThere(_ path: String) throws(SpoolFault) {
+        do throws(SpoolFault) {
+            try remove(path)
+        } catch let fault where fault.isMissing {
+            return
+        }
+    }
+
+    /// Puts a file in place of another one, or of none: whole or not at all, whatever happens.
+    func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws(SpoolFault) {
+        let temporary = directory + "/" + SpoolDirectory.temporary
+        do throws(SpoolFault) {
+            try with(temporary, .create) { file throws(SpoolFault) in
+                try writeAll(file, 0, bytes)
+                try sync(file)
+            }
+            try rename(temporary, path)
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try syncDirectory(directory)
+    }
+}
+
+/// What stands at a path, whose it is, and who may write to it.
+package struct SpoolFileStatus: Sendable, Hashable {
+    /// What it is, in words.
+    package enum Kind: String, Sendable {
+        case file = "a regular file"
+        case folder = "a directory"
+        case link = "a symbolic link"
+        case pipe = "a FIFO"
+        case socket = "a socket"
+        case device = "a device"
+    }
+
+    package let kind: Kind
+    /// The number of the user who owns it.
+    package let owner: UInt32
+    /// The permissions, with the sticky bit.
+    package let mode: UInt32
+
+    package init(kind: Kind, owner: UInt32, mode: UInt32) {
+        self.kind = kind
+        self.owner = owner
+        self.mode = mode
+    }
+
+    /// Why a spool can't use it; `nil` if it can.
+    ///
+    /// Whoever owns a directory, or may write to it, can put another file in place of one that the spool has looked at. Hence it must be of this
+    /// process's user, or of root, and nobody else may write to it; in a directory with the sticky bit others can't touch what isn't theirs.
+    ///
+    /// - Parameters:
+    ///   - path: its path, for the message.
+    ///   - wanted: what it has to be.
+    ///   - user: the effective user of this process.
+    ///   - accepted: another owner who is trusted: see ``SpoolDirectory/acceptedOwner(_:user:)``.
+    package func objection(at path: String, wanted: Kind, user: UInt32, accepted: UInt32? = nil) -> SpoolFault? {
+        guard kind == wanted else {
+            let noun = wanted == .folder ? "directory" : "regular file"
+            return SpoolFault(
+                kind == .link ? ELOOP : EINVAL, "lstat",
+                detail: "\(path) is \(kind.rawValue) and no \(noun): it isn't followed, read or deleted. "
+                    + "Remove it, or give the spool another directory")
+        }
+        let about = "(owner \(owner), mode \(String(mode, radix: 8)); this process runs as user \(user))"
+        guard owner == user || owner == 0 || owner == accepted else {
+            return SpoolFault(
+                EPERM, "lstat",
+                detail: "\(path) belongs to another user \(about): give it to user \(user) by chown, or give the spool another directory")
+        }
+        guard mode & 0o022 == 0 || kind == .folder && mode & 0o1000 != 0 else {
+            return SpoolFault(
+                EPERM, "lstat",
+                detail: "\(path) can be written to by other users \(about): take that away by chmod go-w, or give the spool another "
+                    + "directory, such as a new one in it")
+        }
+        return nil
+    }
+}
+
+extension SpoolFault {
+    /// There is no space left.
+    static let full = SpoolFault(ENOSPC, "write")
+}
+
+extension SpoolFileStatus {
+    init(_ status: csl_file_status) {
+        let kind: Kind =
+            if status.is_regular {
+                .file
+            } else if status.is_folder {
+                .folder
+            } else if status.is_link {
+                .link
+            } else if status.is_pipe {
+                .pipe
+            } else if status.is_socket {
+                .socket
+            } else {
+                .device
+            }
+        self.init(kind: kind, owner: status.owner, mode: status.mode)
+    }
+}
+
+extension SpoolFileSystem {
+    /// The system's own. Files are for their owner only; other programs that the process starts don't get them.
+    package static let system = SpoolFileSystem(
+        makeDirectory: { path throws(SpoolFault) in
+            var parents: [String] = []
+            try Self.makeDirectory(path, &parents)
+            return parents
+        },
+        list: { path throws(SpoolFault) in
+            guard let folder = csl_folder_open(path) else { throw .last("opendir") }
+            defer { csl_folder_close(folder) }
+            return try names { csl_folder_next(folder) }
+        },
+        open: { path, access throws(SpoolFault) in
+            switch access {
+            case .read: try openRegular(path, O_RDONLY)
+            case .update: try openRegular(path, O_RDWR)
+            // For reading, too: a pipe without a reader would keep who opens it waiting.
+            case .device: try repeating("open") { Self.openFile(path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
+            case .create: try openRegular(path, O_RDWR | O_CREAT | O_TRUNC)
+            }
+        },
+        lock: { path throws(SpoolFault) in
+            let file = try openRegular(path, O_RDWR | O_CREAT)
+            do throws(SpoolFault) {
+                _ = try repeating("flock") { flock(file, LOCK_EX | LOCK_NB) }
+                return file
+            } catch {
+                _ = Self.closeFile(file)
+                if error.code == EWOULDBLOCK { return nil }
+                throw error
+            }
+        },
+        size: { file throws(SpoolFault) in
+            var status = csl_file_status()
+            _ = try repeating("fstat") { csl_status_of_file(file, &status) }
+            return Int(status.size)
+        },
+        read: { file, offset, buffer throws(SpoolFault) in
+            try repeating("read") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+        },
+        write: { file, offset, buffer throws(SpoolFault) in
+            try repeating("write") { pwrite(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+        },
+        truncate: { file, size throws(SpoolFault) in
+            _ = try repeating("ftruncate") { ftruncate(file, off_t(size)) }
+        },
+        sync: { file throws(SpoolFault) in
+            try synchronize(file)
+        },
+        close: { file in
+            _ = Self.closeFile(file)
+        },
+        rename: { path, newPath throws(SpoolFault) in
+            _ = try repeating("rename") { Self.renameFile(path, newPath) }
+        },
+        remove: { path throws(SpoolFault) in
+            _ = try repeating("unlink") { unlink(path) }
+        },
+        syncDirectory: { path throws(SpoolFault) in
+            let directory = try repeating("open") { Self.openFile(path, O_RDONLY | O_CLOEXEC) }
+            defer { _ = Self.closeFile(directory) }
+            try synchronize(directory)
+        },
+        status: { path throws(SpoolFault) in
+            // With a slash at its end a link would be followed.
+            var path = path[...]
+            while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+            var found = csl_file_status()
+            do throws(SpoolFault) {
+                _ = try repeating("lstat") { csl_status_at_path(String(path), false, &found) }
+            } catch let fault where fault.isMissing {
+                return nil
+            }
+            return SpoolFileStatus(found)
+        })
+
+    /// Opens a regular file, and nothing else. A FIFO would keep whoever opens it waiting for the other side.
+    private static func openRegular(_ path: String, _ flags: Int32) throws(SpoolFault) -> Int32 {
+        let file = try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) }
+        var found = csl_file_status()
+        do throws(SpoolFault) {
+            _ = try repeating("fstat") { csl_status_of_file(file, &found) }
+            guard found.is_regular else {
+                throw SpoolFault(EINVAL, "open", detail: "\(path) is \(SpoolFileStatus(found).kind.rawValue) and no regular file")
+            }
+            return file
+        } catch {
+            _ = Self.closeFile(file)
+            throw error
+        }
+    }
+
+    /// The names that a folder brings one by one.
+    ///
+    /// - Throws: where it ends with an error: what a part of the names says would be taken for all, and files be written over.
+    static func names(_ next: () -> UnsafePointer<CChar>?) throws(SpoolFault) -> [String] {
+        var names: [String] = []
+        while let bytes = next() {
+            let name = String(cString: bytes)
+            if name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw .last("readdir") }
+        return names
+    }
+
+    /// Makes a directory and what leads to it.
+    ///
+    /// - Parameter parents: gets those that have a new name in them.
+    private static func makeDirectory(_ path: String, _ parents: inout [String]) throws(SpoolFault) {
+        let parent = (path as NSString).deletingLastPathComponent
+        do throws(SpoolFault) {
+            do throws(SpoolFault) {
+                _ = try repeating("mkdir") { mkdir(path, 0o700) }
+            } catch let fault where fault.isMissing && !parent.isEmpty && parent != path {
+                try makeDirectory(parent, &parents)
+                _ = try repeating("mkdir") { mkdir(path, 0o700) }
+            }
+            parents.append(parent.isEmpty ? "." : parent)
+        } catch {
+            // It is there, or somebody else has made it meanwhile. Not every file system says so by EEXIST.
+            var status = csl_file_status()
+            guard csl_status_at_path(path, true, &status) == 0, status.is_folder else { throw error }
+        }
+    }
+
+    /// Makes a call again while signals interrupt it.
+    private static func repeating<Result: SignedInteger>(_ name: String, _ call: () -> Result) throws(SpoolFault) -> Result {
+        while true {
+            let result = call()
+            guard result < 0 else { return result }
+            guard errno == EINTR else { throw .last(name) }
+        }
+    }
+
+    private static func synchronize(_ file: Int32) throws(SpoolFault) {
+        #if canImport(Darwin)
+        // On these systems fsync(2) leaves the data in the drive's own memory. Some file systems know nothing else.
+        guard fcntl(file, F_FULLFSYNC) != 0 else { return }
+        #endif
+        _ = try repeating("fsync") { fsync(file) }
+    }
+
+    // The members of this type have the names of the calls.
+
+    private static func openFile(_ path: String, _ flags: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.open(path, flags, mode_t(0o600))
+        #elseif canImport(Glibc)
+        Glibc.open(path, flags, mode_t(0o600))
+        #else
+        Musl.open(path, flags, mode_t(0o600))
+        #endif
+    }
+
+    private static func closeFile(_ file: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.close(file)
+        #elseif canImport(Glibc)
+        Glibc.close(file)
+        #else
+        Musl.close(file)
+        #endif
+    }
+
+    private static func renameFile(_ path: String, _ newPath: String) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.rename(path, newPath)
+        #elseif canImport(Glibc)
+        Glibc.rename(path, newPath)
+        #else
+        Musl.rename(path, newPath)
+        #endif
+    }
+}

@@ -1,0 +1,334 @@
+/// What a spool holds, and for whom: everything that changes together, under one lock, none of it by waiting for a disk.
+///
+/// A record is held for every destination whose level it reaches. It leaves when each of them has acknowledged it, or when it is
+/// lost, which is counted for each that hadn't.
+struct SpoolState: Sendable {
+    /// What isn't on disk yet; pinned are those that a destination has read.
+    var memory = RecordBuffer()
+    /// What of it is being written.
+    var staged = StagedRecords()
+    /// The files, oldest first; all their records are older than those in memory.
+    var segments: [Segment] = []
+    /// The bytes of files that are left alone.
+    var otherBytes = 0
+    /// The directory in use; `nil` while there is none.
+    var directory: String?
+    /// When the disk is tried again; `nil` while it works.
+    var retryAt: UInt64?
+    /// The segment that can't be read, and since when.
+    var unreadable: (name: SegmentName, since: UInt64)?
+    /// Work is on its way to the writing queue already.
+    var isScheduled = false
+    var isClosed = false
+    /// The place of the last record.
+    var last: RecordPosition = 0
+    /// The place of the last record that an earlier run has left.
+    var foundThrough: RecordPosition = 0
+    var destinations: [String: DestinationState] = [:]
+    /// Whether some destination has a filter.
+    var hasFilters = false
+    private var recent = RecentRecords()
+
+    // MARK: Records that come and go
+
+    mutating func append(
+        _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits, _ news: inout [SpoolNews]
+    ) -> AppendOutcome {
+        var outcome = AppendOutcome(position: last)
+        let claim = destinations.count > 1 ? recent.claim(record.id, by: destination) : nil
+        if let claim, let position = claim.position {
+            outcome.position = position
+            outcome.isExcluded = claim.excluded.contains(destination)
+            guard !outcome.isExcluded else { return outcome }
+            _ = destinations.change(destination) { state in
+                state.found -= 1
+                state.tell(&outcome)
+            }
+            return outcome
+        }
+        // Each filter is asked once: it may draw lots, or count.
+        let excluded = claim?.excluded ?? exclusions(of: record)
+        // The others bring it themselves.
+        guard !excluded.contains(destination) else {
+            if claim == nil, destinations.count > 1 { recent.add(record.id, at: nil, by: destination, excluded: excluded) }
+            outcome.isExcluded = true
+            return outcome
+        }
+        last += 1
+        outcome.position = last
+        if claim != nil {
+            recent.place(record.id, at: last)
+        } else if destinations.count > 1 {
+            recent.add(record.id, at: last, by: destination, excluded: excluded)
+        }
+        let item = RecordBuffer.Item(position: last, record: record, size: size, since: now, excluded: excluded)
+        let losses = memory.append(item, limits: limits)
+        destinations.changeEach { [last] name, state in
+            if excluded.isEmpty || !excluded.contains(name) {
+                state.take(record.level, at: last, size: size, now: now, isFound: name != destination)
+            }
+            losses.forEach { loss in
+                guard loss.item.excluded.isEmpty || !loss.item.excluded.contains(name) else { return }
+                state.lose(loss.item.position, loss.item.record.level, loss.reason)
+            }
+            if name == destination { state.tell(&outcome) } else { state.takeNews { news.append(SpoolNews(destination: name, news: $0)) } }
+        }
+        losses.forEach { loss in
+            staged.noteLoss(at: loss.item.position)
+            if loss.item.position == last { outcome.isLost = true }
+        }
+        return outcome
+    }
+
+    /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
+    ///
+    /// - Parameter isExcluded: whether a destination's filter keeps it out.
+    mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
+        destinations.changeEach { name, destination in
+            if !isExcluded(name) { destination.lose(position, level, reason) }
+        }
+    }
+
+    mutating func lose(_ item: RecordBuffer.Item, because reason: DropReason) {
+        lose(item.position, item.record.level, reason) { item.excluded.contains($0) }
+    }
+
+    mutating func acknowledge(through position: RecordPosition, by destination: String) {
+        destinations[destination]?.acknowledge(through: position)
+        releaseMemory()
+    }
+
+    mutating func releaseMemory() {
+        guard let first = memory.pinned.first, let acknowledged = acknowledgedByAll, first.position <= acknowledged else { return }
+        memory.removePinned(through: acknowledged)
+    }
+
+    /// The bytes of all files.
+    var diskBytes: Int {
+        guard directory != nil else { return 0 }
+        return segments.reduce(otherBytes) { $0 + $1.fileBytes } + destinations.values.count { $0.hasFile } * DestinationCursor.size
+    }
+
+    /// The place up to which nobody needs anything any more; `nil` without destinations.
+    var acknowledgedByAll: RecordPosition? { destinations.values.map(\.acknowledged).min() }
+
+    /// Destinations for which nothing is held are through with everything.
+    mutating func advanceIdle() {
+        destinations.changeEach { [last] _, destination in
+            guard destination.held == 0 else { return }
+            destination.acknowledged = last
+            destination.read = last
+        }
+    }
+
+    /// The records of a level in a segment, which can go to make room.
+    struct Victim: Sendable, Hashable {
+        let name: SegmentName
+        let level: LogLevel
+    }
+
+    /// The lowest level on disk, and the oldest segment that has records of it.
+    func lowest(except tried: Set<Victim>) -> Victim? {
+        for level in LogLevel.allCases {
+            let victims = segments.lazy.filter { $0.counts[Int(level.rawValue)] > 0 }.map { Victim(name: $0.name, level: level) }
+            if let victim = victims.first(where: { !tried.contains($0) }) { return victim }
+        }
+        return nil
+    }
+
+    /// The lowest level of records that can go to make room; `nil` when each is on its way to a destination.
+    func lowestLevel(of items: ArraySlice<RecordBuffer.Item>) -> LogLevel? {
+        items.reduce(nil) { isPinned($1.position) ? $0 : min($0 ?? .critical, $1.record.level) }
+    }
+
+    /// Whether a record is on its way to a destination.
+    func isPinned(_ position: RecordPosition) -> Bool {
+        destinations.values.contains { position > $0.acknowledged && position <= $0.read }
+    }
+}
+
+extension SpoolState {
+    /// Compares what a segment has with what it should have, and counts what is missing as lost for those who haven't read it.
+    mutating func recount(_ name: SegmentName, found: FoundRecords) {
+        guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
+        let segment = segments[index]
+        var counts = LogLevel.allCases.map { _ in 0 }
+        for record in found { counts[Int(record.level.rawValue)] += 1 }
+        guard counts != segment.counts else { return }
+        for (name, destination) in destinations where destination.read < segment.last {
+            let level = destination.minimumLevel
+            let excluded = segment.excluded[name]
+            var expected = segment.count(for: name, destination)
+            if destination.read >= segment.first {
+                let behind = segments[(index + 1)...].reduce(memoryCount(for: name, destination)) { $0 + $1.count(for: name, destination) }
+                expected = destination.unread - behind
+            }
+            let there = found.count { record in
+                let position = record.frame.position
+                return position > destination.read && record.level >= level && !(excluded?.contains(position) ?? false)
+            }
+            if expected > there {
+                destinations[name]?.lose(expected - there, from: max(destination.read + 1, segment.first), .damaged)
+            }
+        }
+        segments[index].counts = counts
+        var there = Exclusions()
+        for record in found { there.insert(record.frame.position) }
+        segments[index].found = there
+        segments[index].keepReports(found.lazy.map(\.frame.position))
+        for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.frame.position)) }
+    }
+
+    /// How many records in memory a destination hasn't read.
+    func memoryCount(for name: String, _ destination: DestinationState) -> Int {
+        memory.count(from: destination.minimumLevel, after: destination.read, for: name)
+    }
+}
+
+extension SpoolState {
+    /// What a destination has.
+    func load(of name: String) -> StoreLoad {
+        guard let destination = destinations[name] else { return StoreLoad() }
+        var load = StoreLoad(records: destination.held + destination.lost, bytes: diskBytes + memory.bytes)
+        load.unread = destination.unread
+        load.unreadBytes = destination.unreadBytes
+        load.found = destination.found
+        load.last = last
+        if destination.unread > 0 {
+            let onDisk = segments.first { $0.last > destination.read }.map { max($0.first, destination.read + 1) }
+            load.firstUnread = onDisk ?? memory.first(after: destination.read) ?? last
+            load.firstUnreadSince = destination.since
+        }
+        load.first = destination.handed.first ?? load.firstUnread
+        load.firstSince = destination.handedSince ?? load.firstUnreadSince
+        return load
+    }
+
+    /// What a destination has, and how much of it is on disk: what it holds and memory doesn't.
+    func census(of name: String) -> StoreLoad {
+        var load = load(of: name)
+        guard let destination = destinations[name] else { return load }
+        load.spooled = destination.held - memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
+        return load
+    }
+
+    /// Gives up for a destination what is in memory, and altogether when nobody else is there.
+    ///
+    /// - Returns: how many records the destination loses.
+    mutating func abandonMemory(of name: String) -> Int {
+        guard let destination = destinations[name] else { return 0 }
+        let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
+        destinations[name]?.abandon(lost)
+        if !destinations.values.contains(where: \.isOpen) { memory = RecordBuffer() }
+        return lost
+    }
+}
+
+/// What becomes of segments that lose records.
+extension SpoolState {
+    /// The segment before another one; `nil` without one that has records, and where a filter is still to be asked for either.
+    func segment(before segment: Segment) -> Segment? {
+        guard let index = segments.firstIndex(where: { $0.isLike(segment) }), index > 0, segments[index - 1].first > 0,
+            !isUnjudged(segments[index - 1].name), !isUnjudged(segment.name)
+        else { return nil }
+        return segments[index - 1]
+    }
+
+    /// The segment behind another one, if its file has copies of that one's records.
+    func copies(of name: SegmentName) -> Segment? {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index + 1 < segments.count else { return nil }
+        return segments[index + 1].hasCopies ? segments[index + 1] : nil
+    }
+
+    private func isUnjudged(_ name: SegmentName) -> Bool {
+        destinations.values.contains { $0.unjudged.contains(name) }
+    }
+
+    /// Whether a segment can be exchanged for what is left of it: a reader may have handed out some of what is to go since that was asked first.
+    func allows(_ thinned: ThinnedSegment, behind before: ThinnedSegment?) -> Bool {
+        segments.contains { $0.isLike(thinned.segment) } && !thinned.dropped.contains { isPinned($0.frame.position) }
+            && before.map { canAbsorb($0, by: thinned.segment.name) } ?? true
+    }
+
+    /// Whether a segment stands before another one, and is as it was seen.
+    func canAbsorb(_ before: ThinnedSegment, by name: SegmentName) -> Bool {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0 else { return false }
+        let now = segments[index - 1]
+        // What was found in the next one's file as it is doesn't know of copies.
+        return segments[index].found == nil && now.isLike(before.segment) && now.count(from: .trace) == before.count
+            && !isUnjudged(now.name) && !isUnjudged(name)
+    }
+
+    /// A segment was replaced by a file of that length with fewer of its records.
+    mutating func shorten(_ thinned: ThinnedSegment, length: Int) {
+        guard let index = segments.firstIndex(where: { $0.name == thinned.segment.name }) else { return }
+        let excluded = segments[index].excluded
+        for found in thinned.dropped {
+            let position = found.frame.position
+            lose(position, found.level, .overflow) { excluded[$0]?.contains(position) ?? false }
+        }
+        if thinned.isEmpty { segments.remove(at: index) } else { segments[index].thin(to: thinned, length: length) }
+    }
+
+    /// The records of a segment stand in the next one's file, too, and its own is gone.
+    mutating func absorb(_ before: SegmentName, by name: SegmentName) {
+        guard let index = segments.firstIndex(where: { $0.name == name }), index > 0, segments[index - 1].name == before else { return }
+        segments[index].absorb(segments[index - 1])
+        segments.remove(at: index - 1)
+    }
+}
+
+/// What the writer does with the records in memory.
+extension SpoolState {
+    /// The records to be written next: at least one if there is any, and no more than a number of records or of bytes.
+    mutating func stage(through position: RecordPosition, within limits: BufferLimits) -> [RecordBuffer.Item] {
+        releaseMemory()
+        let items = memory.oldest(through: position, within: limits)
+        staged = StagedRecords(through: items.last?.position ?? 0)
+        return items
+    }
+
+    /// A destination begins, and its filter is asked for all in memory.
+    mutating func judgeMemory(for name: String, _ excludes: (LogRecord) -> Bool) {
+        memory.judge(for: name, excludes)
+        staged.noteJudgement()
+    }
+
+    /// Leaves those out that were dropped since they were staged.
+    func removeDropped(from items: inout ArraySlice<RecordBuffer.Item>) {
+        guard staged.hasLosses else { return }
+        items = items.filter { !staged.isLost(at: $0.position) }[...]
+    }
+
+    /// Records are on disk now. What was dropped while it was written is passed over there.
+    ///
+    /// - Returns: whether the segment is still there; otherwise the records stay in memory.
+    mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
+        guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
+        let judged = staged.isJudged ? memory.exclusions(through: last.position) : nil
+        for item in items {
+            // What everybody had acknowledged before a destination began doesn't count for that one.
+            let isGone = judged.map { $0[item.position] == nil } ?? false
+            if staged.isLost(at: item.position) || isGone {
+                segments[index].dropped.insert(item.position)
+            } else {
+                segments[index].note(level: item.record.level, position: item.position)
+                segments[index].noteReport(item.record, at: item.position)
+                for name in judged?[item.position] ?? item.excluded where item.record.level >= destinations[name]?.minimumLevel ?? .trace {
+                    segments[index].excluded[name, default: Exclusions()].insert(item.position)
+                }
+            }
+        }
+        segments[index].length = length
+        segments[index].fileBytes = length
+        memory.removeAll(through: last.position)
+        return true
+    }
+
+    /// A record that is being written is lost.
+    mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
+        // Acknowledged or dropped meanwhile, it isn't lost now.
+        guard let item = memory.remove(item) else { return }
+        lose(item, because: reason)
+    }
+}

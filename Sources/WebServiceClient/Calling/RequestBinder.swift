@@ -1,0 +1,302 @@
+import Foundation
+
+/// Binds the arguments of a call to an endpoint: what comes out is the request, before the chain.
+struct RequestBinder {
+    let endpoint: ResolvedEndpoint
+    let arguments: [(any Sendable)?]
+    /// Path and query, percent-encoded, in place of the endpoint's path.
+    let target: String?
+
+    init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
+        self.endpoint = endpoint
+        self.arguments = arguments
+        self.target = target
+    }
+
+    var plan: EndpointPlan { endpoint.plan }
+
+    /// The request of the call.
+    ///
+    /// - Throws: ``ArgumentError``, ``InvalidRequest``, ``BodyEncodingError``, or the URL builder's error.
+    func request(root fixedRoot: ServiceRoot?) throws -> (request: ServiceRequest, origin: Origin) {
+        guard arguments.count == plan.names.count else {
+            throw InvalidRequest(
+                message:
+                    "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
+                    + "to call(…), in its order, and leave closures out with .ignoring(…).")
+        }
+        guard let root = try fixedRoot ?? boundRoot() else {
+            throw InvalidRequest(message: "The client has no service root: give it one, such as \"https://api.example.com/v1\".")
+        }
+        return (try request(url: url(root), headers: endpoint.headers), root.origin)
+    }
+
+    /// The request of a call to an absolute URL. Its query gets the endpoint's items; a foreign one gets none of the client's headers.
+    func request(absolute url: URL, isForeign: Bool) throws -> ServiceRequest {
+        var target = url
+        if !plan.query.isEmpty {
+            var items = ""
+            for part in plan.query { append(try text(of: part, at: url.path), to: &items) }
+            var text = url.absoluteString.prefix { $0 != "#" }
+            while text.last == "?" || text.last == "&" { text.removeLast() }
+            let separator = text.contains("?") ? "&" : "?"
+            guard let extended = items.isEmpty ? url : URL(string: text + separator + items) else {
+                throw InvalidRequest(message: "The query items don't fit \"\(SecretMask.text(of: url))\".")
+            }
+            target = extended
+        }
+        return try request(url: target, headers: isForeign ? foreignHeaders : endpoint.headers)
+    }
+
+    /// What a call to somebody else carries: nothing of the client's and the class's, only what the call itself says.
+    var foreignHeaders: HTTPFields {
+        var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.accepted]
+        for case .fixed(let name, let value) in plan.headers { headers[name] = value }
+        return headers
+    }
+
+    func request(url: URL, headers: HTTPFields) throws -> ServiceRequest {
+        var request = ServiceRequest(method: plan.method, url: url, headers: headers, sharing: endpoint.requestDetails)
+        if !plan.secretArguments.isEmpty { request.secrets = secrets }
+        try bindHeaders(&request.headers)
+        try bindBody(&request)
+        return request
+    }
+
+    /// What is secret in the request: the client's own fields, and the values of the arguments whose labels say so.
+    var secrets: RequestSecrets? {
+        var texts: [String] = []
+        for position in plan.secretArguments where arguments.indices.contains(position) {
+            guard let argument = arguments[position] else { continue }
+            if let text = try? ArgumentText.text(of: argument) {
+                texts.append(text)
+            } else if let fields = try? FieldReflection(arrays: .repeatedKey).fields(of: argument, named: "value") {
+                texts += fields.compactMap(\.value)
+            }
+        }
+        return RequestSecrets(rules: endpoint.headerRules, texts: texts)
+    }
+
+    func error(_ position: Int, _ place: String, _ reason: String) -> ArgumentError {
+        ArgumentError(argument: plan.names.description(of: position), place: place, reason: reason)
+    }
+
+    /// The text of an argument; `nil` for `nil`.
+    func text(_ position: Int, in place: String) throws -> String? {
+        guard let argument = arguments[position] else { return nil }
+        do {
+            return try ArgumentText.text(of: argument)
+        } catch {
+            throw self.error(position, place, reason(error, position))
+        }
+    }
+
+    /// Why an argument can't be where it is to go.
+    func reason(_ error: any Error, _ position: Int) -> String {
+        arguments[position] is any QueryArgument ? Self.misplacedQuery(position) : ServiceError.text(of: error)
+    }
+
+    static func misplacedQuery(_ position: Int) -> String {
+        "it is a query: let the endpoint say .query(.argument(\(position))), or give the query to the client's own methods, such as fetch(_:)."
+    }
+
+    /// A template with its arguments put in and passed through `encode`; `nil` when an argument is `nil`.
+    func text(
+        _ template: Template, in place: String, encode: (_ value: String, _ position: Int) throws -> String
+    ) throws -> String? {
+        if let literal = template.literal { return literal }
+        var result = ""
+        for piece in template.pieces {
+            switch piece {
+            case .literal(let text):
+                result += text
+            case .argument(let position):
+                guard let value = try text(position, in: place) else { return nil }
+                result += try encode(value, position)
+            }
+        }
+        return result
+    }
+}
+
+/// An argument that is a query as a whole, such as OData's, and writes its items itself.
+package protocol QueryArgument: Sendable {
+    /// The query items as they stand behind the `?`, percent-encoded.
+    ///
+    /// - Parameters:
+    ///   - path: the endpoint's path with its arguments, percent-encoded.
+    ///   - serializer: the endpoint's serializer, which knows the version that the service speaks.
+    func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String
+}
+
+// What arguments become beside the path: query items, headers, the body.
+extension RequestBinder {
+    func text(of part: EndpointPlan.Query, at path: String) throws -> String {
+        switch part {
+        case .fixed(let text):
+            return text
+        case .pair(let name, let value):
+            guard let name = try text(name, in: "the query", encode: { value, _ in URLEncoding.queryName(value) }) else { return "" }
+            guard let value else { return name }
+            return try text(value, in: "the query", encode: { value, _ in URLEncoding.queryValue(value) }).map { name + "=" + $0 } ?? ""
+        case .named(let name, let position):
+            return try fields(position, in: "the query item \(name)", name: name)
+        case .reflected(let position):
+            guard let query = arguments[position] as? any QueryArgument else { return try fields(position, in: "the query", name: nil) }
+            do {
+                return try query.queryItems(at: path, serializer: endpoint.serializer)
+            } catch {
+                throw self.error(position, "the query", String(describing: error))
+            }
+        }
+    }
+
+    func fields(_ position: Int, in place: String, name: String?) throws -> String {
+        URLEncoding.query(of: try reflect(position, in: place, name: name))
+    }
+
+    func reflect(
+        _ position: Int, in place: String, name: String?, arrays: FieldReflection.ArrayStrategy? = nil
+    ) throws -> [ReflectedField] {
+        guard let argument = arguments[position] else { return [] }
+        do {
+            return try FieldReflection(arrays: arrays ?? endpoint.settings.arrays ?? .repeatedKey).fields(of: argument, named: name)
+        } catch {
+            throw self.error(position, place, reason(error, position))
+        }
+    }
+
+    func bindHeaders(_ headers: inout HTTPFields) throws {
+        for header in plan.headers {
+            switch header {
+            case .fixed:
+                break
+            case .template(let name, let template):
+                var last = 0
+                let whole = try text(template, in: "the header \(name)") { value, position in
+                    last = position
+                    return try check(value, position, "the header \(name)")
+                }
+                if let whole { try checkEnds(whole, last, "the header \(name)") }
+                headers[name] = whole
+            case .reflected(let position):
+                var fields = HTTPFields()
+                // A name can't say that it is one of a list, so that only the comma differs.
+                let arrays: FieldReflection.ArrayStrategy = endpoint.settings.arrays == .comma ? .comma : .repeatedKey
+                for field in try reflect(position, in: "the headers", name: nil, arrays: arrays) {
+                    let name = HTTPFields.Name(field.name)
+                    guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" is no header name.") }
+                    guard let value = field.value else { continue }
+                    fields.append(name, try check(value, position, "the header \(name)"))
+                    try checkEnds(value, position, "the header \(name)")
+                }
+                headers.replace(with: fields)
+            }
+        }
+    }
+
+    /// The cache identifier with the arguments as they are: it goes nowhere but into the program's own memory and files.
+    func cacheIdentifier() throws -> String? {
+        guard let template = plan.cacheIdentifier else { return nil }
+        return try text(template, in: "the cache identifier") { value, _ in value }
+    }
+
+    func check(_ value: String, _ position: Int, _ place: String) throws -> String {
+        if let fault = URLEncoding.headerFault(in: value) { throw error(position, place, "\(fault).") }
+        return value
+    }
+
+    /// Receivers take blanks at the ends of a field's value away (RFC 9110 §5.5).
+    func checkEnds(_ value: String, _ position: Int, _ place: String) throws {
+        func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard isBlank(value.utf8.first) || isBlank(value.utf8.last) else { return }
+        throw error(position, place, "the field's value begins or ends with a blank, which every receiver takes away; trim or fill it.")
+    }
+
+    func bindBody(_ request: inout ServiceRequest) throws {
+        guard let position = plan.body, let argument = arguments[position], !ResultKind.isNil(argument) else { return }
+        if argument is any QueryArgument { throw error(position, "the body", Self.misplacedQuery(position)) }
+        let body = try BodyEncoder(serializer: endpoint.serializer)
+            .body(of: argument, name: plan.names.description(of: position))
+        request.body = body
+        guard let type = body.contentType else { return }
+        // What the serializer wrote is what the serializer says; bytes as they are may be declared to be something else.
+        let isAsGiven = (argument is Data || argument is RequestBody) && !body.contentTypeIsBinding
+        if isAsGiven, declaresContentType(in: request.headers) { return }
+        request.headers[.contentType] = type
+    }
+
+    /// Whether the endpoint itself, not the class or the client, has set the `Content-Type`.
+    func declaresContentType(in headers: HTTPFields) -> Bool {
+        guard headers.contains(.contentType) else { return false }
+        return plan.headers.contains { header in
+            switch header {
+            case .fixed(let name, _), .template(let name, _): name == .contentType
+            case .reflected: headers[.contentType] != endpoint.headers[.contentType]
+            }
+        }
+    }
+}
+
+/// Makes the body of a request from an argument.
+struct BodyEncoder {
+    let serializer: any SerializationDelegate
+
+    /// The body of a value: bytes as they are, forms as multipart, anything encodable through the serializer.
+    ///
+    /// - Throws: ``BodyEncodingError``, whose cause is the encoder's own error.
+    func body(of value: any Sendable, name: String) throws -> RequestBody {
+        switch value {
+        case let body as RequestBody:
+            return body
+        case let data as Data:
+            return RequestBody(data, contentType: "application/octet-stream")
+        case let form as MultipartForm:
+            do {
+                return try form.body()
+            } catch {
+                throw BodyEncodingError(argument: name, cause: error)
+            }
+        case let encodable as any Encodable:
+            do {
+                var data = try serializer.encode(encodable)
+                let hasUnorderedKeys = (serializer as? JSONSerializer)?.hasUnorderedKeys ?? false
+                // What a dry run gives is compared with what an earlier one gave. Here, and not at its end: preparers may sign the body.
+                if hasUnorderedKeys, DryRun.current != nil { data = JSONKeyOrder.sorted(data) }
+                var body = RequestBody(data, contentType: serializer.contentType)
+                body.hasUnorderedKeys = hasUnorderedKeys
+                return body
+            } catch {
+                throw BodyEncodingError(argument: name, cause: error)
+            }
+        default:
+            throw ArgumentError(
+                argument: name, place: "the body",
+                reason: "\(type(of: value)) isn't Encodable; make it so, or pass Data, a RequestBody or a MultipartForm.")
+        }
+    }
+}
+
+/// A body that can't be made from its argument.
+public struct BodyEncodingError: DescribedError, Sendable {
+    /// The argument.
+    public let argument: String
+    /// The encoder's own error.
+    public let cause: any Error
+
+    /// Argument and cause.
+    public var description: String { "The body can't be made from \(argument): \(ServiceError.text(of: cause))" }
+}
+
+/// An argument that can't go where the table puts it.
+public struct ArgumentError: DescribedError, Sendable {
+    /// The argument, as messages name it: by its label or its position.
+    public let argument: String
+    /// Where it should have gone, such as `the path`.
+    public let place: String
+    /// What is wrong and what to do. The value itself isn't told: it may be a secret.
+    public let reason: String
+
+    /// Argument, place and reason as a sentence.
+    public var description: String { "The \(argument) can't go into \(place): \(reason)" }
+}

@@ -1,0 +1,338 @@
+package import Foundation
+
+/// Reads, judges and decodes one response.
+struct ResponseReader: Sendable {
+    let endpoint: ResolvedEndpoint
+    let exchange: Dispatcher.Exchange
+
+    private var response: TransportResponse { exchange.response }
+
+    /// All of the body.
+    @inline(__always)
+    func body() async throws -> Data {
+        var body = Data()
+        do {
+            try await response.body.collect(upTo: endpoint.bodyLimit, into: &body)
+            return body
+        } catch {
+            throw wrap(error, stage: .body, body: body)
+        }
+    }
+
+    // MARK: Judging
+
+    /// Lets the error handler, or else the status, decide.
+    ///
+    /// - Parameter takesEmpty: whether the result may be nothing; then a 304 to a conditional GET or HEAD is a success (RFC 9110 §15.4.5).
+    ///   To any other request it means nothing: a change that is answered so wasn't made.
+    @inline(__always)
+    func judge(_ body: Data, takesEmpty: @autoclosure () -> Bool) async throws {
+        if exchange.isAcceptedFailure { return }
+        let isSuccess = endpoint.success.contains(response.status) || (response.status == 304 && isConditionalRead && takesEmpty())
+        if let handler = endpoint.settings.errorHandler {
+            let handled = HandledResponse(
+                status: response.status, headers: response.headers, url: response.url, body: body, decoder: endpoint.decoder)
+            let outcome = CallOutcome(
+                call: endpoint.identity, request: RequestSummary(exchange.request), result: .response(handled), isSuccess: isSuccess)
+            switch await handler.verdict(on: outcome) {
+            case .accept: return
+            case .fail(let cause): throw refused(by: cause, body: body)
+            case .default: break
+            }
+        }
+        guard isSuccess else { throw unsuccessful(body) }
+    }
+
+    /// Whether the request asks for what may be unchanged.
+    private var isConditionalRead: Bool {
+        let request = exchange.request
+        guard request.method == .get || request.method == .head else { return false }
+        return request.headers["If-None-Match"] != nil || request.headers["If-Modified-Since"] != nil
+    }
+
+    /// The same for a body that goes on as a stream: only a failure's beginning is read.
+    ///
+    /// - Parameter limit: how much of that, in bytes.
+    /// - Returns: the whole body, also where a failure was accepted.
+    func judgedStream(failuresUpTo limit: Int = ResponseSummary.bodyLimit) async throws -> ResponseBody {
+        let isSuccess = endpoint.success.contains(response.status)
+        guard !isSuccess || endpoint.settings.errorHandler != nil else { return response.body }
+        if isSuccess {
+            try await judge(Data(), takesEmpty: false)
+            return response.body
+        }
+        var reader = response.body.makeAsyncIterator()
+        let (chunks, failure) = await beginning(&reader, limit)
+        do {
+            try await judge(chunks.reduce(into: Data()) { $0.append($1) }.prefix(limit), takesEmpty: false)
+        } catch {
+            response.body.cancel()
+            throw error
+        }
+        return rejoined(chunks, failure, reader)
+    }
+
+    private func beginning(_ reader: inout ResponseBody.Iterator, _ limit: Int) async -> (chunks: [Data], failure: (any Error)?) {
+        var chunks: [Data] = []
+        var count = 0
+        do {
+            while count < limit, let chunk = try await reader.next() {
+                chunks.append(chunk)
+                count += chunk.count
+            }
+        } catch {
+            // The status is the news; what could be read of the body goes with it.
+            return (chunks, error)
+        }
+        return (chunks, nil)
+    }
+
+    /// What was read of a body and what is left of it, as one.
+    private func rejoined(_ chunks: [Data], _ failure: (any Error)?, _ rest: ResponseBody.Iterator) -> ResponseBody {
+        let body = response.body
+        let left = Locked((chunks: chunks[...], rest: rest))
+        return ResponseBody(
+            expectedLength: body.expectedLength,
+            next: {
+                if let chunk = left.withLock({ $0.chunks.popFirst() }) { return chunk }
+                if let failure { throw failure }
+                var reader = left.withLock { $0.rest }
+                let chunk = try await reader.next()
+                left.withLock { [reader] in $0.rest = reader }
+                return chunk
+            },
+            cancel: { body.cancel() })
+    }
+
+    private func unsuccessful(_ body: Data) -> ServiceError {
+        let hint =
+            switch response.status {
+            case 401: " Check the credentials."
+            case 407: " Check the proxy's credentials."
+            case 404: " Check the service root and the route \(endpoint.plan.route)."
+            case 405: " Check the method \(endpoint.plan.method) of the endpoint."
+            case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: what is there isn't what the condition names."
+            case 428: " The server wants a condition, such as If-Match with the entity tag of what is changed."
+            case 413: tooLong("The body is too large", put: "into it", otherwise: "send less, or in parts")
+            case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
+            case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
+            case 304: " It answers a conditional GET or HEAD only, where the result may be nothing."
+            case 300..<400: " The redirect was not followed."
+            default: ""
+            }
+        return error(
+            .status, stage: .status, "The status \(response.status) isn't one of \(endpoint.success), which count as success.\(hint)",
+            body: body)
+    }
+
+    /// Arguments are to blame where the endpoint has some; what a call without an entry sends is before its author's eyes.
+    private func tooLong(_ fault: String, put: String, otherwise: String) -> String {
+        let plan = endpoint.plan
+        let isByArguments = plan.label == nil && plan.names.count > 0
+        return " \(fault) for the server: \(isByArguments ? "see what an argument of \(plan.key) puts \(put)" : otherwise)."
+    }
+
+    private func refused(by cause: any Error, body: Data) -> ServiceError {
+        let opening = cause is any ErrorBodyCarrier ? "The service answered with an error" : "The error handler refused the response"
+        var message = "\(opening): \(ServiceError.text(of: cause))"
+        // A type that has no property for the server's message: its beginning tells as much.
+        if let carrier = cause as? any ErrorBodyCarrier, !carrier.tellsMessage {
+            let text = summary(body).bodyText(upTo: 200)
+            if !text.isEmpty { message += ": " + text }
+        }
+        var error = error(.refused, stage: .status, message, body: body, cause: cause)
+        error.errorBody = (cause as? any ErrorBodyCarrier)?.anyBody
+        return error
+    }
+
+    // MARK: Decoding
+
+    /// The value in the body.
+    func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        if type == NoContent.self || body.isEmpty || Self.isWithoutContent(response.status) { return try decodeRest(type, from: body) }
+        return try decodeContent(type, from: body)
+    }
+
+    private static func isWithoutContent(_ status: Int) -> Bool { status == 204 || status == 205 || status == 304 }
+
+    /// What isn't simply decoded. By itself: room for a value that may be none is asked of the runtime at the beginning of a function, also
+    /// where it isn't needed.
+    @inline(never)
+    private func decodeRest<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        if type == NoContent.self || Self.isWithoutContent(response.status), let empty = ResultKind.empty(type) { return empty }
+        if body.isEmpty || response.status == 304 { return try decodeEmpty(type) }
+        return try decodeContent(type, from: body)
+    }
+
+    private func decodeContent<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        do {
+            return try endpoint.decoder.value(
+                type, from: body, contentType: response.headers[.contentType], at: endpoint.plan.payloadRoot, url: response.url)
+        } catch {
+            throw unreadable(body, as: type, error)
+        }
+    }
+
+    private func unreadable(_ body: Data, as type: any Any.Type, _ error: any Error) -> ServiceError {
+        let isOtherFormat = (error as? SerializationError)?.kind == .format || error is RawEndpointError
+        let kind: ServiceError.Kind = isOtherFormat ? .format : .decoding
+        let text = DecodingErrorText.text(of: error)
+        return self.error(kind, stage: .decoding, "The body can't be read as \(type): \(text)", body: body, cause: error)
+    }
+
+    private func decodeEmpty<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let empty = ResultKind.empty(type) { return empty }
+        if endpoint.plan.payloadRoot.isEmpty, endpoint.decoder.takesWhole(type, contentType: response.headers[.contentType]) {
+            if let data = Data() as? Value { return data }
+            if let text = "" as? Value { return text }
+        }
+        if exchange.isAcceptedFailure {
+            throw error(
+                .emptyBody, stage: .decoding, "The error handler accepted an exchange without a response, but a \(type) is needed.",
+                body: Data())
+        }
+        throw error(
+            .emptyBody, stage: .decoding,
+            "The response has status \(response.status) and no body, but a \(type) is needed; return \(type)? or nothing if that is right.",
+            body: Data())
+    }
+
+    // MARK: Errors
+
+    private func summary(_ body: Data, isCut: Bool = false) -> ResponseSummary {
+        ResponseSummary(
+            status: response.status, headers: response.headers, url: response.url, body: body, isCut: isCut,
+            secrets: exchange.request.secrets)
+    }
+
+    private func error(
+        _ kind: ServiceError.Kind, stage: ServiceError.Stage, _ message: String, body: Data, cause: (any Error)? = nil
+    ) -> ServiceError {
+        ServiceError(
+            call: endpoint.identity, stage: stage, kind: kind, message: message, request: RequestSummary(exchange.request),
+            response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
+    }
+
+    /// What the call throws when its stream breaks off.
+    func broken(_ error: any Error) -> any Error { wrap(error, stage: .body, body: Data()) }
+
+    /// What the call throws when its stream can't be read: the same as if the body had been read as a whole, where that can be told.
+    ///
+    /// - Parameters:
+    ///   - beginning: the body's first bytes.
+    ///   - isAll: whether there are no more.
+    func failure<Value: Decodable>(of error: any Error, reading type: Value.Type, from beginning: Data, isAll: Bool) -> any Error {
+        if Task.isCancelled { return CancellationError() }
+        if error is ServiceError { return error }
+        do {
+            _ = try decode(type, from: beginning)
+        } catch {
+            // Of a body that was cut, the decoder's error is about the cut, unless the body is of another format.
+            if isAll || MarkupPage(beginning) != nil || (error as? ServiceError)?.kind == .format { return error }
+        }
+        return unreadable(beginning, as: type, error)
+    }
+
+    /// - Parameter body: what came of it.
+    private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
+        ErrorWrapper(
+            call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true), secrets: exchange.request.secrets
+        ).wrap(error, stage: stage)
+    }
+}
+
+/// Reads values from bodies as one endpoint wants it: parsers by media type, a forced one, or none.
+struct BodyDecoder: Sendable {
+    let parsers: SerializationRegistry
+    let serializer: any SerializationDelegate
+    var parsing: EndpointSettings.Parsing
+
+    /// Whether `Data` or `String` is the whole of a body, so that it may be empty.
+    func takesWhole(_ type: any Any.Type, contentType: String?) -> Bool {
+        switch parsing {
+        case .byContentType: !serializer.readsInsidePayload(type, contentType: contentType)
+        case .forced(let parser): !parser.readsInsidePayload(type, contentType: contentType)
+        case .off: true
+        }
+    }
+
+    /// A value from a body that isn't empty.
+    ///
+    /// `Data` and `String` take the whole body as it is, unless the serializer finds them inside its payloads; with a root they are read
+    /// inside the payload like any other type.
+    func value<Value: Decodable>(_ type: Value.Type, from body: Data, contentType: String?, at root: [String], url: URL?) throws -> Value {
+        switch parsing {
+        case .byContentType:
+            return try parsers.decode(type, body: body, contentType: contentType, path: root, forced: nil, fallback: serializer, url: url)
+        case .forced(let parser):
+            return try parsers.decode(
+                type, body: body, contentType: contentType, path: root, forced: parser, fallback: serializer, url: url)
+        case .off:
+            guard type == Data.self || type == String.self || type == Data?.self || type == String?.self else {
+                throw RawEndpointError(type: "\(type)")
+            }
+            return try parsers.decode(
+                type, body: body, contentType: contentType, path: [], forced: RawDataSerializer(), fallback: serializer)
+        }
+    }
+}
+
+/// A value was asked of an endpoint that is `.raw()`.
+struct RawEndpointError: Error, CustomStringConvertible {
+    let type: String
+
+    var description: String { "The endpoint is .raw() and gives Data or String, not \(type): ask for one of these, or take .raw() away." }
+}
+
+/// What kind of result a type asks for, told apart at run time.
+enum ResultKind {
+    /// Whether a response without a body can be a value of the type.
+    static func takesEmpty<Value>(_ type: Value.Type) -> Bool {
+        empty(type) != nil
+    }
+
+    /// Whether an argument is a `nil` inside of an existential, as generic methods pass it.
+    static func isNil(_ value: any Sendable) -> Bool {
+        (value as? any EmptyRepresentable)?.isNil ?? false
+    }
+
+    /// The value of a response without a body; `nil` when the type has none.
+    static func empty<Value>(_ type: Value.Type) -> Value? {
+        if type == NoContent.self { return NoContent() as? Value }
+        guard let optional = type as? any EmptyRepresentable.Type else { return nil }
+        return optional.anyEmpty as? Value
+    }
+}
+
+/// A type whose value may be that there is none.
+private protocol EmptyRepresentable {
+    static var anyEmpty: Any { get }
+    var isNil: Bool { get }
+}
+
+extension Optional: EmptyRepresentable {
+    fileprivate static var anyEmpty: Any { Self.none as Any }
+    fileprivate var isNil: Bool { self == nil }
+}
+
+/// Makes a call's errors of what goes wrong while its body is read as a stream.
+package struct StreamErrors: Sendable {
+    let reader: ResponseReader
+
+    /// The bound for bodies, and so for whatever of one has to be in memory.
+    package var bodyLimit: Int { reader.endpoint.bodyLimit }
+
+    /// The body broke off.
+    package func receiving(_ error: any Error) -> any Error { reader.broken(error) }
+
+    /// The body can't be read.
+    ///
+    /// - Parameters:
+    ///   - beginning: its first bytes.
+    ///   - isAll: whether there are no more.
+    package func reading<Value: Decodable>(
+        _ type: Value.Type, from beginning: Data, isAll: Bool, _ error: any Error
+    ) -> any Error {
+        reader.failure(of: error, reading: type, from: beginning, isAll: isAll)
+    }
+}

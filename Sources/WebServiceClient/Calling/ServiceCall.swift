@@ -1,0 +1,271 @@
+package import Foundation
+
+/// A call that stands in no table: a value, changed by modifiers, sent through the same chain by asking for its result.
+///
+/// Nothing is sent before ``value(_:)``, ``response(_:)``, ``send()`` or ``stream()``.
+///
+///     let user: User = try await client.http.get("/users/%%0%%", id).value()
+///     try await client.http.post("/users").body(user).accepting(.created).send()
+///     let found: [User] = try await client.http.get("/users").query("name", "Ada").timeout(.seconds(5)).value()
+public struct ServiceCall: Sendable {
+    enum Target: Sendable {
+        /// A route beneath the service root.
+        case route
+        /// A path beneath the service root with its query, both percent-encoded by whoever wrote them.
+        case encoded(String)
+        /// A URL that the service itself gave, on the service root's origin.
+        case link(URL)
+        /// A URL of anybody: without credentials and without the client's headers.
+        case outside(URL)
+    }
+
+    let client: WebServiceClient
+    var descriptor: EndpointDescriptor
+    var arguments: [(any Sendable)?]
+    /// The labels of those arguments that have one, by position.
+    var labels: [Int: String] = [:]
+    var target = Target.route
+    var options = CallOptions.none
+    /// What names the call in errors and metrics, where method and route would say little.
+    var key: String?
+    var route: String?
+
+    init(client: WebServiceClient, descriptor: EndpointDescriptor, arguments: [(any Sendable)?] = []) {
+        self.client = client
+        self.descriptor = descriptor
+        self.arguments = arguments
+    }
+
+    // MARK: Modifiers
+
+    private func with(_ change: (inout ServiceCall) -> Void) -> ServiceCall {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// Gives a value to the placeholders of a label, `%%tenant%%` for `tenant`: in the client's service root, and in the call's own route.
+    ///
+    ///     // With the service root "https://%%tenant%%.example.com":
+    ///     client.http.get("/users/%%0%%", id).argument("tenant", "acme")
+    ///
+    /// A root with numbers, such as `%%0%%`, takes the call's arguments by their position, as it does with declared calls.
+    public func argument(_ label: String, _ value: (any Sendable)?) -> ServiceCall {
+        with {
+            $0.labels[$0.arguments.count] = label
+            $0.arguments.append(value)
+        }
+    }
+
+    /// Adds a query item; an array gives several by the array strategy, `nil` none.
+    public func query(_ name: String, _ value: (any Sendable)?) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.query(name, .argument($0.arguments.count - 1))
+        }
+    }
+
+    /// Adds the fields of a value as query items: a struct's properties, a dictionary's entries.
+    public func query(_ value: any Sendable) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.query(.argument($0.arguments.count - 1))
+        }
+    }
+
+    /// Sets a header; `nil` sets none.
+    public func header(_ name: HTTPFields.Name, _ value: String?) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.header(name, "%%\($0.arguments.count - 1)%%")
+        }
+    }
+
+    /// Sets the body: `Data`, a `RequestBody` or a `MultipartForm` as they are, anything `Encodable` through the serializer.
+    public func body(_ value: any Sendable) -> ServiceCall {
+        with {
+            $0.arguments.append(value)
+            $0.descriptor = $0.descriptor.body(.argument($0.arguments.count - 1))
+        }
+    }
+
+    /// Lets a GET have a body: see ``EndpointDescriptor/allowingBody()``.
+    public func allowingBody() -> ServiceCall {
+        describing { $0.allowingBody() }
+    }
+
+    /// The deadline of the whole call.
+    public func timeout(_ total: Duration) -> ServiceCall {
+        with { $0.options.timeout = total }
+    }
+
+    /// Changes the request, after the client's preparers.
+    public func prepare(_ prepare: @escaping @Sendable (inout ServiceRequest) async throws -> Void) -> ServiceCall {
+        with { $0.options.prepare = prepare }
+    }
+
+    /// Says of the call whatever can be said of an endpoint.
+    ///
+    ///     client.http.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
+    public func describing(_ change: (EndpointDescriptor) -> EndpointDescriptor) -> ServiceCall {
+        with { $0.descriptor = change($0.descriptor) }
+    }
+
+    /// The statuses that count as success.
+    public func accepting(_ statuses: StatusSet) -> ServiceCall {
+        describing { $0.accepting(statuses) }
+    }
+
+    /// Reads the value at a place inside the payload.
+    public func decoding(at root: String) -> ServiceCall {
+        describing { $0.decoding(at: root) }
+    }
+
+    /// The same with the names one by one, for those that have a dot in them.
+    public func decoding(at names: [String]) -> ServiceCall {
+        describing { $0.decoding(at: names) }
+    }
+
+    /// Reads nothing: the result is the bytes, or the text, of the body as it is.
+    public func raw() -> ServiceCall {
+        describing { $0.raw() }
+    }
+
+    /// Names the call in errors, logs and metrics.
+    package func named(_ key: String, route: String) -> ServiceCall {
+        with {
+            $0.key = key
+            $0.route = route
+        }
+    }
+
+    // MARK: Results
+
+    /// Sends the call and gives its value.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func value<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> Value {
+        try await response(type).value
+    }
+
+    /// Sends the call and gives the value with its response.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    public func response<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> ServiceResponse<Value> {
+        let dispatcher = try dispatcher()
+        return try await dispatcher.response(to: try bound(dispatcher))
+    }
+
+    /// Sends the call for its effect: the body is read and left.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
+    @discardableResult
+    public func send() async throws -> ServiceResponse<NoContent> {
+        try await response(NoContent.self)
+    }
+
+    /// Sends the call and gives the body as it arrives.
+    ///
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled; so does whoever reads the body.
+    public func stream() async throws -> ServiceResponse<ResponseBody> {
+        let dispatcher = try dispatcher()
+        return try await dispatcher.stream(to: try bound(dispatcher))
+    }
+
+    /// The same for a body whose reader fails as the call itself does, and for failures as long as bodies may be.
+    package func openStream() async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
+        let dispatcher = try dispatcher()
+        let (response, reader) = try await dispatcher.streamWithReader(
+            to: try bound(dispatcher), failuresUpTo: dispatcher.endpoint.bodyLimit)
+        return (response, StreamErrors(reader: reader))
+    }
+
+    /// The URL that the call goes to, before the chain.
+    ///
+    /// - Throws: ``ServiceError``.
+    package func url() throws -> URL {
+        try bound(try dispatcher()).request.url
+    }
+
+    private func dispatcher() throws -> Dispatcher {
+        let state = client.state
+        if !state.faults.isEmpty { throw state.tableError(state.faults, call: identity(in: state)) }
+        let name = MethodName(baseName: "call", labels: arguments.indices.map { labels[$0] ?? "_" })
+        let root = try root(of: state, for: name)
+        var (plan, faults) = EndpointCompiler.compile(descriptor, for: name, root: root)
+        plan.label = label
+        if let route { plan.route = route }
+        faults += CapabilityCheck.faults(
+            plan.settings, key: plan.label.map(SecretMask.text(ofURL:)), capabilities: state.configuration.transport.capabilities)
+        guard faults.isEmpty else {
+            let call = identity(in: state)
+            throw state.tableError(faults.map { $0.under(call.key) }, call: call, isOwn: true)
+        }
+        return Dispatcher(state: state, endpoint: state.resolve(plan), options: options)
+    }
+
+    private var label: String { key ?? "\(descriptor.method) \(descriptor.route.text)" }
+
+    /// The call's identity, also where it can't be made.
+    func identity(in state: ClientState) -> CallIdentity {
+        CallIdentity(
+            client: state.clientName, key: SecretMask.text(ofURL: label), route: SecretMask.text(ofURL: route ?? descriptor.route.text))
+    }
+
+    private func bound(_ dispatcher: Dispatcher) throws -> Dispatcher.BoundRequest {
+        switch target {
+        case .route: try dispatcher.bind(arguments)
+        case .encoded(let text): try dispatcher.bind(arguments, target: text)
+        case .link(let url): try dispatcher.bind(arguments, to: url, isForeign: false)
+        case .outside(let url): try dispatcher.bind(arguments, to: url, isForeign: true)
+        }
+    }
+}
+
+extension ServiceCall: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Client, method, route, and the types of the arguments: their values may be secrets.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceCall") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``, part by part: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        let place =
+            switch target {
+            case .route: SecretMask.text(ofURL: route ?? descriptor.route.text)
+            case .encoded(let text): SecretMask.text(ofURL: text)
+            case .link(let url), .outside(let url): SecretMask.text(of: url)
+            }
+        let types = arguments.map { MaskedMirror.typeName(of: $0) }
+        return Mirror(
+            self,
+            children: [
+                "client": MaskedMirror.typeName(of: client), "target": place, "descriptor": descriptor, "arguments": types,
+                "labels": labels.values.sorted(),
+            ])
+    }
+}
+
+// What a call without an entry gives to a service root with placeholders.
+extension ServiceCall {
+    /// The service root when it has placeholders and the call needs it.
+    ///
+    /// - Throws: ``ServiceError`` when the call has no value for one of them.
+    func root(of state: ClientState, for name: MethodName) throws -> String? {
+        if case .outside = target { return nil }
+        guard let root = state.rootTemplate else { return nil }
+        for placeholder in Template.placeholders(in: root) {
+            guard case .failure = ArgumentNames(name, ignoring: []).resolve(placeholder) else { continue }
+            let isPosition = Int(placeholder) != nil
+            let cause = ArgumentError(
+                argument: isPosition ? "argument \(placeholder)" : "argument \"\(placeholder)\"", place: "the service root",
+                reason: "the call gives no value for it. "
+                    + (isPosition ? "Give it behind the route" : "Add .argument(\"\(placeholder)\", …) to the call")
+                    + ", or give the client a service root without placeholders.")
+            throw ServiceError(
+                call: identity(in: state), stage: .binding, kind: .argument, message: cause.description, cause: cause)
+        }
+        return root
+    }
+}

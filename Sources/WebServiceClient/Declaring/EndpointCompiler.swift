@@ -1,0 +1,381 @@
+/// Compiles a descriptor for its key, and notes every fault on the way.
+struct EndpointCompiler {
+    let descriptor: EndpointDescriptor
+    let key: String
+    let names: ArgumentNames
+    var plan: EndpointPlan
+    var used: Set<Int> = []
+    var faults: [TableFault] = []
+
+    /// Compiles a descriptor.
+    ///
+    /// - Parameter root: the service root where it has placeholders, else `nil`.
+    static func compile(_ descriptor: EndpointDescriptor, for name: MethodName, root: String?) -> (EndpointPlan, [TableFault]) {
+        var compiler = EndpointCompiler(descriptor, name)
+        compiler.compileMethod()
+        if let root { compiler.plan.root = compiler.template(root, in: "the service root") }
+        compiler.compileRoute()
+        compiler.compileQuery()
+        compiler.compileHeaders()
+        compiler.compileCacheIdentifier()
+        compiler.compileBody()
+        compiler.checkSettings()
+        return (compiler.plan, compiler.faults)
+    }
+
+    private init(_ descriptor: EndpointDescriptor, _ name: MethodName) {
+        self.descriptor = descriptor
+        key = name.description
+        names = ArgumentNames(name, ignoring: descriptor.ignored)
+        plan = EndpointPlan(key: name, method: descriptor.method, route: descriptor.route.text, names: names)
+        plan.payloadRoot = descriptor.root
+        plan.secretArguments = names.labels.indices.filter { SecretMask.hidesMember(named: names.labels[$0]) }
+        plan.settings = descriptor.settings
+        for label in descriptor.ignored.sorted() where !name.labels.contains(label) {
+            add(.unknownArgument, ".ignoring(\"\(label)\") names no argument", Self.fix(nearest: NearestName.of(label, among: name.labels)))
+        }
+    }
+
+    mutating func add(_ kind: TableFault.Kind, _ problem: String, _ fix: String) {
+        faults.append(TableFault(kind: kind, key: key, problem: problem, fix: fix))
+    }
+
+    private static func fix(nearest: String?) -> String {
+        nearest.map { "did you mean \"\($0)\"?" } ?? "use one of the method's labels or a position"
+    }
+
+    // MARK: Templates and references
+
+    mutating func template(_ text: some StringProtocol, in place: String, isSecret: Bool = false) -> Template {
+        var problems: [TemplateProblem] = []
+        let template = Template(text, names: names) { problems.append($0) }
+        used.formUnion(template.arguments)
+        for problem in problems {
+            let shown = isSecret ? "" : " \"\(SecretMask.text(ofURL: String(text)))\""
+            add(problem.kind, in: "\(place)\(shown), column \(problem.column)")
+        }
+        return template
+    }
+
+    mutating func position(_ argument: EndpointArgument, in place: String) -> Int? {
+        switch names.resolve(argument) {
+        case .success(let position):
+            used.insert(position)
+            return position
+        case .failure(let kind):
+            add(kind, in: place)
+            return nil
+        }
+    }
+
+    mutating func add(_ kind: TemplateProblem.Kind, in place: String) {
+        switch kind {
+        case .unclosed:
+            add(.badTemplate, "in \(place) there is %% without a closing %%", "close the placeholder, or write a single % as %25")
+        case .noName(let text):
+            add(.badTemplate, "in \(place) \"\(text)\" is no name of an argument", "write a label or a position between the %% marks")
+        case .unknown(let name, let suggestion):
+            add(.unknownArgument, "in \(place) \"\(name)\" is no argument of the method", Self.fix(nearest: suggestion))
+        case .outOfRange(let number, let arity):
+            let range = arity == 0 ? "the method has no arguments" : "the method's arguments are 0 to \(arity - 1)"
+            add(.unknownArgument, "in \(place) there is no argument \(number)", range)
+        case .ambiguous(let name):
+            add(.unknownArgument, "in \(place) several arguments are labelled \"\(name)\"", "use their positions")
+        }
+    }
+
+    private mutating func compileMethod() {
+        if !descriptor.method.isValid {
+            add(.badMethod, "\"\(descriptor.method)\" is no HTTP method", "use a name of letters, such as GET")
+        } else if let known = descriptor.method.knownSpelling, known != descriptor.method {
+            add(.badMethod, "\"\(descriptor.method)\" is no HTTP method, since they are case-sensitive", "write \(known)")
+        }
+    }
+}
+
+// What modifiers say beside the route: query items, headers, the body, settings.
+extension EndpointCompiler {
+    mutating func compileQuery() {
+        for part in descriptor.query {
+            switch part {
+            case .template(let name, let value):
+                let encodedName = Template(pieces: [.literal(URLEncoding.queryName(name))])
+                addPair(encodedName, Self.plainEncoded(template(value, in: "the query item \(name)")))
+            case .named(let name, let argument):
+                if let position = position(argument, in: "the query item \(name)") { plan.query.append(.named(name, position)) }
+            case .reflected(let argument):
+                if let position = position(argument, in: ".query(.argument(\(argument)))") { plan.query.append(.reflected(position)) }
+            }
+        }
+    }
+
+    mutating func compileHeaders() {
+        for part in descriptor.headers {
+            switch part {
+            case .template(let name, let value):
+                if !name.isValid {
+                    add(.badHeader, "\"\(name.rawName)\" is no header name", "only letters, digits and !#$%&'*+-.^_`|~ may stand in it")
+                }
+                if HTTPFields.Field.hasControls(value) {
+                    add(.badHeader, "the value of the header \(name) holds a control character, such as CR, LF or NUL", "take it out")
+                }
+                if let first = value.utf8.first, let last = value.utf8.last, [first, last].contains(where: { $0 == 32 || $0 == 9 }) {
+                    add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers take away", "trim it")
+                }
+                if name == .contentType, HTTPFields.Field.isBlank(value) {
+                    add(.badHeader, "the value of the header \(name) is blank", "give a media type, or leave the header out")
+                }
+                let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
+                plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
+            case .reflected(let argument):
+                if let position = position(argument, in: ".headers(.argument(\(argument)))") { plan.headers.append(.reflected(position)) }
+            }
+        }
+    }
+
+    mutating func compileCacheIdentifier() {
+        guard let identifier = descriptor.cacheIdentifier else { return }
+        if identifier.isEmpty {
+            add(.badTemplate, "the cache identifier is empty", "give it a text such as \"orders/%%0%%\", or take it away")
+        }
+        plan.cacheIdentifier = template(identifier, in: "the cache identifier")
+    }
+
+    mutating func compileBody() {
+        let method = descriptor.method
+        let neverHasBody = method == .head || method == "TRACE"
+        if descriptor.allowsBody, neverHasBody {
+            add(.unfitBody, "a \(method) never has a body", "take .allowingBody() away, or use another method")
+        }
+        let takesBody = method.usuallyHasBody || descriptor.allowsBody && !neverHasBody
+        if case .argument(let argument) = descriptor.body {
+            if method == .get, !descriptor.allowsBody {
+                add(
+                    .unfitBody, "a \(method) has no body",
+                    "put the argument into the query, use POST, or add .allowingBody() where the service wants it so")
+            } else if neverHasBody {
+                add(.unfitBody, "a \(method) has no body", "put the argument into the query, or use POST")
+            }
+            plan.body = position(argument, in: ".body(.argument(\(argument)))")
+        }
+        let unused = (0..<names.count).filter { !used.contains($0) }
+        if case .implicit = descriptor.body, takesBody, unused.count == 1 {
+            plan.body = unused[0]
+            return
+        }
+        for position in unused {
+            let fix =
+                takesBody
+                ? "say which one is the body with .body(.argument(\(position))), use it in the route, or leave it out with .ignoring"
+                : "use it in the route or the query, or leave it out with .ignoring"
+            add(.unusedArgument, "\(names.description(of: position)) is used by nothing", fix)
+        }
+    }
+
+    mutating func checkSettings() {
+        if let statuses = descriptor.settings.statuses, statuses.isEmpty {
+            add(.badStatuses, "no status counts as success", "give .accepting(…) at least one status")
+        }
+        faults += TrustCheck.faults(descriptor.settings, key: key)
+        if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
+            add(
+                .unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root.joined(separator: "."))\" in it",
+                "take one of the two away")
+        }
+        if descriptor.root.contains("") {
+            add(
+                .badRoot, "\"\(descriptor.root.joined(separator: "."))\" as the place of the value has an empty name",
+                "write names with one dot between them, or as an array where a name has a dot")
+        }
+    }
+
+    /// The template with its literals encoded as plain values.
+    private static func plainEncoded(_ template: Template) -> Template {
+        Template(
+            pieces: template.pieces.map { piece in
+                if case .literal(let text) = piece { .literal(URLEncoding.queryValue(text)) } else { piece }
+            })
+    }
+}
+
+// Path and query as the route writes them.
+extension EndpointCompiler {
+    mutating func compileRoute() {
+        switch descriptor.route {
+        case .uriTemplate(let text): compileURITemplate(text)
+        case .template(let text): compileTemplate(text)
+        }
+    }
+
+    private mutating func compileURITemplate(_ text: String) {
+        do {
+            let template = try URITemplate(text)
+            checkForm(of: template, text)
+            var positions: [String: Int] = [:]
+            for variable in template.variables {
+                switch names.resolve(variable) {
+                case .success(let position):
+                    used.insert(position)
+                    positions[variable] = position
+                case .failure(let kind):
+                    add(kind, in: "the URI template \"\(text)\"")
+                }
+            }
+            plan.path = .uriTemplate(template, positions)
+        } catch {
+            add(.badTemplate, "the URI template \"\(text)\" can't be read: \(error)", "correct it by RFC 6570")
+        }
+    }
+
+    /// The faults that a plain route has too: what the root is for, and what is never sent.
+    private mutating func checkForm(of template: URITemplate, _ text: String) {
+        if Substring(text.unicodeScalars.prefix { $0 != "{" && $0 != "?" }).range(ofMark: "://") != nil {
+            add(.badTemplate, "the URI template \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
+        }
+        let path = text.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
+        if path.split(separator: "/").contains(where: { URLEncoding.isDotSegment(String($0)) }) {
+            add(.badTemplate, "the URI template \"\(text)\" has a \".\" or \"..\" segment", "write the path that it leads to")
+        }
+        if template.hasFragment {
+            add(
+                .badTemplate, "the URI template \"\(text)\" has a fragment, which is never sent",
+                "take {#…} or \"#\" out, or write it as %23")
+        }
+    }
+
+    private mutating func compileTemplate(_ text: String) {
+        let question = text.unicodeScalars.firstIndex(of: "?") ?? text.endIndex
+        let path = text[..<question]
+        if text.unicodeScalars.contains("#") {
+            add(.badTemplate, "the route \"\(text)\" has a fragment, which is never sent", "take \"#\" out, or write it as %23")
+        }
+        if path.range(ofMark: "://") != nil {
+            add(.badTemplate, "the route \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
+        }
+        if path.split(mark: "%%").count == 3, path.utf8.starts(with: "%%".utf8), path.utf8.reversed().starts(with: "%%".utf8),
+            let argument = template(path, in: "the route").onlyArgument
+        {
+            plan.path = .whole(argument)
+        } else {
+            let segments = path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+                Self.encoded(template(Substring(segment), in: "the route"), allowing: .pathSegment)
+            }
+            if segments.allSatisfy({ $0.literal != nil }) {
+                plan.path = .fixed(segments.compactMap(\.literal).joined(separator: "/"))
+            } else {
+                plan.path = .segments(segments)
+            }
+        }
+        guard question < text.endIndex else { return }
+        for pair in text.unicodeScalars[text.unicodeScalars.index(after: question)...].split(separator: "&").map(Substring.init) {
+            let equals = pair.unicodeScalars.firstIndex(of: "=")
+            let name = template(pair[..<(equals ?? pair.endIndex)], in: "the query")
+            let value = equals.map { template(pair[pair.unicodeScalars.index(after: $0)...], in: "the query") }
+            addPair(Self.encoded(name, allowing: .query), value.map { Self.encoded($0, allowing: .query) })
+        }
+    }
+
+    mutating func addPair(_ name: Template, _ value: Template?) {
+        if let fixedName = name.literal, value.map({ $0.literal != nil }) ?? true {
+            plan.query.append(.fixed(value.flatMap(\.literal).map { fixedName + "=" + $0 } ?? fixedName))
+        } else {
+            plan.query.append(.pair(name: name, value: value))
+        }
+    }
+
+    /// The template with its literals repaired to what may stand in that part of a URL; valid escapes are kept.
+    private static func encoded(_ template: Template, allowing alphabet: URLEncoding.Alphabet) -> Template {
+        Template(
+            pieces: template.pieces.map { piece in
+                if case .literal(let text) = piece { .literal(URLEncoding.repaired(text, allowing: alphabet)) } else { piece }
+            })
+    }
+}
+
+/// The arguments of a method that a descriptor can name: the key's labels without those that are ignored.
+struct ArgumentNames: Sendable, Hashable {
+    let labels: [String]
+
+    init(_ name: MethodName, ignoring ignored: Set<String>) {
+        labels = name.labels.filter { !ignored.contains($0) }
+    }
+
+    var count: Int { labels.count }
+
+    /// How a message names the argument at a position.
+    func description(of position: Int) -> String {
+        guard labels.indices.contains(position) else { return "argument \(position)" }
+        return labels[position] == "_" ? "argument \(position)" : "argument \"\(labels[position])\""
+    }
+
+    /// The position that a placeholder's text means.
+    func resolve(_ text: String) -> Result<Int, TemplateProblem.Kind> {
+        guard !text.isEmpty, !text.contains(where: { $0.isWhitespace || $0 == "/" || $0 == "%" || $0 == "{" }) else {
+            return .failure(.noName(text))
+        }
+        if text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+            guard let position = Int(text), position < count else { return .failure(.outOfRange(text, arity: count)) }
+            return .success(position)
+        }
+        let positions = labels.indices.filter { labels[$0] == text }
+        guard let position = positions.first, text != "_" else {
+            return .failure(.unknown(text, suggestion: NearestName.of(text, among: labels.filter { $0 != "_" })))
+        }
+        return positions.count > 1 ? .failure(.ambiguous(text)) : .success(position)
+    }
+
+    func resolve(_ argument: EndpointArgument) -> Result<Int, TemplateProblem.Kind> {
+        switch argument.reference {
+        case .position(let position):
+            (0..<count).contains(position) ? .success(position) : .failure(.outOfRange("\(position)", arity: count))
+        case .label(let label):
+            Int(label) == nil ? resolve(label) : .failure(.unknown(label, suggestion: nil))
+        }
+    }
+}
+
+/// Finds endpoints that ask for what a transport can't do. It fails closed: such a client makes no call at all.
+enum CapabilityCheck {
+    static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
+        let own = table.keys.compactMap { key in (table.plans[key]?.settings ?? table.bareNames[key]?.settings).map { (key, $0) } }
+        var common = settings
+        // What every endpoint replaces counts for none of them.
+        if !own.isEmpty, own.allSatisfy({ $0.1.timeouts != nil }) { common.timeouts = nil }
+        return faults(common, key: nil, capabilities: capabilities)
+            + own.flatMap { key, settings in faults(settings, key: key, capabilities: capabilities) }
+    }
+
+    /// The same for one endpoint, or for what holds for all.
+    static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
+        let owner = TableFault.owner(key)
+        let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
+        return [
+            fault(
+                key, missing: settings.capabilities.subtracting(capabilities), "the transport can't do what is required",
+                fix: "give the client another transport, or take .requiring(…) or .allowingBody() away"),
+            fault(
+                key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs what the transport can't do",
+                fix: "give the client a transport that can, such as CurlTransport with a recent libcurl, or take it out of the policy"),
+            fault(
+                key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs what the transport can't do",
+                fix: "give the client a transport that can, such as CurlTransport with libcurl 7.80 or later, or leave it out: firstByte "
+                    + "bounds connecting as well"),
+        ].compactMap { $0 }
+    }
+
+    private static func fault(_ key: String?, missing: TransportCapabilities, _ problem: String, fix: String) -> TableFault? {
+        guard !missing.isEmpty else { return nil }
+        return TableFault(
+            kind: .missingCapability, key: key, problem: "\(problem): \(missing.descriptions.joined(separator: ", "))", fix: fix)
+    }
+}
+
+/// Finds trust policies that can't be right. It fails closed: such a client makes no call.
+enum TrustCheck {
+    /// What can't be right in the policy of these settings themselves.
+    static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
+        (settings.trust?.faults ?? []).map { fault in
+            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) can't be right", fix: fault)
+        }
+    }
+}

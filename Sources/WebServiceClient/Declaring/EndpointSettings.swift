@@ -1,0 +1,124 @@
+/// What can be said of calls on every level: of a method, a class, a client. `nil` leaves it to the level below.
+struct EndpointSettings: Sendable {
+    /// What becomes of a response's body.
+    enum Parsing: Sendable {
+        /// The response's Content-Type chooses the parser.
+        case byContentType
+        /// This parser, whatever the Content-Type.
+        case forced(any SerializationDelegate)
+        /// None: the bytes as they are.
+        case off
+    }
+
+    var statuses: StatusSet?
+    /// Added to what the levels below accept.
+    var moreStatuses: StatusSet?
+    var errorHandler: (any ErrorHandler)?
+    var serializer: (any SerializationDelegate)?
+    var parsing: Parsing?
+    var timeouts: ServiceTimeouts?
+    /// The deadline of the whole call, where it is said without the other deadlines.
+    var totalTimeout: Duration?
+    var arrays: FieldReflection.ArrayStrategy?
+    var urlBuilder: (any URLBuilder)?
+    var bodyLimit: Int?
+    var trust: TrustPolicy?
+    var capabilities: TransportCapabilities = []
+    var attributes = EndpointAttributes()
+
+    /// These settings with those of a higher level laid over them.
+    func overlaid(by higher: EndpointSettings) -> EndpointSettings {
+        var result = self
+        if let statuses = higher.statuses {
+            result.statuses = statuses
+            result.moreStatuses = nil
+        }
+        if let more = higher.moreStatuses { result.moreStatuses = result.moreStatuses?.union(more) ?? more }
+        result.errorHandler = higher.errorHandler ?? errorHandler
+        result.serializer = higher.serializer ?? serializer
+        result.parsing = higher.parsing ?? parsing
+        if let timeouts = higher.timeouts {
+            result.timeouts = timeouts
+            result.totalTimeout = nil
+        }
+        result.totalTimeout = higher.totalTimeout ?? result.totalTimeout
+        result.arrays = higher.arrays ?? arrays
+        result.urlBuilder = higher.urlBuilder ?? urlBuilder
+        result.bodyLimit = higher.bodyLimit ?? bodyLimit
+        result.trust = higher.trust ?? trust
+        result.capabilities = capabilities.union(higher.capabilities)
+        result.attributes = attributes.overlaid(by: higher.attributes)
+        return result
+    }
+
+    /// The statuses that count as success when nothing else is said.
+    var success: StatusSet {
+        let base = statuses ?? .success
+        return moreStatuses.map(base.union) ?? base
+    }
+
+    /// The deadlines of a call when nothing else is said.
+    var deadlines: ServiceTimeouts {
+        var deadlines = timeouts ?? ServiceTimeouts()
+        if let totalTimeout { deadlines.total = totalTimeout }
+        return deadlines
+    }
+
+    /// What the transport must be able to do for all of this.
+    var requiredCapabilities: TransportCapabilities {
+        capabilities.union(trust?.requiredCapabilities ?? []).union(timeouts?.requiredCapabilities ?? [])
+    }
+
+    /// The wire names in a dotted root such as `a.b`.
+    static func components(of path: String) -> [String] {
+        path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+}
+
+/// Something that is said of an endpoint in its table and read back by an interceptor, by its type.
+///
+///     struct Audited: EndpointAttribute { let by: String }
+///
+///     "pay(order:)": .post("/orders/%%0%%/pay").attribute(Audited(by: "billing"))
+///
+///     context.attributes[Audited.self]?.by
+public protocol EndpointAttribute: Sendable {}
+
+/// The attributes of an endpoint: at most one of each type.
+public struct EndpointAttributes: Sendable {
+    private var values: [any EndpointAttribute] = []
+
+    /// No attributes.
+    public init() {}
+
+    /// The attribute of a type; `nil` when it wasn't set.
+    public subscript<Attribute: EndpointAttribute>(type: Attribute.Type) -> Attribute? {
+        get {
+            for value in values {
+                if let value = value as? Attribute { return value }
+            }
+            return nil
+        }
+        set {
+            values.removeAll { $0 is Attribute }
+            if let newValue { values.append(newValue) }
+        }
+    }
+
+    /// All attributes, in the order in which they were set.
+    public var all: [any EndpointAttribute] { values }
+
+    /// Sets an attribute whose type is known at run time only.
+    mutating func set(_ attribute: any EndpointAttribute) {
+        let kind = type(of: attribute)
+        values.removeAll { type(of: $0) == kind }
+        values.append(attribute)
+    }
+
+    /// These attributes with those of `other` laid over them.
+    func overlaid(by other: EndpointAttributes) -> EndpointAttributes {
+        var result = self
+        for attribute in other.values { result.set(attribute) }
+        return result
+    }
+}

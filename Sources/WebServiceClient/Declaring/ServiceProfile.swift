@@ -1,0 +1,279 @@
+public import Foundation
+
+/// A table that comes from a file or the network: a property list or JSON.
+///
+///     {
+///       "BaseURL": "https://api.example.com",
+///       "Resources": [
+///         { "Name": "user(id:)", "URITemplate": "/users/{id}" },
+///         { "Name": "create",    "URITemplate": "/users", "Method": "POST" }
+///       ]
+///     }
+///
+/// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service root, or
+/// one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile decides on paths and methods, not on who gets the
+/// credentials. Where neither client nor class has a root, the first profile's origin is the one that later profiles must keep.
+/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
+/// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
+/// that name requires of the transport, such as pinning, stays required.
+public struct ServiceProfile: Sendable {
+    /// The service root; empty leaves it to the client.
+    public let baseURL: String
+    /// The endpoints.
+    public let endpoints: EndpointTable
+    /// What stands in the profile and means nothing to it, such as misspelled keys, each with its place.
+    public let notes: [String]
+
+    /// Reads a profile from a property list (XML or binary) or JSON.
+    ///
+    /// - Throws: ``ServiceProfileError``, which lists every fault with its resource and position.
+    public init(data: Data) throws {
+        let reader = ServiceProfileReader(data)
+        guard reader.faults.isEmpty else { throw ServiceProfileError(faults: reader.faults) }
+        baseURL = reader.baseURL
+        endpoints = EndpointTable(entries: reader.entries)
+        notes = reader.notes
+    }
+
+    /// Reads a profile from a file.
+    ///
+    /// - Throws: ``ServiceProfileError``, or Foundation's error when the file can't be read.
+    public init(contentsOf url: URL) throws {
+        try self.init(data: Data(contentsOf: url))
+    }
+
+    /// Reads the profile of a client class: by convention the file `ClassName.plist` or `ClassName.json` in a folder.
+    ///
+    /// - Throws: ``ServiceProfileError``, also when neither file is there.
+    public init(for client: WebServiceClient.Type, in folder: URL) throws {
+        let name = String(describing: client)
+        for ending in ["plist", "json"] {
+            let file = folder.appending(path: "\(name).\(ending)")
+            if FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
+                self = try ServiceProfile(contentsOf: file)
+                return
+            }
+        }
+        throw ServiceProfileError(faults: ["there is neither \(name).plist nor \(name).json in \(folder.lastPathComponent)"])
+    }
+
+    /// Lists every fault of a profile's bytes, each naming its resource and position. Empty when it can be used.
+    public static func verify(_ data: Data) -> [String] {
+        ServiceProfileReader(data).faults
+    }
+}
+
+/// The faults of a profile.
+public struct ServiceProfileError: DescribedError, Sendable, Hashable {
+    /// Each fault, with its resource and position.
+    public let faults: [String]
+
+    /// The faults, one a line.
+    public var description: String {
+        "The service profile can't be used:\n" + faults.map { "  - \($0)" }.joined(separator: "\n")
+    }
+}
+
+extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Service root, endpoints and notes, secrets masked.
+    public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceProfile") }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``, part by part: not even a dump shows secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "baseURL": SecretMask.text(ofURL: baseURL), "endpoints": endpoints, "notes": notes.map { SecretMask.text($0) },
+            ])
+    }
+}
+
+/// Reads a profile and notes every fault on the way.
+struct ServiceProfileReader {
+    private(set) var baseURL = ""
+    private(set) var entries: [EndpointTable.Entry] = []
+    private(set) var faults: [String] = []
+    private(set) var notes: [String] = []
+
+    init(_ data: Data) {
+        let value: ServiceProfileValue
+        do {
+            value = try ServiceProfileValue(data)
+        } catch {
+            faults.append("the data is neither a property list nor JSON: \(Self.reason(of: error))")
+            return
+        }
+        guard case .record(let root) = value else {
+            faults.append("the data has no dictionary at its root")
+            return
+        }
+        for key in root.keys.sorted() where key != "BaseURL" && key != "Resources" {
+            notes.append("the key \"\(key)\" means nothing here; there are BaseURL and Resources")
+        }
+        readBaseURL(root["BaseURL"])
+        guard let resources = root["Resources"] else {
+            faults.append("\"Resources\" is missing: an array of dictionaries with Name, URITemplate and Method")
+            return
+        }
+        guard case .list(let list) = resources else {
+            faults.append("\"Resources\" is no array")
+            return
+        }
+        if list.isEmpty { faults.append("\"Resources\" is empty") }
+        var seen: [String: Int] = [:]
+        for (position, item) in list.enumerated() { readResource(item, position, &seen) }
+    }
+
+    /// What the parser says: where it knows the line, it tells it.
+    private static func reason(of error: any Error) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error, let underlying = context.underlyingError,
+            !(underlying is JSONSyntaxError)
+        else { return DecodingErrorText.text(of: error) }
+        let cause = underlying as NSError
+        return cause.userInfo[NSDebugDescriptionErrorKey] as? String ?? cause.localizedDescription
+    }
+
+    private mutating func readBaseURL(_ value: ServiceProfileValue?) {
+        guard let value else { return }
+        guard let text = value.text else {
+            faults.append("\"BaseURL\" is no string")
+            return
+        }
+        faults += ServiceRoot.faults(in: text).map(\.description)
+        baseURL = text
+    }
+
+    private mutating func readResource(_ item: ServiceProfileValue, _ position: Int, _ seen: inout [String: Int]) {
+        guard case .record(let resource) = item else {
+            faults.append("resource \(position) is no dictionary")
+            return
+        }
+        let place = resource["Name"]?.text.map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
+        let known = ["Name", "URITemplate", "Method", "AllowsBody"]
+        for key in resource.keys.sorted() where !known.contains(key) {
+            let nearest = NearestName.of(key, among: known)
+            notes.append("\(place): the key \"\(key)\" means nothing here" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
+        }
+        let name = text("Name", of: resource, place)
+        let template = text("URITemplate", of: resource, place)
+        let method = resource["Method"] == nil ? "GET" : text("Method", of: resource, place)
+        guard let name, let template, let method else { return }
+        if let earlier = seen.updateValue(position, forKey: name) {
+            faults.append("\(place): the name stands at resource \(earlier) already")
+        }
+        var descriptor = EndpointDescriptor.endpoint(ServiceRequest.Method(rawValue: method), uriTemplate: template)
+        switch resource["AllowsBody"] {
+        case nil, .flag(false)?: break
+        case .flag(true)?: descriptor = descriptor.allowingBody()
+        default: faults.append("\(place): \"AllowsBody\" is neither true nor false")
+        }
+        check(descriptor, name: name, template: template, place)
+        entries.append(EndpointTable.Entry(key: name, descriptor: descriptor, isBareName: !name.contains("(")))
+    }
+
+    private mutating func text(_ key: String, of resource: [String: ServiceProfileValue], _ place: String) -> String? {
+        guard let value = resource[key] else {
+            faults.append("\(place): \"\(key)\" is missing")
+            return nil
+        }
+        guard let text = value.text, !text.isEmpty else {
+            faults.append("\(place): \"\(key)\" is no string, or is empty")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func check(_ descriptor: EndpointDescriptor, name: String, template: String, _ place: String) {
+        var key: MethodName
+        do {
+            key = try MethodName(name)
+        } catch {
+            faults.append("\(place): the name \(error.problem)")
+            return
+        }
+        guard key.isProperty else {
+            let root = ServiceRoot.hasPlaceholders(baseURL) ? baseURL : nil
+            var (_, found) = EndpointCompiler.compile(descriptor, for: key, root: root)
+            if let fault = ReservedKeys.fault(of: key) { found.append(fault) }
+            faults += found.map { "\(place): \($0.problem); \($0.fix)" }
+            return
+        }
+        // A bare name takes the labels of the method that calls, which isn't known yet: some method that the template fits.
+        key = MethodName(baseName: key.baseName, labels: Self.labels(fitting: template))
+        let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
+        faults += found.filter { $0.kind != .unusedArgument }.map { "\(place): \($0.problem); \($0.fix)" }
+    }
+
+    /// Labels of arguments, so many that each position and each name of a URI template is one.
+    private static func labels(fitting template: String) -> [String] {
+        let variables = (try? URITemplate(template))?.variables ?? []
+        let positions = Set(variables.compactMap { Int($0) })
+        var names = variables.filter { Int($0) == nil }[...]
+        var labels: [String] = []
+        // A position of thousands fits no method.
+        while !names.isEmpty || positions.contains(where: { (labels.count..<1_000).contains($0) }) {
+            labels.append(positions.contains(labels.count) ? "_" : names.popFirst() ?? "_")
+        }
+        return labels
+    }
+}
+
+/// What a profile's bytes hold, as far as a profile needs it.
+///
+/// Property lists are read by Foundation's decoder: its `PropertyListSerialization` ends the process on some binary lists that hold a set. JSON is
+/// read by the library's own, which tells the line.
+enum ServiceProfileValue: Decodable {
+    case text(String)
+    case flag(Bool)
+    case list([ServiceProfileValue])
+    case record([String: ServiceProfileValue])
+    /// Anything else, which has no place in a profile.
+    case other
+
+    /// The value of JSON or of a property list.
+    ///
+    /// - Throws: why the data is neither, with the place where the parser tells it.
+    init(_ data: Data) throws {
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
+            self = try Self.list(data)
+            return
+        }
+        do {
+            self = try JSONReader().decode(Self.self, from: data)
+        } catch {
+            // A list in another charset, or in the oldest form.
+            guard let list = try? Self.list(data) else { throw error }
+            self = list
+        }
+    }
+
+    private static func list(_ data: Data) throws -> Self {
+        try PropertyListBounds.check(data)
+        return try PropertyListDecoder().decode(Self.self, from: data)
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let fields = try? decoder.container(keyedBy: WireKey.self) {
+            var record: [String: ServiceProfileValue] = [:]
+            for key in fields.allKeys { record[key.stringValue] = try fields.decode(Self.self, forKey: key) }
+            self = .record(record)
+        } else if var elements = try? decoder.unkeyedContainer() {
+            var list: [ServiceProfileValue] = []
+            while !elements.isAtEnd { list.append(try elements.decode(Self.self)) }
+            self = .list(list)
+        } else {
+            let container = try decoder.singleValueContainer()
+            self =
+                (try? container.decode(String.self)).map { .text($0) } ?? (try? container.decode(Bool.self)).map { .flag($0) } ?? .other
+        }
+    }
+
+    /// The text, if it is one.
+    var text: String? {
+        if case .text(let text) = self { text } else { nil }
+    }
+}

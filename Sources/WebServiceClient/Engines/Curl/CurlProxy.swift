@@ -1,0 +1,182 @@
+import Foundation
+
+extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The proxy's URL without its credentials.
+    public var description: String {
+        switch self {
+        case .fromEnvironment: "from the environment"
+        case .none: "none"
+        case .url(let url, let exceptions):
+            Self.text(of: url) + (exceptions.isEmpty ? "" : ", but for \(exceptions.joined(separator: ", "))")
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``: not even a dump shows credentials.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    private static let schemes = ["http", "https", "socks5", "socks5h"]
+
+    /// Refuses what libcurl would take for something else, or find out with each call only.
+    ///
+    /// - Throws: ``TransportError`` with `badRequest`.
+    func check() throws(TransportError) {
+        guard case .url(let url, _) = self else { return }
+        guard let scheme = url.scheme?.lowercased(), Self.schemes.contains(scheme), url.host()?.isEmpty == false else {
+            throw TransportError(
+                .badRequest,
+                "\(Self.text(of: url)) is no proxy that can be used: write it like http://proxy.example:3128, with http, https, socks5 or socks5h."
+            )
+        }
+    }
+
+    /// A URL up to its authority, as far as it has any: what comes behind means nothing to a proxy, and may be the rest of a password.
+    private static func text(of url: URL) -> String {
+        guard let scheme = url.scheme, let host = url.host() else { return "A URL without a scheme or a host" }
+        return "\(scheme)://\(url.user == nil ? "" : SecretMask.mask + "@")\(host)" + (url.port.map { ":\($0)" } ?? "")
+    }
+}
+
+/// Which hosts are excepted from a proxy, for messages: libcurl decides by itself.
+enum ProxyExceptions {
+    /// Whether a host is among exceptions, which are lists such as `no_proxy` holds.
+    static func include(_ host: String, in exceptions: [String]) -> Bool {
+        let host = IPAddress.canonical(host)
+        return exceptions.contains { list in
+            list.split(whereSeparator: { $0 == "," || $0.isWhitespace }).contains { entry in
+                if entry == "*" { return true }
+                if let network = IPAddress.Network(String(entry)), let bytes = IPAddress.bytes(host) { return network.contains(bytes) }
+                let name = IPAddress.canonical(String(entry.drop { $0 == "*" || $0 == "." }))
+                return host == name || !name.isEmpty && host.hasSuffix(".\(name)") && !IPAddress.isVersion4(name)
+            }
+        }
+    }
+}
+
+/// The hosts that aren't reached through a proxy. What no host would match is refused: a call would go to the proxy that shouldn't.
+struct CurlProxyExceptions: Sendable {
+    /// The names, as libcurl takes them (CURLOPT_NOPROXY).
+    private var names = ""
+    /// The addresses and networks of them. libcurl compares addresses as texts, and networks as it can: an address has many spellings.
+    private var networks: [IPAddress.Network] = []
+
+    /// Those of a proxy.
+    ///
+    /// - Throws: ``TransportError`` with `badRequest`.
+    init(of proxy: CurlTransport.Proxy) throws(TransportError) {
+        guard case .url(_, let exceptions) = proxy else { return }
+        var hosts: [String] = []
+        for exception in exceptions {
+            // Commas and blanks part the entries of a list, which is what environments hold.
+            for entry in exception.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
+                // It means all hosts only where it stands alone.
+                if entry == "*" {
+                    (names, networks) = ("*", [])
+                    return
+                }
+                guard let host = Self.host(entry) ?? Self.network(entry) else { throw Self.unfit(entry, of: exception) }
+                if let network = IPAddress.Network(host) { networks.append(network) } else { hosts.append(host) }
+            }
+        }
+        names = hosts.joined(separator: ",")
+    }
+
+    /// What libcurl is told for a call to a host: that all are excepted where this one is.
+    func text(forCallTo host: String) -> String {
+        guard !networks.isEmpty, let address = IPAddress.bytes(host) else { return names }
+        return networks.contains { $0.contains(address) } ? "*" : names
+    }
+
+    /// Whether that depends on the host.
+    var dependsOnHost: Bool { !networks.isEmpty }
+
+    /// A name, with or without `*.` or `.` before it and a dot behind, or an address, with or without brackets.
+    private static func host(_ entry: Substring) -> String? {
+        if entry.hasPrefix("["), entry.hasSuffix("]") {
+            return IPAddress.version6(String(entry.dropFirst().dropLast()))
+        }
+        // In the form that libcurl gives the host of a URL: it compares texts.
+        guard !entry.contains(":") else { return IPAddress.version6(String(entry)) }
+        var name = entry.hasPrefix("*.") ? entry.dropFirst(2) : entry.hasPrefix(".") ? entry.dropFirst() : entry
+        if name.hasSuffix(".") { name.removeLast() }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isOfName) } ? String(name) : nil
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// An address with a number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1).
+    private static func network(_ entry: Substring) -> String? {
+        let parts = entry.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let bits = Int(parts[1]), let address = host(parts[0]) else { return nil }
+        let most = IPAddress.isVersion4(address) ? 32 : IPAddress.isVersion6(address) ? 128 : 0
+        return (1...max(1, most)).contains(bits) && most > 0 ? "\(address)/\(bits)" : nil
+    }
+
+    /// An entry may be the part of a password that is before a comma.
+    private static func unfit(_ entry: Substring, of exception: String) -> TransportError {
+        let shown = exception.lastIndex(of: "@").map { SecretMask.mask + exception[$0...] } ?? String(entry)
+        return TransportError(
+            .badRequest,
+            "The proxy's exception \"\(shown)\" would match no host: write a host alone, without scheme, port and path, such as "
+                + "example.com (with all that ends in .example.com), 192.0.2.1, ::1 or 10.0.0.0/8; names beyond ASCII in punycode.")
+    }
+}
+
+/// Who asks a proxy for a tunnel, by what stands in `Proxy-Authorization`.
+enum ProxyCredentials {
+    /// A number that those have in common who show the same credentials, another one in each process: nothing can be read off it.
+    ///
+    /// A digest is another one in each request, for the same user and the same challenge (RFC 7616 §3.4), and whether it is right only the
+    /// proxy can tell: who writes the field by himself, with somebody else's challenge, has the key of that one.
+    ///
+    /// - Parameter others: the key of what stands in the same field before it.
+    static func key(_ value: String, with others: Int? = nil) -> Int {
+        var hasher = Hasher()
+        hasher.combine(others)
+        let scheme = value.prefix { $0 != " " }
+        guard scheme.lowercased() == "digest" else {
+            hasher.combine(value)
+            return hasher.finalize()
+        }
+        for parameter in parameters(value.dropFirst(scheme.count)) {
+            let (name, rest) = split(parameter)
+            guard ["username", "username*", "realm", "nonce", "userhash"].contains(name) else { continue }
+            hasher.combine(name)
+            hasher.combine(rest)
+        }
+        return hasher.finalize()
+    }
+
+    private static func split(_ parameter: Substring) -> (name: String, value: Substring) {
+        let name = parameter.prefix { $0 != "=" }
+        return (name.lowercased().filter { $0 != " " && $0 != "\t" }, parameter.dropFirst(name.count))
+    }
+
+    /// The parts between commas, as far as these aren't within quotation marks.
+    private static func parameters(_ text: Substring) -> [Substring] {
+        var isQuoted = false
+        var isEscaped = false
+        return text.split { character in
+            if isEscaped {
+                isEscaped = false
+                return false
+            }
+            switch character {
+            case "\\" where isQuoted: isEscaped = true
+            case "\"": isQuoted.toggle()
+            default: return character == "," && !isQuoted
+            }
+            return false
+        }
+    }
+}

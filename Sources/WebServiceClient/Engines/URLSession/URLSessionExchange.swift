@@ -1,0 +1,225 @@
+import Dispatch
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One request on its way through URLSession, and its response: what the delegate brings goes in, what the caller awaits comes out.
+///
+/// The head is delivered once; after it the body's pieces wait in a bounded buffer for their reader. The exchange ends exactly once: all
+/// received, failed, or abandoned. Continuations are resumed, and the task cancelled, outside the lock.
+final class URLSessionExchange: Sendable {
+    /// The head of a response.
+    struct Head: Sendable {
+        let status: Int
+        let headers: HTTPFields
+        /// The number of bytes that the reader will see, if it is known.
+        let expectedLength: Int64?
+    }
+
+    /// Where the request goes, for messages.
+    let host: String
+    private let method: ServiceRequest.Method
+    private let bufferLimit: Int
+    private let deadlines: ExchangeDeadlines
+    private let uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    private let state: Locked<ExchangeState>
+
+    init(_ request: ServiceRequest, host: String, upload: UploadSource, deadlines: ExchangeDeadlines, bufferLimit: Int) {
+        self.host = host
+        method = request.method
+        uploadProgress = request.uploadProgress
+        self.bufferLimit = bufferLimit
+        self.deadlines = deadlines
+        state = Locked(ExchangeState(upload: upload))
+    }
+}
+
+// MARK: - Beginning
+
+extension URLSessionExchange {
+    /// Takes the continuation that awaits the head. `false` when the exchange was abandoned before: then nothing must be started.
+    func begin(_ continuation: CheckedContinuation<Head, any Error>, timers: DispatchQueue) -> Bool {
+        let ended: (any Error)? = state.withLock { state in
+            guard case .failed(let error) = state.end else {
+                state.headReader = continuation
+                return nil
+            }
+            return error
+        }
+        if let ended {
+            continuation.resume(throwing: ended)
+            return false
+        }
+        guard !deadlines.isEmpty else { return true }
+        let timer = DeadlineTimer(queue: timers) { [weak self] in self?.checkDeadlines() }
+        let lastSent = state.withLock { state in
+            state.timer = state.end == nil ? timer : nil
+            return state.lastSent
+        }
+        if let due = deadlines.dueWhileWaiting(lastSent: lastSent) { timer.schedule(at: due.instant) }
+        return true
+    }
+
+    /// Whether it still goes on.
+    var isWanted: Bool { state.withLock { $0.end == nil } }
+
+    /// Takes the task once it has been resumed: only from then on may it be cancelled. An exchange that has ended meanwhile cancels it.
+    func attach(_ running: RunningTask) {
+        let late: Bool? = state.withLock { state in
+            switch state.end {
+            case nil:
+                state.running = running
+                return nil
+            case .received: return false
+            case .failed: return true
+            }
+        }
+        if let late { running.release(cancelling: late) }
+    }
+
+    private func checkDeadlines() -> MonotonicInstant? {
+        let due = state.withLock { state -> ExchangeDeadlines.Due? in
+            guard state.end == nil else { return nil }
+            guard state.head != nil else { return deadlines.dueWhileWaiting(lastSent: state.lastSent) }
+            let lastArrival = state.lastArrival
+            return deadlines.dueWhileReceiving(lastArrival: state.lastSent.map { max($0, lastArrival) } ?? lastArrival)
+        }
+        guard let due else { return nil }
+        guard due.instant <= .now else { return due.instant }
+        let error = deadlines.error(due.code, host: host)
+        state.withLock { $0.abandon(error, keepingPieces: due.code == .timedOutIdle) }.perform()
+        return nil
+    }
+}
+
+// MARK: - What the delegate brings
+
+extension URLSessionExchange {
+    /// The head of the response is there. Those of informational responses (RFC 9110 §15.2) are passed over, as the final one follows.
+    func receive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else {
+            return abandon(TransportError(.unreadableResponse, "What \(host) answered is no HTTP response."))
+        }
+        guard response.statusCode >= 200 || response.statusCode == 101 else { return }
+        let framing = ResponseFraming(response, method: method)
+        let head = Head(status: response.statusCode, headers: framing.headers, expectedLength: framing.expectedLength)
+        let (effects, timer) = state.withLock { ($0.deliver(head, framing: framing), $0.timer) }
+        guard let effects else { return }
+        reportUpload(isComplete: (200..<300).contains(head.status))
+        if let timer, let due = deadlines.dueWhileReceiving(lastArrival: .now) { timer.schedule(at: due.instant) }
+        effects.perform()
+    }
+
+    /// A piece of the body is there.
+    func receive(_ data: Data) {
+        guard !data.isEmpty else { return }
+        let limit = bufferLimit
+        let error = TransportError(
+            .readerTooSlow,
+            "The response from \(host) is read more slowly than it arrives, and \(limit) bytes wait: read faster, "
+                + "write the body to a file, raise the transport's bufferLimit, or use a transport with back-pressure.")
+        state.withLock { $0.receive(data, limit: limit, tooSlow: error) }.perform()
+    }
+
+    /// So many bytes of the request's body have been sent in all.
+    func sent(_ total: Int64) {
+        state.withLock { $0.lastSent = .now }
+        report(completed: total)
+    }
+
+    /// The engine is done with the exchange, with an error or without. A response that URLSession held back comes with it.
+    func complete(_ failure: (any Error)?, response: URLResponse?) {
+        if failure == nil, let response { receive(response) }
+        let headArrived = state.withLock { $0.head != nil }
+        let error: TransportError?
+        if let failure {
+            error = failure as? TransportError ?? TransportError(urlSession: failure, host: host, headArrived: headArrived)
+        } else {
+            error = headArrived ? nil : TransportError(.unreadableResponse, "What \(host) answered is no HTTP response.")
+        }
+        let host = host
+        state.withLock { $0.finish(error, host: host) }.perform()
+    }
+}
+
+// MARK: - What the caller does
+
+extension URLSessionExchange {
+    /// Ends the exchange at once with that error: what waits in the buffer is thrown away, and the task is cancelled.
+    func abandon(_ error: any Error) {
+        state.withLock { $0.abandon(error) }.perform()
+    }
+
+    /// The body was dropped or cancelled by its reader. Without a body there is nothing to stop, and the connection stays good.
+    func drop() {
+        guard state.withLock({ $0.mayStillReceive }) else { return }
+        abandon(TransportError(.other, "The body of the response from \(host) was cancelled by its reader."))
+    }
+
+    /// The next piece of the body, `nil` at the end.
+    func next() async throws -> Data? {
+        if Task.isCancelled { abandon(CancellationError()) }
+        if let piece = state.withLock({ $0.takePiece() }) { return piece }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.read(continuation) }?.perform()
+            }
+        } onCancel: {
+            abandon(CancellationError())
+        }
+    }
+
+    private func reportUpload(isComplete: Bool) {
+        guard isComplete, uploadProgress != nil else { return }
+        report(completed: state.withLock { $0.upload.length })
+    }
+
+    /// Tells of the upload, in rising order: the delegate's queue is the only one that gets here.
+    private func report(completed: Int64) {
+        guard let uploadProgress else { return }
+        let total: Int64? = state.withLock { state in
+            guard completed > state.sent, state.hasUpload else { return nil }
+            state.sent = completed
+            return state.uploadLength
+        }
+        guard let total else { return }
+        uploadProgress(TransferProgress(completed: min(completed, total), total: total))
+    }
+}
+
+/// Asks again and again, at the instants it is told, whether a deadline has passed.
+///
+/// `@unchecked Sendable`: the one property is a dispatch source, which may be scheduled and cancelled from any thread.
+final class DeadlineTimer: @unchecked Sendable {
+    private let source: any DispatchSourceTimer
+
+    /// A timer that calls `check` on the queue; `check` says when it wants to be called next, or `nil` for not again.
+    init(queue: DispatchQueue, check: @escaping @Sendable () -> MonotonicInstant?) {
+        source = DispatchSource.makeTimerSource(queue: queue)
+        source.schedule(deadline: .distantFuture)
+        source.setEventHandler { [weak self] in
+            guard let next = check() else { return }
+            self?.schedule(at: next)
+        }
+        source.activate()
+    }
+
+    deinit {
+        source.cancel()
+    }
+
+    /// Calls `check` next at that instant, or at most an hour from now: what is further away is looked at again then.
+    func schedule(at instant: MonotonicInstant) {
+        let remaining = min(max(MonotonicInstant.now.duration(to: instant), .zero), .seconds(3_600))
+        let (seconds, attoseconds) = remaining.components
+        let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+        source.schedule(deadline: .now() + .nanoseconds(nanoseconds + 1), leeway: .milliseconds(1))
+    }
+
+    /// Ends the timer for good.
+    func cancel() {
+        source.cancel()
+    }
+}

@@ -1,0 +1,280 @@
+extension SecretScanner {
+    /// `name=value` and `name: value` in all their spellings.
+    ///
+    /// - Returns: where to go on.
+    mutating func namedValue(at separator: Int) -> Int {
+        guard forms.contains(.namedValues), let names = rules.names, let name = name(before: separator) else { return separator + 1 }
+        if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
+        let start = valueStart(behind: separator, crossesLines: name.isQuoted)
+        guard start < bytes.count else { return separator + 1 }
+        let isHidden = names.hides(bytes[name.range], isParameter: name.isParameter) || namesInTwoWords(name, names)
+        if !isHidden, let part = partContent(named: name.range, from: start, names) {
+            if !part.isEmpty, !isInnocent(part) { found.append(part) }
+            return part.upperBound
+        }
+        if !isHidden {
+            let isAwaited = awaitsValue && bytes.isValuing(name.range)
+            if isAwaited || !awaitsValue, bytes.isNaming(name.range) {
+                awaitsValue = quotedName(from: start).map { names.hides(bytes[$0], isParameter: true) } ?? false
+            }
+            guard isAwaited else { return separator + 1 }
+            awaitsValue = false
+        }
+        let content =
+            blockScalar(behind: separator, of: name.range)
+            ?? (isHidden && SecretNames.isLine(bytes[name.range]) && !bytes[start].isQuote
+                ? line(from: start, quote: name.openQuote) : valueContent(from: start, isParameter: name.isParameter))
+        guard !content.isEmpty, !isInnocent(content) else { return separator + 1 }
+        found.append(content)
+        return content.upperBound
+    }
+
+    /// The content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
+    /// `Content-Disposition: form-data; name="password"`, and ends at the next boundary or at the end of the text.
+    ///
+    /// - Parameter start: the position of the value of `name`.
+    private func partContent(named name: Range<Int>, from start: Int, _ names: SecretNames) -> Range<Int>? {
+        guard bytes.isText(name, "name") else { return nil }
+        var line = name.lowerBound
+        let first = max(0, line - Self.reach)
+        while line > first, !bytes[line - 1].isLineEnd { line -= 1 }
+        guard (line..<name.lowerBound).contains(where: { starts(at: $0, with: "form-data") }) else { return nil }
+        let partName = quotedName(from: start) ?? start..<(bytes[start...].prefix(Self.reach).firstIndex { !isNamePart($0) } ?? bytes.count)
+        guard names.hides(bytes[partName], isParameter: false) else { return nil }
+        // An empty line ends the fields of the part.
+        var index = partName.upperBound
+        let limit = min(bytes.count, index + 1_024)
+        var isEmptyLine = false
+        while index < limit {
+            if bytes[index] == 0x0A {
+                if isEmptyLine { break }
+                isEmptyLine = true
+            } else if bytes[index] != 0x0D {
+                isEmptyLine = false
+            }
+            index += 1
+        }
+        guard index < limit else { return nil }
+        let content = index + 1
+        index = content
+        while index < bytes.count, !(bytes[index] == 0x0A && starts(at: index + 1, with: "--")) { index += 1 }
+        if index < bytes.count, index > content, bytes[index - 1] == 0x0D { index -= 1 }
+        return content..<index
+    }
+
+    /// Where the value begins: behind blanks, and what else belongs to the separator, as in `=>`, `==` and `\":`.
+    private func valueStart(behind separator: Int, crossesLines: Bool) -> Int {
+        var index = separator + 1
+        while index < bytes.count {
+            let byte = bytes[index]
+            let isSeparator = index < separator + 3 && (byte == UInt8(ascii: "=") || byte == UInt8(ascii: ">"))
+            guard byte.isBlank || isSeparator || crossesLines && byte.isLineEnd else { break }
+            index += 1
+        }
+        if index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1].isQuote { index += 1 }
+        return index
+    }
+
+    /// The value's content, without the quotes around it.
+    func valueContent(from start: Int, isParameter: Bool = false) -> Range<Int> {
+        if bytes[start].isQuote {
+            let end = closing(of: start) ?? bytes.count
+            return start + 1..<max(start + 1, end)
+        }
+        var depth = 0
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            switch byte {
+            case _ where byte.isQuote:
+                if let end = closing(of: index), index == start || depth > 0 { index = end } else if depth == 0 { return start..<index }
+            case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
+                depth += 1
+            case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
+                if depth == 0 { return start..<index }
+                depth -= 1
+            case UInt8(ascii: "<") where depth == 0 && index > start:
+                return start..<index
+            case UInt8(ascii: "&") where depth == 0 && isParameter, UInt8(ascii: "#") where depth == 0 && isParameter:
+                return start..<index
+            case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "&"):
+                if depth == 0, endsValue(at: index) { return start..<index }
+            case _ where byte.isBlank || byte.isLineEnd:
+                if depth == 0, byte.isLineEnd || !bytes.isScheme(start..<index) { return start..<index }
+            default: break
+            }
+            index += 1
+        }
+        return start..<bytes.count
+    }
+
+    /// Whether a comma and its like ends a value: nothing is behind it, or the next name.
+    private func endsValue(at index: Int) -> Bool {
+        var next = index + 1
+        guard next < bytes.count, !bytes[next].isBlank, !bytes[next].isLineEnd, !bytes[next].isQuote else { return true }
+        let limit = min(bytes.count, next + 40)
+        while next < limit, isNamePart(bytes[next]) { next += 1 }
+        return next < limit && next > index + 1 && (bytes[next] == UInt8(ascii: "=") || bytes[next] == UInt8(ascii: ":"))
+    }
+
+    /// The place of the quote that closes another one; `nil` if none does.
+    private func closing(of start: Int) -> Int? {
+        let quote = bytes[start]
+        // `\"` closes `\"`: it is text within a text.
+        let isEscaped = start > 0 && bytes[start - 1] == UInt8(ascii: "\\")
+        var index = start + 1
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\\") {
+                if isEscaped, index + 1 < bytes.count, bytes[index + 1] == quote { return index }
+                index += 1
+            } else if bytes[index] == quote {
+                return index
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The rest of a line, or of the quotes that it stands in.
+    private func line(from start: Int, quote: UInt8?) -> Range<Int> {
+        var index = start
+        while index < bytes.count, !bytes[index].isLineEnd, bytes[index] != quote {
+            if bytes[index] == UInt8(ascii: "\\"), quote != nil { index += 1 }
+            index += 1
+        }
+        return start..<min(index, bytes.count)
+    }
+
+    /// A value that says nothing: no value, a truth value, a place for one, or the mask.
+    func isInnocent(_ range: Range<Int>) -> Bool {
+        if range.count > 8 { return isPlaceholder(range) }
+        let words: [StaticString] = ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]
+        if words.contains(where: { isText(range, $0) }) { return true }
+        return isPlaceholder(range)
+    }
+
+    /// Whether a value is a template's placeholder, such as `%%0%%` or `%%token%%`.
+    private func isPlaceholder(_ range: Range<Int>) -> Bool {
+        range.count >= 5 && range.count <= 64 && bytes[range].starts(with: "%%".utf8)
+            && bytes[range].suffix(2).elementsEqual("%%".utf8)
+            && bytes[range].dropFirst(2).dropLast(2).allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
+    }
+}
+
+extension SecretScanner {
+    /// `--password value`, as commands have it.
+    mutating func option(_ word: Range<Int>) -> Int {
+        guard forms.contains(.namedValues), let names = rules.names, word.count <= Self.reach,
+            bytes[word.lowerBound + 1] == UInt8(ascii: "-"),
+            word.upperBound + 1 < bytes.count, bytes[word.upperBound] == UInt8(ascii: " "), bytes[word.upperBound + 1] != UInt8(ascii: "-"),
+            names.hides(bytes[word], isParameter: false)
+        else { return word.upperBound }
+        let content = valueContent(from: word.upperBound + 1)
+        guard !content.isEmpty else { return word.upperBound }
+        found.append(content)
+        return content.upperBound
+    }
+
+    /// Whether a word is the option by which programs such as curl take a user with a password.
+    func isUserOption(_ word: Range<Int>) -> Bool {
+        switch word.count {
+        case 2: isText(word, "-u")
+        case 6: isText(word, "--user")
+        case 12: isText(word, "--proxy-user")
+        default: false
+        }
+    }
+
+    /// `-u user:password`. Two numbers are a user and a group, and what goes on with slashes is a URL.
+    ///
+    /// - Returns: where to go on.
+    mutating func userAndPassword(behind word: Range<Int>) -> Int {
+        guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
+            bytes[word.upperBound].isBlank || bytes[word.upperBound] == UInt8(ascii: "=")
+        else { return word.upperBound }
+        var start = word.upperBound + 1
+        let limit = min(bytes.count, start + Self.reach)
+        while start < limit, bytes[start].isBlank { start += 1 }
+        let content = valueContent(from: start)
+        guard let colon = bytes[content].firstIndex(of: UInt8(ascii: ":")), colon + 1 < content.upperBound,
+            !(bytes[content].allSatisfy { $0.isDigit || $0 == UInt8(ascii: ":") }), !starts(at: colon, with: "://")
+        else { return word.upperBound }
+        found.append(colon + 1..<content.upperBound)
+        return content.upperBound
+    }
+
+    /// `<password>value</password>`, and `<key>password</key><string>value</string>`.
+    mutating func element(at start: Int) -> Int {
+        guard forms.contains(.namedValues), let names = rules.names else { return start + 1 }
+        var end = start + 1
+        let limit = min(bytes.count, start + 1 + Self.reach)
+        while end < limit, isNamePart(bytes[end]) || bytes[end] == UInt8(ascii: ":") { end += 1 }
+        let tag = start + 1..<end
+        guard !tag.isEmpty else { return start + 1 }
+        let attributes = min(bytes.count, end + 512)
+        while end < attributes, bytes[end] != UInt8(ascii: ">") {
+            guard bytes[end] != UInt8(ascii: "<"), bytes[end] != UInt8(ascii: "/") || bytes[end - 1].isQuote == false else {
+                return start + 1
+            }
+            end += 1
+        }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/") else { return start + 1 }
+        let content = end + 1..<(bytes[(end + 1)...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count)
+        // A tag's attributes are searched like any text.
+        let isHidden = names.hides(bytes[tag], isParameter: false)
+        if isHidden || awaitsValue, let inner = markup(in: tag, from: end + 1) {
+            awaitsValue = false
+            found.append(inner)
+            return start + 1
+        }
+        if isHidden || awaitsValue, !content.isEmpty {
+            awaitsValue = false
+            if !bytes[content].allSatisfy({ $0.isBlank || $0.isLineEnd }), !isInnocent(content) { found.append(content) }
+            return start + 1
+        }
+        if isText(tag, "key") || isText(tag, "name"), content.count <= Self.reach {
+            awaitsValue = names.hides(bytes[content], isParameter: true)
+        }
+        return start + 1
+    }
+
+    /// The content of an element that begins with a CDATA section or with another element. It ends at the closing tag, or at the end of the
+    /// text.
+    ///
+    /// - Returns: `nil` if the content begins with anything else, or with blanks only: `<token> <user>` is a usage text.
+    private mutating func markup(in tag: Range<Int>, from start: Int) -> Range<Int>? {
+        var index = start
+        let limit = min(bytes.count, start + Self.reach)
+        var hasLineEnd = false
+        while index < limit, bytes[index].isBlank || bytes[index].isLineEnd {
+            hasLineEnd = hasLineEnd || bytes[index].isLineEnd
+            index += 1
+        }
+        guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "<"), index == start || hasLineEnd else { return nil }
+        if starts(at: index, with: "<![cdata[") {
+            let end = place(from: index + 9) { scanner, place in scanner.starts(at: place, with: "]]>") }
+            return index + 9..<end
+        }
+        guard bytes[index + 1].isAlphanumeric, !starts(at: index, with: "<masked>") else { return nil }
+        let end = place(from: index) { scanner, place in
+            scanner.bytes[place] == UInt8(ascii: "<") && place + 1 + tag.count < scanner.bytes.count
+                && scanner.bytes[place + 1] == UInt8(ascii: "/")
+                && tag.indices.allSatisfy { scanner.bytes[$0] == scanner.bytes[place + 2 - tag.lowerBound + $0] }
+        }
+        return index..<end
+    }
+
+    /// The first position that fits, or the end of the text. All these searches share a budget, so that the time stays linear; when it is used
+    /// up, the rest of the text counts as secret.
+    private mutating func place(from start: Int, _ isMeant: (SecretScanner, Int) -> Bool) -> Int {
+        var index = start
+        while index < bytes.count, lookahead < Self.lookaheadLimit + 4 * bytes.count {
+            if isMeant(self, index) { return index }
+            index += 1
+            lookahead += 1
+        }
+        return bytes.count
+    }
+
+    private static let lookaheadLimit = 4_096
+}
