@@ -323,3 +323,23 @@ enum DecodingErrorText {
         return " at \(path)"
     }
 }
+
+extension ServiceError {
+    /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`,
+    /// 8 `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`,
+    /// 16 `decoding`; 0 for the kinds that other modules add.
+    public var errorCode: Int {
+        let kinds: [Kind] = [
+            .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,
+            .bodyTooLarge, .status, .refused, .emptyBody, .format, .decoding,
+        ]
+        return (kinds.firstIndex(of: kind) ?? -1) + 1
+    }
+
+    /// The description and the cause.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+        if let cause { info[NSUnderlyingErrorKey] = cause }
+        return info
+    }
+}

@@ -90,32 +90,6 @@ struct TemplateProblem: Error, Sendable, Hashable {
     let kind: Kind
 }
 
-extension StringProtocol {
-    /// The parts between the occurrences of a mark.
-    func split(mark: String) -> [SubSequence] {
-        var parts: [SubSequence] = []
-        var rest = self[...]
-        while let found = rest.range(ofMark: mark) {
-            parts.append(rest[..<found.lowerBound])
-            rest = rest[found.upperBound...]
-        }
-        return parts + [rest]
-    }
-
-    /// The first occurrence of a mark, without Foundation's search. It goes by bytes: what follows a mark may be one character with it.
-    func range(ofMark mark: String) -> Range<Index>? {
-        let (bytes, wanted) = (utf8, mark.utf8)
-        var position = startIndex
-        while position < endIndex {
-            if bytes[position...].starts(with: wanted), let end = bytes.index(position, offsetBy: wanted.count, limitedBy: endIndex) {
-                return position..<end
-            }
-            position = bytes.index(after: position)
-        }
-        return nil
-    }
-}
-
 /// Makes the URL of a call from its bound parts, where a service needs it otherwise than by the book.
 public protocol URLBuilder: Sendable {
     /// The URL of a call.

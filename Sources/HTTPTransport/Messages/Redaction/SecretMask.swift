@@ -1,0 +1,256 @@
+package import Foundation
+
+/// Masks secrets in the parts of a message: fields, URLs and bodies. It applies ``SecretRules``.
+package enum SecretMask {
+    /// What stands in place of a secret.
+    package static let mask = "<masked>"
+
+    /// Fields whose values are URLs.
+    private static let urlNames: Set<String> = ["location", "content-location", "referer", "odata-entityid"]
+
+    /// Authentication schemes that are shown before the mask. Any other first word may be part of a secret.
+    private static let schemes: Set<String> = [
+        "basic", "bearer", "digest", "dpop", "negotiate", "ntlm", "token", "apikey", "oauth", "hawk", "hoba", "mutual", "splunk",
+        "aws4-hmac-sha256",
+        "sharedkey", "sharedkeylite", "scram-sha-256", "vapid", "gnap", "key", "genie-key", "googlelogin",
+    ]
+
+    /// Words that make a name a secret's, wherever they stand in it: in lower case, and without `-`, `_`, `.` and blanks.
+    package static let words = [
+        "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
+        "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
+        "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer",
+    ]
+
+    /// Names that are a secret's as a whole, of four bytes at most.
+    package static let wholeNames = ["pw", "pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
+
+    // MARK: Names
+
+    /// Whether the value of a field of this name is a secret: of every field that isn't known to be harmless.
+    package static func hides(_ name: HTTPFields.Name, rules: HeaderRules = .standard) -> Bool {
+        !rules.shows(name)
+    }
+
+    /// Whether a word in a field's name says that its value is a secret, or the field is one of credentials.
+    package static func namesSecret(_ name: HTTPFields.Name) -> Bool {
+        let text = name.canonicalName
+        return hidesParameter(named: text) || text.hasPrefix("x-") && hidesMember(named: String(text.dropFirst(2)))
+    }
+
+    /// Whether the value of a query or form parameter of this name is a secret.
+    package static func hidesParameter(named name: String) -> Bool {
+        name.lowercased() == "appid" || SecretRules.standard.hides(name)
+    }
+
+    /// Whether what stands beside this name in a body, or the argument of this label, is a secret. `key` and `code` name too much else there.
+    package static func hidesMember(named name: String) -> Bool {
+        SecretRules.standard.hides(name, isParameter: false)
+    }
+
+    // MARK: Texts
+
+    /// The field's value with its secrets masked. A field that isn't known to be harmless is masked as a whole, except for the scheme of
+    /// `Authorization`.
+    package static func text(
+        of field: HTTPFields.Field, rules: HeaderRules = .standard, secrets: RequestSecrets? = nil
+    ) -> String {
+        guard hides(field.name, rules: rules) else { return shownText(of: field, secrets) }
+        guard !field.value.isEmpty else { return "" }
+        if field.name == .authorization || field.name == .proxyAuthorization, let blank = field.value.unicodeScalars.firstIndex(of: " ") {
+            let scheme = String(field.value[..<blank])
+            if schemes.contains(scheme.lowercased()) { return scheme + " " + mask }
+        }
+        return mask
+    }
+
+    /// The field's value with its secrets masked, for recordings that are read back: the field is masked as a whole only if its name contains
+    /// a word such as `token`.
+    package static func recordedText(of field: HTTPFields.Field) -> String {
+        namesSecret(field.name) ? text(of: field) : shownText(of: field, nil)
+    }
+
+    private static func shownText(of field: HTTPFields.Field, _ secrets: RequestSecrets?) -> String {
+        urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value, of: secrets) : text(field.value, of: secrets)
+    }
+
+    /// A text with the secrets in it masked.
+    package static func text(_ text: String) -> String { SecretRules.standard.masked(text) }
+
+    /// The same for a text that belongs to a request. Both searches see the original text: a part that one of them masks would hide the rest
+    /// of the secret from the other.
+    package static func text(_ text: String, of secrets: RequestSecrets?) -> String {
+        SecretRules.standard.replacement(of: text, adding: secrets?.ranges(in: text) ?? []) ?? text
+    }
+
+    /// The text of a body with its secrets masked: the items of forms, the parts of multipart forms, members of JSON, elements of XML,
+    /// `name=value` in text, and what has the form of a secret.
+    package static func text(ofBody body: String, contentType: String?, of secrets: RequestSecrets? = nil) -> String {
+        let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        return text(isForm ? maskedPairs(body[...]) : body, of: secrets)
+    }
+
+    /// How many bytes are searched after the shown ones: half a secret can't be recognized.
+    package static let margin = 4_096
+
+    /// The beginning of a body, secrets masked.
+    ///
+    /// - Parameters:
+    ///   - limit: the most bytes that are shown.
+    ///   - isCut: whether the data is only the beginning of the body. The last word of the data isn't shown then: it may be half a secret.
+    package static func beginning(
+        ofBody body: Data, contentType: String?, upTo limit: Int, isCut: Bool, of secrets: RequestSecrets? = nil
+    ) -> (text: String, isWhole: Bool) {
+        let isCut = isCut || body.count > limit + margin
+        let bytes = body.prefix(limit + margin)
+        let text = String(decoding: isCut ? withoutLastWord(bytes) : bytes, as: UTF8.self)
+        let masked = Self.text(ofBody: text, contentType: contentType, of: secrets)
+        // A position within a character is that character's.
+        let end = masked.utf8.index(masked.startIndex, offsetBy: limit, limitedBy: masked.endIndex) ?? masked.endIndex
+        return (String(masked[..<end]), end == masked.endIndex && !isCut)
+    }
+
+    /// The data without its last word, and without groups of digits at its end: they may be a part of a card's number. If the first of these
+    /// groups is the end of a word, the word is left out as a whole.
+    private static func withoutLastWord(_ bytes: Data) -> Data {
+        let rest = bytes.dropLast(lengthOfLastWord(bytes))
+        let digits = rest.reversed().prefix { $0.isDigit || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
+        guard let first = rest.suffix(digits).first, first != UInt8(ascii: " ") else { return rest.dropLast(digits) }
+        let words = rest.dropLast(digits)
+        return words.dropLast(lengthOfLastWord(words))
+    }
+
+    private static func lengthOfLastWord(_ bytes: Data) -> Int {
+        bytes.reversed().prefix { $0.isAlphanumeric || "-._~+/=%\\".utf8.contains($0) || $0 >= 0x80 }.count
+    }
+
+    // MARK: URLs
+
+    /// The text of a URL without user info, with the values of secret query parameters and what has the form of a secret masked.
+    package static func text(of url: URL) -> String {
+        text(ofURL: url.absoluteString)
+    }
+
+    /// The same for the URL of a request, with the arguments masked whose labels say that they are secrets.
+    package static func text(of request: ServiceRequest) -> String {
+        text(of: request.url, of: request.secrets)
+    }
+
+    /// The same for a URL that belongs to a request.
+    package static func text(of url: URL, of secrets: RequestSecrets?) -> String {
+        text(ofURL: url.absoluteString, of: secrets)
+    }
+
+    /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
+    package static func text(ofURL url: String) -> String {
+        text(ofURL: url, of: nil)
+    }
+
+    /// The same for the text of a URL that belongs to a request.
+    package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
+        var result = url
+        let isRelative = result.utf8.starts(with: "//".utf8)
+        if let start = result.range(ofMark: "://")?.upperBound ?? (isRelative ? result.utf8.index(result.startIndex, offsetBy: 2) : nil) {
+            // By scalars: a combining mark after a delimiter would make one character with it, and hide it.
+            let authority = result.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            if let at = authority.lastIndex(of: "@") {
+                result.replaceSubrange(start..<at, with: mask)
+            }
+        }
+        let scalars = result.unicodeScalars
+        let hash = scalars.firstIndex(of: "#") ?? scalars.endIndex
+        var masked = String(result[..<hash])
+        if let question = scalars[..<hash].firstIndex(of: "?") {
+            let query = scalars.index(after: question)
+            masked = result[..<query] + maskedPairs(result[query..<hash])
+        }
+        if hash < result.endIndex { masked += "#" + maskedPairs(result[scalars.index(after: hash)...]) }
+        return text(masked, of: secrets)
+    }
+
+    private static func maskedPairs(_ pairs: Substring) -> String {
+        pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+            let name = String(pair[..<equals])
+            // The placeholder of a route is no value.
+            let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
+            return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
+        }
+        .joined(separator: "&")
+    }
+}
+
+/// The secrets of a request that can't be recognized in its texts: the values of arguments with labels such as `token`. It also holds the
+/// client's rules for header fields.
+package final class RequestSecrets: Sendable, Hashable {
+    /// The client's rules for header fields.
+    package let rules: HeaderRules
+    /// Texts that are masked everywhere, as UTF-8, the longest first.
+    private let texts: [[UInt8]]
+
+    /// Returns `nil` if the standard rules are enough.
+    package init?(rules: HeaderRules, texts: [String]) {
+        var all: Set<String> = []
+        for text in texts where !text.isEmpty {
+            all.formUnion([text, URLEncoding.pathSegment(text), URLEncoding.queryValue(text)])
+        }
+        guard rules != .standard || !all.isEmpty else { return nil }
+        self.rules = rules
+        self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.map { Array($0.utf8) }
+    }
+
+    /// Whether both hide the same.
+    package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {
+        left === right || left.rules == right.rules && left.texts == right.texts
+    }
+
+    /// Hashes what it hides.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(texts)
+    }
+
+    /// Masks the secrets in a text.
+    package func masked(_ text: String) -> String {
+        let found = ranges(in: text)
+        return found.isEmpty ? text : text.withBytes { SecretRules.text(of: $0, masking: found) }
+    }
+
+    /// Where the secrets stand in a text, in bytes of its UTF-8: a combining mark behind a secret doesn't hide it.
+    package func ranges(in text: String) -> [Range<Int>] {
+        guard !texts.isEmpty else { return [] }
+        return text.withBytes { bytes in texts.flatMap { Self.ranges(of: $0, in: bytes) } }
+    }
+
+    /// Short texts are found only as whole words: `1` is a part of many other texts.
+    private static func ranges(of secret: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var start = 0
+        while start + secret.count <= bytes.count {
+            let end = start + secret.count
+            guard bytes[start] == secret[0], bytes[start..<end].elementsEqual(secret) else {
+                start += 1
+                continue
+            }
+            let isAlone = (start == 0 || !bytes[start - 1].isAlphanumeric) && (end == bytes.count || !bytes[end].isAlphanumeric)
+            if isAlone || secret.count >= 4 { found.append(start..<end) }
+            start = end
+        }
+        return found
+    }
+
+    /// The fields with secret values masked.
+    package static func masked(_ headers: HTTPFields, _ secrets: RequestSecrets?) -> HTTPFields {
+        HTTPFields(
+            headers.map { field in
+                let text = SecretMask.text(of: field, rules: secrets?.rules ?? .standard, secrets: secrets)
+                return HTTPFields.Field(name: field.name, value: text)
+            })
+    }
+}
+
+extension RequestSecrets: CustomStringConvertible, CustomReflectable {
+    /// Shows nothing.
+    package var description: String { SecretMask.mask }
+    /// Shows nothing.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,155 @@
+/// The names and forms by which secrets are recognized. Errors, descriptions, curl commands and logs all use it.
+///
+/// The time for a search is linear in the length of the text, for any text.
+package struct SecretRules: Sendable {
+    /// The standard names and forms.
+    package static let standard = SecretRules(
+        names: SecretNames(), forms: [.namedValues, .urlUserInfo, .bearerTokens, .webTokens, .serviceKeys, .pemBlocks, .cardNumbers])
+
+    /// A reference, because each search copies the rules.
+    private final class Box: Sendable {
+        let names: SecretNames?
+        let forms: SecretForms
+        let prefixes: TokenPrefixes
+
+        init(names: SecretNames?, forms: SecretForms, prefixes: TokenPrefixes) {
+            self.names = names
+            self.forms = forms
+            self.prefixes = prefixes
+        }
+    }
+
+    private let box: Box
+
+    /// The names; `nil` for none.
+    package var names: SecretNames? { box.names }
+    /// The forms.
+    package var forms: SecretForms { box.forms }
+    package var prefixes: TokenPrefixes { box.prefixes }
+
+    /// Rules.
+    ///
+    /// - Parameter prefixes: prefixes of tokens in addition to those of the forms.
+    package init(names: SecretNames?, forms: SecretForms, prefixes: [TokenPrefix] = []) {
+        let known = forms.contains(.serviceKeys) ? TokenPrefix.known : []
+        box = Box(names: names, forms: forms, prefixes: TokenPrefixes(prefixes + known))
+    }
+
+    /// Whether the value of a name is masked.
+    ///
+    /// - Parameter isParameter: whether it is the name of a query item or of metadata. More names are secret there.
+    package func hides(_ name: String, isParameter: Bool = true) -> Bool {
+        guard let names else { return false }
+        return name.withBytes { names.hides($0, isParameter: isParameter) }
+    }
+
+    /// The text with the secrets in it masked.
+    package func masked(_ text: String) -> String {
+        replacement(of: text) ?? text
+    }
+
+    /// The shortest text in which a secret can be recognized.
+    private static let shortest = 6
+
+    /// The masked text; `nil` when there is nothing to mask.
+    ///
+    /// - Parameter ranges: further ranges to mask, in bytes of the UTF-8.
+    package func replacement(of text: String, adding ranges: [Range<Int>] = []) -> String? {
+        guard text.utf8.count >= Self.shortest || !ranges.isEmpty else { return nil }
+        return text.withBytes { bytes in
+            var search = SecretSearch(rules: self, size: bytes.count)
+            let found = search.secrets(in: bytes) + ranges
+            return found.isEmpty ? nil : Self.text(of: bytes, masking: found)
+        }
+    }
+
+    /// A text with ranges of its bytes masked.
+    package static func text(of bytes: UnsafeBufferPointer<UInt8>, masking ranges: [Range<Int>]) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + 16)
+        var end = 0
+        for range in ranges.merged() {
+            result.append(contentsOf: bytes[end..<range.lowerBound])
+            result.append(contentsOf: SecretMask.mask.utf8)
+            end = range.upperBound
+        }
+        result.append(contentsOf: bytes[end...])
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+/// The rules that ``SecretSearch`` knows.
+package struct SecretForms: OptionSet, Sendable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let namedValues = Self(rawValue: 1)
+    package static let urlUserInfo = Self(rawValue: 2)
+    package static let bearerTokens = Self(rawValue: 4)
+    package static let webTokens = Self(rawValue: 8)
+    package static let serviceKeys = Self(rawValue: 16)
+    package static let pemBlocks = Self(rawValue: 32)
+    package static let cardNumbers = Self(rawValue: 64)
+    package static let emailAddresses = Self(rawValue: 128)
+}
+
+/// Searches a text for secrets: in one pass, then once more in each form that the text decodes to.
+///
+/// The work is bounded whatever the text is: every step goes on from where the last one ended, looks back or ahead by a fixed number of
+/// bytes, and the decoded forms share a budget that is a multiple of the text's length.
+struct SecretSearch {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    let rules: SecretRules
+    /// How many bytes may still be looked at.
+    private var budget: Int
+
+    /// How often a text is unescaped again.
+    private static let escapes = 3
+    /// How deep Base64 is looked into.
+    private static let encodings = 2
+    /// No run that is shorter, encoded or not, holds a secret that is known by its form.
+    static let shortestRun = 12
+
+    /// - Parameter size: the bytes of the text.
+    init(rules: SecretRules, size: Int) {
+        self.rules = rules
+        budget = 4_096 + 64 * size
+    }
+
+    /// The ranges of the secrets in a text, in no order.
+    mutating func secrets(in bytes: Bytes) -> [Range<Int>] {
+        secrets(in: bytes, escapes: Self.escapes, encodings: Self.encodings)
+    }
+
+    private mutating func secrets(in bytes: Bytes, escapes: Int, encodings: Int) -> [Range<Int>] {
+        budget -= bytes.count
+        var scanner = SecretScanner(bytes, rules)
+        scanner.scan()
+        var found = scanner.found
+        if scanner.hasEscapes, escapes > 0 {
+            let decoded = EscapedText.decoded(bytes)
+            let inner = decoded.withUnsafeBufferPointer { secrets(in: $0, escapes: escapes - 1, encodings: encodings) }
+            found += EscapedText.ranges(inner, in: bytes)
+        }
+        guard encodings > 0 else { return found }
+        for run in scanner.runs {
+            // Rather hide a text than search without end.
+            if budget <= 0 || isSecret(run, in: bytes, encodings: encodings) { found.append(run) }
+        }
+        return found
+    }
+
+    /// Whether a run of Base64's digits holds a secret, wherever in the run the encoding begins.
+    private mutating func isSecret(_ run: Range<Int>, in bytes: Bytes, encodings: Int) -> Bool {
+        for start in run.lowerBound..<min(run.lowerBound + 4, run.upperBound) {
+            budget -= run.count
+            let decoded = Base64Run.decoded(start..<run.upperBound, of: bytes)
+            guard Base64Run.hasText(decoded) else { continue }
+            let inner = decoded.withUnsafeBufferPointer { secrets(in: $0, escapes: 1, encodings: encodings - 1) }
+            if !inner.isEmpty { return true }
+        }
+        return false
+    }
+}

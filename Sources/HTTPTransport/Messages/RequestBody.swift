@@ -1,0 +1,270 @@
+public import Foundation
+
+/// The body of a request: bytes, files, a mixture of both, or a stream.
+public struct RequestBody: Sendable {
+    /// A piece of a body that can be read again at any time.
+    public enum Segment: Sendable {
+        /// Bytes in memory.
+        case data(Data)
+        /// A whole file; the length was taken when the body was made.
+        case file(URL, length: Int64)
+    }
+
+    /// Where the bytes come from.
+    public enum Source: Sendable {
+        /// Pieces that follow one another.
+        case segments([Segment])
+        /// A stream that is opened once for each sending.
+        case stream(@Sendable () -> AsyncThrowingStream<Data, any Error>)
+    }
+
+    /// Where the bytes come from.
+    public let source: Source
+    /// The number of bytes; `nil` when it isn't known beforehand.
+    public let length: Int64?
+    /// Whether the body can be sent again: after a redirect, a challenge, a failure.
+    public let isReplayable: Bool
+    /// The media type that the body itself asks for, such as `application/json`.
+    public var contentType: String?
+    /// Whether ``contentType`` wins over a header that the caller set, as a multipart body must because of its boundary.
+    public var contentTypeIsBinding = false
+    /// Whether it is JSON whose members stand in an order of chance.
+    package var hasUnorderedKeys = false
+
+    /// A body of bytes in memory.
+    public init(_ data: Data, contentType: String? = nil) {
+        source = .segments([.data(data)])
+        length = Int64(data.count)
+        isReplayable = true
+        self.contentType = contentType
+    }
+
+    /// A body of pieces that follow one another.
+    public init(segments: [Segment], contentType: String? = nil) {
+        source = .segments(segments)
+        length = segments.reduce(0 as Int64?) { total, segment in
+            let more =
+                switch segment {
+                case .data(let data): Int64(data.count)
+                case .file(_, let length): max(0, length)
+                }
+            // Lengths are the caller's: a sum beyond 64 bits is none.
+            let (sum, overflows) = (total ?? 0).addingReportingOverflow(more)
+            return total == nil || overflows ? nil : sum
+        }
+        isReplayable = true
+        self.contentType = contentType
+    }
+
+    /// A body that is the content of a file.
+    ///
+    /// - Throws: ``RequestBodyError`` when the file isn't there, isn't readable, or is a folder.
+    public init(file: URL, contentType: String? = nil) throws {
+        self.init(segments: [.file(file, length: try Self.length(of: file))], contentType: contentType)
+    }
+
+    /// A body that is made while it is sent.
+    ///
+    /// What the stream throws ends a call with a ``ServiceError`` of kind ``ServiceError/Kind/encoding``, whose cause is that error.
+    /// Interceptors see a ``RequestBodyError`` with it underneath. ``Transport/send(_:)`` by itself throws it as it is.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has. A negative
+    ///     one is an error when the body is sent.
+    ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
+    ///   - open: makes the stream; called once for each sending.
+    public init(
+        length: Int64? = nil, isReplayable: Bool = false, contentType: String? = nil,
+        open: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
+    ) {
+        source = .stream(open)
+        self.length = length
+        self.isReplayable = isReplayable
+        self.contentType = contentType
+    }
+
+    /// The bytes, when all of them are in memory.
+    public var data: Data? {
+        guard case .segments(let segments) = source else { return nil }
+        if segments.count == 1, case .data(let data) = segments[0] { return data }
+        var whole = Data()
+        for segment in segments {
+            guard case .data(let data) = segment else { return nil }
+            whole.append(data)
+        }
+        return whole
+    }
+
+    /// The file, when the body is the whole of one.
+    public var file: URL? {
+        guard case .segments(let segments) = source, segments.count == 1, case .file(let url, _) = segments[0] else { return nil }
+        return url
+    }
+
+    package static func length(of file: URL) throws -> Int64 {
+        let attributes: [FileAttributeKey: Any]
+        do {
+            // Links are resolved first: the attributes would be those of the link, and its length isn't the file's.
+            let target = file.resolvingSymlinksInPath()
+            attributes = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))
+        } catch {
+            if let shortage = DescriptorShortage.sentenceNow() { throw Self.unopened(file, shortage) }
+            throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body: is it there and readable?")
+        }
+        let kind = attributes[.type] as? FileAttributeType
+        guard kind != .typeDirectory else {
+            throw RequestBodyError(message: "\(file.lastPathComponent) is a folder, not a file: archive it first, or name a file in it.")
+        }
+        // Of a pipe or a device the length says nothing: it would be sent as an empty body.
+        guard kind == .typeRegular, let size = attributes[.size] as? NSNumber else {
+            throw RequestBodyError(message: "\(file.lastPathComponent) is a pipe or a device, not a file: send it as a stream.")
+        }
+        return size.int64Value
+    }
+
+    /// Opens a file that was there when a body was made of it.
+    ///
+    /// - Throws: ``RequestBodyError`` with the system's reason.
+    package static func open(_ file: URL) throws(RequestBodyError) -> FileHandle {
+        let descriptor = openForReading(file.path(percentEncoded: false))
+        guard descriptor < 0 else { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+        let code = errno
+        if let shortage = DescriptorShortage.sentence(for: code) { throw unopened(file, shortage) }
+        let reason = String(cString: strerror(code)).lowercased()
+        throw RequestBodyError(message: "The file \(file.lastPathComponent) can't be read as a body any more (\(reason)).")
+    }
+
+    private static func unopened(_ file: URL, _ shortage: String) -> RequestBodyError {
+        RequestBodyError(message: "The file \(file.lastPathComponent) can't be opened for a body now. \(shortage)")
+    }
+}
+
+private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
+
+extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Kind and length, never the content: it may hold secrets.
+    public var description: String {
+        let size = length.map { "\($0) bytes" } ?? "unknown length"
+        return "body of \(size)" + (contentType.map { ", \($0)" } ?? "")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+}
+
+/// Why a body can't be made or sent.
+public struct RequestBodyError: DescribedError, Sendable {
+    /// What is wrong and what to do.
+    public let message: String
+    /// What the body's own stream has thrown, where that is why: within a call. The stream of a request that is sent without a client isn't
+    /// looked into.
+    public let underlying: (any Error)?
+
+    /// An error with that message.
+    public init(message: String, underlying: (any Error)? = nil) {
+        self.message = VisibleText.of(message, keepsLineEnds: true)
+        self.underlying = underlying
+    }
+
+    /// The message.
+    public var description: String { message }
+}
+
+extension RequestBody {
+    /// The bytes of the body from its beginning, piece by piece.
+    ///
+    /// - Parameter size: the most bytes of a piece read from a file; pieces in memory and of a stream come as they are.
+    /// - Returns: a sequence for one reader. It throws ``RequestBodyError`` when a file can't be read or has changed its length, and
+    ///   whatever the stream throws.
+    public func chunks(of size: Int = 64 * 1024) -> AsyncThrowingStream<Data, any Error> {
+        switch source {
+        case .stream(let open):
+            return open()
+        case .segments(let segments):
+            let reader = Locked(SegmentReader(segments: segments, size: max(1, size)))
+            return AsyncThrowingStream { try reader.withLock { try $0.next() } }
+        }
+    }
+
+    /// All bytes of the body in memory.
+    ///
+    /// - Throws: ``RequestBodyError`` when there are more than `limit` bytes, or a file can't be read.
+    public func collect(upTo limit: Int) async throws -> Data {
+        if let data {
+            guard data.count <= limit else { throw Self.tooLarge(limit) }
+            return data
+        }
+        var whole = Data()
+        for try await chunk in chunks() {
+            guard chunk.count <= limit - whole.count else { throw Self.tooLarge(limit) }
+            whole.append(chunk)
+        }
+        return whole
+    }
+
+    private static func tooLarge(_ limit: Int) -> RequestBodyError {
+        RequestBodyError(message: "The request body is larger than \(limit) bytes, the most that may be held in memory here.")
+    }
+}
+
+/// Reads segments one after the other; holds one file open at a time.
+private struct SegmentReader: @unchecked Sendable {
+    // @unchecked: the file handle is used only while the owner's lock is held.
+    private var segments: ArraySlice<RequestBody.Segment>
+    private let size: Int
+    private var handle: FileHandle?
+    private var remaining: Int64 = 0
+
+    init(segments: [RequestBody.Segment], size: Int) {
+        self.segments = segments[...]
+        self.size = size
+    }
+
+    mutating func next() throws -> Data? {
+        while let segment = segments.first {
+            switch segment {
+            case .data(let data):
+                segments.removeFirst()
+                if !data.isEmpty { return data }
+            case .file(let url, let length):
+                if let piece = try read(url, length: length) { return piece }
+                segments.removeFirst()
+            }
+        }
+        return nil
+    }
+
+    private mutating func read(_ url: URL, length: Int64) throws -> Data? {
+        if handle == nil {
+            handle = try RequestBody.open(url)
+            remaining = length
+        }
+        guard remaining > 0, let open = handle else {
+            try handle?.close()
+            handle = nil
+            return nil
+        }
+        let piece = try open.read(upToCount: Int(min(Int64(size), remaining))) ?? Data()
+        guard !piece.isEmpty else {
+            throw RequestBodyError(message: "The file \(url.lastPathComponent) has become shorter while it was being sent.")
+        }
+        remaining -= Int64(piece.count)
+        return piece
+    }
+}
+
+/// Reads a body's pieces where a closure that may be called by any task asks for them.
+///
+/// `@unchecked Sendable`: the iterator is used by one task at a time, since each body has one reader, who waits for each piece.
+package final class PieceReader: @unchecked Sendable {
+    private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
+
+    package init(_ pieces: AsyncThrowingStream<Data, any Error>) {
+        iterator = pieces.makeAsyncIterator()
+    }
+
+    /// The next piece, `nil` at the end.
+    package func next() async throws -> Data? {
+        try await iterator.next()
+    }
+}

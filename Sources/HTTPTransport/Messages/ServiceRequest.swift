@@ -1,0 +1,257 @@
+public import Foundation
+
+/// A request as it goes through the chain and onto the wire: a value that interceptors change and pass on.
+public struct ServiceRequest: Sendable {
+    /// The method.
+    public var method: Method
+    /// The absolute URL, percent-encoded as it will be sent.
+    public var url: URL
+    /// The header fields. A control character other than a tab in a value, or a name that is no token, is an error when the request is sent.
+    public var headers: HTTPFields
+    /// The body, if there is one.
+    public var body: RequestBody?
+    /// The deadlines of this request.
+    public var timeouts: ServiceTimeouts {
+        get { shared.details.timeouts }
+        set { details.timeouts = newValue }
+    }
+    /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
+    public var deadline: ContinuousClock.Instant? {
+        get { end?.continuous }
+        set { end = newValue.map(MonotonicInstant.init) }
+    }
+    /// The same as a plain number: with an instant of the standard library's inside, whose layout is its secret, each copy of a request, and
+    /// of all that holds one, would ask the runtime.
+    package var end: MonotonicInstant?
+    /// Whom to trust, and who to be; `nil` leaves it to the transport.
+    public var trust: TrustPolicy? {
+        get { shared.details.trust }
+        set { details.trust = newValue }
+    }
+    /// Told of the body's way to the server, in order, on an executor of the transport's choice.
+    public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { shared.details.uploadProgress }
+        set { details.uploadProgress = newValue }
+    }
+    /// Told of the response body's arrival, in order, while it is read.
+    public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { shared.details.downloadProgress }
+        set { details.downloadProgress = newValue }
+    }
+    /// Which call this request belongs to; `nil` for one made by hand.
+    public var identity: CallIdentity? {
+        get { shared.details.identity }
+        set { details.identity = newValue }
+    }
+
+    /// What is secret in it beside what the standard rules find; `nil` for nothing.
+    package var secrets: RequestSecrets? {
+        get { shared.details.secrets }
+        set { details.secrets = newValue }
+    }
+
+    private var shared: RequestDetails.Shared
+    private var details: RequestDetails {
+        get { shared.details }
+        set { shared = RequestDetails.Shared(newValue, commonFields: shared.commonFields) }
+    }
+
+    /// A request.
+    public init(
+        method: Method = .get, url: URL, headers: HTTPFields = [:], body: RequestBody? = nil, timeouts: ServiceTimeouts = ServiceTimeouts()
+    ) {
+        let isStandard = timeouts == RequestDetails.Shared.standard.details.timeouts
+        self.init(
+            method: method, url: url, headers: headers, body: body,
+            sharing: isStandard ? .standard : RequestDetails.Shared(RequestDetails(timeouts: timeouts)))
+    }
+
+    /// A request that shares its details with others.
+    package init(method: Method, url: URL, headers: HTTPFields, body: RequestBody? = nil, sharing details: RequestDetails.Shared) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        shared = details
+    }
+
+    /// The request's fields as others have them, too; `nil` where it has some of its own.
+    package var commonFields: CommonFields? {
+        guard let common = shared.commonFields, common.fields.isSame(as: headers) else { return nil }
+        return common
+    }
+
+    /// The origin of the URL; `nil` when it has none.
+    public var origin: Origin? { Origin(url) }
+
+    /// What stands in the request line: the percent-encoded path and query (RFC 9112 §3.2.1).
+    public var target: String {
+        let path = url.path(percentEncoded: true)
+        let start = path.isEmpty ? "/" : path
+        guard let query = url.query(percentEncoded: true) else { return start }
+        return start + "?" + query
+    }
+}
+
+extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Method, URL and fields, secrets masked.
+    public var description: String {
+        let head = "\(method) \(SecretMask.text(of: self))"
+        return headers.isEmpty ? head : head + "\n" + RequestSecrets.masked(headers, secrets).unmaskedDescription
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Method, URL, fields and body, secrets masked: not even a dump shows them.
+    public var customMirror: Mirror {
+        let body = body.map(\.description) ?? "nil"
+        let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
+        return Mirror(self, children: ["method": method, "url": SecretMask.text(of: self), "headers": headers, "body": body])
+    }
+}
+
+extension ServiceRequest {
+    /// The method of a request (RFC 9110 §9), an open set: any token is one.
+    public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The method as it is written on the wire. Methods are case-sensitive.
+        public let rawValue: String
+
+        /// A method of that name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A method from a literal.
+        public init(stringLiteral value: String) {
+            rawValue = value
+        }
+
+        /// The method as it is written.
+        public var description: String { rawValue }
+
+        /// `GET` (RFC 9110 §9.3.1).
+        public static let get: Self = "GET"
+        /// `HEAD` (RFC 9110 §9.3.2).
+        public static let head: Self = "HEAD"
+        /// `POST` (RFC 9110 §9.3.3).
+        public static let post: Self = "POST"
+        /// `PUT` (RFC 9110 §9.3.4).
+        public static let put: Self = "PUT"
+        /// `PATCH` (RFC 5789).
+        public static let patch: Self = "PATCH"
+        /// `DELETE` (RFC 9110 §9.3.5).
+        public static let delete: Self = "DELETE"
+        /// `OPTIONS` (RFC 9110 §9.3.7).
+        public static let options: Self = "OPTIONS"
+
+        /// Whether the method only reads (RFC 9110 §9.2.1).
+        public var isSafe: Bool {
+            self == .get || self == .head || self == .options || self == "TRACE"
+        }
+
+        /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+        public var isIdempotent: Bool {
+            isSafe || self == .put || self == .delete
+        }
+
+        /// Whether a request of this method carries a body as a rule: POST, PUT and PATCH.
+        public var usuallyHasBody: Bool {
+            self == .post || self == .put || self == .patch
+        }
+
+        /// The method of RFC 9110 or RFC 5789 that is meant by a name in whatever case; `nil` for others, whose case is their own.
+        package var knownSpelling: Self? {
+            let known: [Self] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "CONNECT"]
+            let name = rawValue.uppercased()
+            return known.first { $0.rawValue == name }
+        }
+
+        /// Whether the name is a token (RFC 9110 §9.1).
+        public var isValid: Bool {
+            HTTPFields.Name.isToken(rawValue)
+        }
+    }
+}
+
+/// The rarely changed part of a request, which most requests of an endpoint share. Requests hold it by reference, since every stage of the
+/// chain copies the request.
+package struct RequestDetails: Sendable {
+    package var timeouts = ServiceTimeouts()
+    package var trust: TrustPolicy?
+    package var uploadProgress: (@Sendable (TransferProgress) -> Void)?
+    package var downloadProgress: (@Sendable (TransferProgress) -> Void)?
+    package var identity: CallIdentity?
+    package var secrets: RequestSecrets?
+
+    package init(
+        timeouts: ServiceTimeouts = ServiceTimeouts(), trust: TrustPolicy? = nil, identity: CallIdentity? = nil, secrets: RequestSecrets? = nil
+    ) {
+        self.timeouts = timeouts
+        self.trust = trust
+        self.identity = identity
+        self.secrets = secrets
+    }
+
+    /// Immutable details that requests share.
+    package final class Shared: Sendable {
+        package static let standard = Shared(RequestDetails())
+
+        package let details: RequestDetails
+        /// The fields that requests with these details usually have, or `nil` if unknown.
+        package let commonFields: CommonFields?
+
+        package init(_ details: RequestDetails, commonFields: CommonFields? = nil) {
+            self.details = details
+            self.commonFields = commonFields
+        }
+    }
+}
+
+/// Which call a request belongs to. It travels with the request, so that every interceptor, metric and log line can name the endpoint.
+public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
+    /// The type of the client, such as `GitHub`.
+    public let client: String
+    /// The endpoint's key, such as `repository(owner:name:)`, or the method and path of a call without an entry.
+    public let key: String
+    /// The route as it was declared, with its placeholders: few distinct values, good for metrics.
+    public let route: String
+
+    /// The identity of a call.
+    public init(client: String, key: String, route: String) {
+        self.client = client
+        self.key = key
+        self.route = route
+    }
+
+    /// `GitHub.repository(owner:name:)`.
+    public var description: String { "\(client).\(key)" }
+}
+
+/// The deadlines of a call. Each is measured by the transport on the monotonic clock; `nil` means no limit.
+public struct ServiceTimeouts: Sendable, Hashable {
+    /// From the start of an attempt to the head of its response: connecting and waiting. While the request's body goes out, the time counts
+    /// from the last of its bytes that did: a large body has all the time that it needs, one that stands still hasn't. Default 60 seconds.
+    public var firstByte: Duration?
+
+    /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
+    /// a transport that has ``TransportCapabilities/connectDeadlines``: without it a client makes no call, and a transport refuses the request.
+    /// Like ``firstByte``, it counts also while the exchange waits for its turn within the transport.
+    public var connect: Duration?
+
+    /// The longest silence while a body is received; bytes of the request's body that still go out break it, too. Default 60 seconds.
+    public var idle: Duration?
+
+    /// The whole call: every attempt, redirect and wait, up to the last byte of the body. Default none.
+    public var total: Duration?
+
+    /// The given deadlines.
+    public init(
+        firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil, connect: Duration? = nil
+    ) {
+        self.firstByte = firstByte
+        self.idle = idle
+        self.total = total
+        self.connect = connect
+    }
+}

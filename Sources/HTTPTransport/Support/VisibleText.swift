@@ -1,0 +1,212 @@
+import Foundation
+
+/// Makes text from a server, a file or an argument safe for errors, descriptions and log lines. The whole package uses this one rule.
+///
+/// A control character from the wire could move a terminal's cursor, forge a line of a log, or change the order in which text is shown.
+package enum VisibleText {
+    /// The text with its control characters written as Swift writes them in a literal: `\r`, `\n`, `\u{1B}`.
+    ///
+    /// These are the C0 and C1 controls but the tab, DEL, the line and paragraph separators, and the invisible formatting characters of
+    /// Unicode, which include the ones for bidirectional text. The two joiners are kept, since words and emoji need them.
+    ///
+    /// - Parameter keepsLineEnds: whether a line feed stays, for texts of several lines.
+    package static func of(_ text: String, keepsLineEnds: Bool = false) -> String {
+        // Most texts have none of them, and are ASCII.
+        guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
+        guard text.unicodeScalars.contains(where: { isHidden($0, keepsLineEnds) }) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar, keepsLineEnds) {
+                result.append(contentsOf: escape(scalar).unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Whether a scalar is escaped.
+    private static func isHidden(_ scalar: Unicode.Scalar, _ keepsLineEnds: Bool) -> Bool {
+        switch scalar.value {
+        case 0x09: false
+        case 0x0A: !keepsLineEnds
+        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+        case 0..<0x80, 0x200C, 0x200D: false
+        default: scalar.properties.generalCategory == .format
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\r": "\\r"
+        case "\n": "\\n"
+        default: "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+        }
+    }
+}
+
+/// Values of any type as text for errors, logs and dumps.
+///
+/// On Linux, `String(describing:)` traps on a `Date` whose interval is NaN, also where the date is deep inside a value. These functions don't
+/// trap, and the texts have a bound. They trust the description of a type that has one.
+package enum ValueText {
+    /// The most characters of a text.
+    private static let limit = 64 * 1024
+    /// How deep a value is looked into, and at how many values in it.
+    private static let depth = 12
+    private static let most = 500
+
+    /// The value as `String(describing:)` has it, as far as that is safe.
+    package static func text(of value: Any) -> String {
+        var budget = most
+        let text = isSafe(value, depth: depth, &budget) ? String(describing: value) : spelled(value, depth: depth)
+        return text.utf8.count > limit ? text.prefix(limit) + "…" : text
+    }
+
+    /// The value as `String(reflecting:)` has it, as far as that is safe.
+    package static func reflection(of value: Any) -> String {
+        var budget = most
+        return isSafe(value, depth: depth, &budget) ? String(reflecting: value) : spelled(value, depth: depth, inside: true)
+    }
+
+    /// Whether nothing in the value can't be described. What is too large to be looked through isn't known to be safe.
+    private static func isSafe(_ value: Any, depth: Int, _ budget: inout Int) -> Bool {
+        budget -= 1
+        guard depth > 0, budget > 0 else { return false }
+        switch value {
+        case let date as Date: return isOrdinary(date)
+        case is String, is any BinaryInteger, is any BinaryFloatingPoint, is Bool, is Decimal, is Data, is URL, is UUID: return true
+        case let error as NSError where type(of: value) is NSError.Type:
+            for value in error.userInfo.values where !isSafe(value, depth: depth - 1, &budget) { return false }
+            return true
+        default: break
+        }
+        let whole = Mirror(reflecting: value)
+        if describesItself(value, whole) { return true }
+        var mirror: Mirror? = whole
+        while let level = mirror {
+            for child in level.children where !isSafe(child.value, depth: depth - 1, &budget) { return false }
+            mirror = level.superclassMirror
+        }
+        return true
+    }
+
+    /// Whether the type of a value has a description. Containers have one, but it calls the descriptions of their elements.
+    private static func describesItself(_ value: Any, _ mirror: Mirror) -> Bool {
+        switch mirror.displayStyle {
+        case .optional, .collection, .set, .dictionary, .tuple: false
+        default: value is any CustomStringConvertible || value is any CustomDebugStringConvertible
+        }
+    }
+
+    /// Dates of the years that people write: all calendars can tell them.
+    private static func isOrdinary(_ date: Date) -> Bool { ISO8601.text(of: date) != nil }
+
+    /// The value by its parts.
+    private static func spelled(_ value: Any, depth: Int, inside: Bool = false) -> String {
+        guard depth > 0 else { return "…" }
+        switch value {
+        case let date as Date: return ISO8601.text(of: date) ?? "a date \(date.timeIntervalSince1970) seconds from 1970"
+        case let text as String: return inside ? text.prefix(limit).debugDescription : text
+        case is any BinaryInteger, is any BinaryFloatingPoint, is Bool, is Decimal, is Data, is URL, is UUID:
+            return String(describing: value)
+        case let error as NSError where type(of: value) is NSError.Type:
+            return "\(error.domain) \(error.code) \(spelled(error.userInfo, depth: depth - 1))"
+        default: break
+        }
+        let mirror = Mirror(reflecting: value)
+        if describesItself(value, mirror) { return inside ? String(reflecting: value) : String(describing: value) }
+        var parts = mirror.children.prefix(20).map { child in
+            let part = spelled(child.value, depth: depth - 1, inside: true)
+            // The places of a tuple have no names.
+            guard let label = child.label, !label.hasPrefix(".") else { return part }
+            return "\(label): \(part)"
+        }
+        if mirror.children.count > parts.count { parts.append("…") }
+        let list = parts.joined(separator: ", ")
+        switch mirror.displayStyle {
+        case .optional: return parts.isEmpty ? "nil" : parts[0]
+        case .collection, .set, .dictionary: return "[\(list)]"
+        case .tuple: return "(\(list))"
+        case .enum:
+            guard let label = mirror.children.first?.label, let value = mirror.children.first?.value else {
+                return String(describing: value)
+            }
+            let payload = spelled(value, depth: depth - 1, inside: true)
+            return Mirror(reflecting: value).displayStyle == .tuple ? label + payload : "\(label)(\(payload))"
+        default: return "\(type(of: value))(\(list))"
+        }
+    }
+}
+
+extension String {
+    /// The text in UTF-8, without a copy where its memory has it so already, which it has but for texts of Objective-C.
+    package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        var copy = self
+        return copy.withUTF8(body)
+    }
+
+    /// Whether all bytes of its UTF-8 are of a kind.
+    ///
+    /// The bytes as they lie in memory: `utf8.allSatisfy` asks the string for each of them, and takes ten times as long. All of them, also behind
+    /// one of another kind: without a way out in the middle the compiler looks at many at once.
+    @inline(__always)
+    package func hasOnlyBytes(_ isOfKind: (UInt8) -> Bool) -> Bool {
+        let result = utf8.withContiguousStorageIfAvailable { bytes in
+            var others: UInt8 = 0
+            for byte in bytes { others |= isOfKind(byte) ? 0 : 1 }
+            return others == 0
+        }
+        return result ?? utf8.allSatisfy(isOfKind)
+    }
+
+    /// Whether a byte of its UTF-8 is below a limit of at most 128: eight at a time.
+    func hasBytes(below limit: UInt8) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let result = utf8.withContiguousStorageIfAvailable { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            var place = 0
+            var found: UInt64 = 0
+            while place + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                // A byte below the limit borrows from its highest bit, which it doesn't have itself; one above such a byte may be taken for
+                // another, which changes nothing.
+                found |= (word &- ones &* UInt64(limit)) & ~word & (ones << 7)
+                place += 8
+            }
+            while place < bytes.count {
+                if bytes[place] < limit { found = 1 }
+                place += 1
+            }
+            return found != 0
+        }
+        return result ?? utf8.contains { $0 < limit }
+    }
+}
+
+extension StringProtocol {
+    /// The parts between the occurrences of a mark.
+    package func split(mark: String) -> [SubSequence] {
+        var parts: [SubSequence] = []
+        var rest = self[...]
+        while let found = rest.range(ofMark: mark) {
+            parts.append(rest[..<found.lowerBound])
+            rest = rest[found.upperBound...]
+        }
+        return parts + [rest]
+    }
+
+    /// The first occurrence of a mark, without Foundation's search. It goes by bytes: what follows a mark may be one character with it.
+    package func range(ofMark mark: String) -> Range<Index>? {
+        let (bytes, wanted) = (utf8, mark.utf8)
+        var position = startIndex
+        while position < endIndex {
+            if bytes[position...].starts(with: wanted), let end = bytes.index(position, offsetBy: wanted.count, limitedBy: endIndex) {
+                return position..<end
+            }
+            position = bytes.index(after: position)
+        }
+        return nil
+    }
+}
