@@ -69,7 +69,7 @@ extension QueryReader {
         return try primary()
     }
 
-    /// Whether the sign belongs to a literal.
+    /// A Boolean value that indicates whether the sign belongs to a literal.
     private var isLiteralSign: Bool {
         guard let next = byte(1) else { return false }
         if (0x30...0x39).contains(next) { return true }

@@ -7,7 +7,7 @@ extension QueryReader {
         }
     }
 
-    /// Whether a name begins here.
+    /// A Boolean value that indicates whether a name begins here.
     var isAtName: Bool {
         byte().map { Self.isNameByte($0, first: true) } ?? false
     }

@@ -159,7 +159,7 @@ extension QueryReader {
 }
 
 extension QueryPath {
-    /// Whether no step can follow.
+    /// A Boolean value that indicates whether no step can follow.
     fileprivate var isFinished: Bool {
         switch segments.last {
         case .count, .countWhere, .aggregate: true
@@ -233,7 +233,7 @@ extension QueryReader {
 struct PathState {
     /// The kinds of value that the path may have reached; without a model, all of them.
     var values: NameRoles
-    /// Whether the last step was a cast, which another cast can't follow.
+    /// A Boolean value that indicates whether the last step was a cast, which another cast can't follow.
     var isCast = false
     private let model: (any QueryModel)?
 

@@ -255,14 +255,14 @@ extension QueryReader {
 }
 
 extension ResourcePath.KeyPart {
-    /// Whether the value is a floating-point number, which key properties can't be (CSDL 4.01, section 6.5).
+    /// A Boolean value that indicates whether the value is a floating-point number, which key properties can't be (CSDL 4.01, section 6.5).
     fileprivate var isDouble: Bool {
         if case .literal(.double) = value { true } else { false }
     }
 }
 
 extension ResourcePath.Segment {
-    /// Whether a key in parentheses can follow.
+    /// A Boolean value that indicates whether a key in parentheses can follow.
     fileprivate var canHaveKey: Bool {
         switch self {
         case .raw, .name, .cast, .filter, .function: true

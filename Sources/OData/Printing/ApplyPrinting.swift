@@ -222,7 +222,7 @@ extension QueryPrinter {
 }
 
 extension AggregateExpression {
-    /// Whether the expression counts instances.
+    /// A Boolean value that indicates whether the expression counts instances.
     var isCount: Bool {
         guard method == nil, case .path(let path) = source.kind else { return false }
         return path.segments.last == .count

@@ -2,8 +2,8 @@ import Foundation
 
 /// The precedence of an expression as an operand, weakest first (URL Conventions, section 5.1.1.14).
 ///
-/// Where the specification's table and grammar differ (`has`, `in`, `not` and `-` next to other operators), the rank is low enough to add
-/// parentheses.
+/// The rank is low enough to add parentheses if the specification's table and grammar differ (`has`, `in`, `not` and `-` next to other
+/// operators).
 private enum Rank: Int, Comparable {
     case or, and, prefix, comparison, additive, multiplicative, primary
 
@@ -11,7 +11,7 @@ private enum Rank: Int, Comparable {
         left.rawValue < right.rawValue
     }
 
-    /// Whether operators of the rank can follow each other from left to right.
+    /// A Boolean value that indicates whether operators of the rank can follow each other from left to right.
     var isChain: Bool {
         switch self {
         case .or, .and, .additive, .multiplicative: true

@@ -184,7 +184,7 @@ extension QueryPrinter {
 struct OptionList {
     var text = QueryText()
     let separator: String
-    /// Whether the options are in the parentheses of another option.
+    /// A Boolean value that indicates whether the options are in the parentheses of another option.
     let isNested: Bool
     private(set) var isEmpty = true
 

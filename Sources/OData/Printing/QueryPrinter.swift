@@ -70,7 +70,7 @@ public struct QueryPrinter: Sendable, Hashable {
 struct PrintingScope {
     /// The whole expression.
     let root: QueryExpression
-    /// Whether the expression belongs to the options of an expansion or of a selected property.
+    /// A Boolean value that indicates whether the expression belongs to the options of an expansion or of a selected property.
     var isNested: Bool
     var variables: [LambdaVariable] = []
     var depth = 0

@@ -220,7 +220,7 @@ extension QueryPrinter {
 extension QueryPrinter {
     private struct Relations {
         var selected: [QueryPath] = []
-        /// Whether anything restricts the selection; if not, `$select` is redundant.
+        /// A Boolean value that indicates whether anything restricts the selection; if not, `$select` is redundant.
         var isSelective = false
         var expanded: [QueryPath] = []
     }

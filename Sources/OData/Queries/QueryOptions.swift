@@ -35,7 +35,7 @@ public struct QueryOptions: Sendable, Hashable {
         public var name: String
         /// The value of the option.
         public var value: String
-        /// Whether the option precedes the system query options, like the function parameters of V2.
+        /// A Boolean value that indicates whether the option precedes the system query options, like the function parameters of V2.
         var isLeading = false
 
         /// Creates an option from its parts. The name must not begin with `$` or `@`.

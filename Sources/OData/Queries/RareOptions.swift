@@ -63,7 +63,7 @@ public struct TemporalBound: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// At this time.
         case at = "$at"
-        /// From this time on, inclusive.
+        /// From this time on.
         case from = "$from"
         /// Before this time.
         case to = "$to"

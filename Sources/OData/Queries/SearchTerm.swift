@@ -15,7 +15,7 @@ public struct SearchTerm: Sendable, Hashable {
         case or([SearchTerm])
         /// A term that must not match.
         case not(SearchTerm)
-        /// Text as a person typed it, not an expression: `'…'`. Version 4.01, in its later revisions.
+        /// Text as a person typed it, not an expression: `'…'`. Version 4.01; requires a newer service.
         case text(String)
         /// Text in OData syntax, not percent-encoded.
         case raw(String)
@@ -50,7 +50,7 @@ public struct SearchTerm: Sendable, Hashable {
     /// Matches these words in this order.
     public static func phrase(_ phrase: String) -> SearchTerm { SearchTerm(.phrase(phrase)) }
 
-    /// Matches text as a person typed it, not an expression: `'…'`. Version 4.01, in its later revisions.
+    /// Matches text as a person typed it, not an expression: `'…'`. Version 4.01; requires a newer service.
     public static func text(_ text: String) -> SearchTerm { SearchTerm(.text(text)) }
 
     /// Returns a term in OData syntax, not percent-encoded.
