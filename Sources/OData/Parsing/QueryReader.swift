@@ -6,7 +6,7 @@ struct QueryReader {
     static let heightLimit = QueryPrinter.depthLimit
     /// The maximum nesting depth while reading expressions; some take two steps for one level of the tree.
     static let depthLimit = 200
-    /// The maximum number of options in a query, and of operators, list elements and segments in each, because trees are released link by link.
+    /// The maximum number of options in a query, and of operators, list elements and segments in each; trees are released link by link.
     static let countLimit = 10_000
 
     let bytes: [UInt8]

@@ -56,7 +56,7 @@ extension NumberText {
         return decimal(text) ?? .number(text)
     }
 
-    /// Returns a decimal if it writes the same digits.
+    /// Returns a decimal if it writes the same digits, otherwise a number.
     static func decimal(_ text: String) -> EdmValue? {
         guard let number = Decimal(string: text), number.description == text else {
             return .number(text)
