@@ -10,7 +10,6 @@ import WebServiceClient
 /// `Decimal`. ``EdmDateTimeOffset`` and ``EdmDecimal`` keep all digits. V2's `d`, `results` and `__deferred` are unwrapped, as is a root's
 /// `value` around an array or a primitive value, or in V2 the function's name around a result. Properties keep their order; undeclared ones
 /// are in ``ODataEntity`` or ``DynamicEntity``.
-/// ``DynamicEntity``.
 ///
 /// The JSON itself is parsed strictly: for example, a duplicate name in an object is an error.
 public struct ODataDecoder: Sendable {
