@@ -88,7 +88,6 @@ public struct RemoteLogger: Sendable {
     /// without a spool they are counted as dropped, as are later ones.
     ///
     /// - Returns: Whether everything was delivered.
-    /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
         await pipeline.shutdown(within: limit)
     }

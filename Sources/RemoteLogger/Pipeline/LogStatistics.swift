@@ -2,8 +2,8 @@
 public struct LogStatistics: Sendable, Hashable {
     /// The number of records that the shipper received, including ``found`` ones and reports of losses.
     public var emitted: UInt64 = 0
-    /// The number of those that the shipper found in its spool, left by an earlier run or written by another shipper that only writes to
-    /// the same spool.
+    /// The number of those that the shipper found in its spool: left by an earlier run, or written only to another shipper on the same
+    /// spool.
     public var found: UInt64 = 0
     /// The number of records that the receiver has acknowledged.
     public var delivered: UInt64 = 0
