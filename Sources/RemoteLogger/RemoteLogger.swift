@@ -1,41 +1,41 @@
 import WebServiceClient
 
-/// A logger: a value that knows its name, its context and its level, and gives its records to a ``LogPipeline``.
+/// A logger: a value with a name, a context and a level that passes its records to a ``LogPipeline``.
 ///
 ///     let shipper = try LogShipper(to: collector, format: OTLPFormat(resource: ["service.name": "shop"]))
 ///     let logger = RemoteLogger(label: "shop.orders", sinks: [shipper, ConsoleSink(minimumLevel: .warning)])
 ///
-///     let request = logger.with(["user": user.id])                    // a child: `logger` itself stays as it is
+///     let request = logger.with(["user": user.id])                    // a child: `logger` itself is unchanged
 ///     request.info("Order placed", ["order": 7, "total": 12.5])
 ///     request.error("Payment failed", ["order": 7], error: error)
 ///
 ///     let everythingIsThere = await logger.flush(within: .seconds(5))
 ///
-/// Logging never throws, never waits for disk or network, and never calls back: when a call has returned, the record is in bounded
-/// memory or was counted as dropped, with the reason. A call below ``minimumLevel`` evaluates nothing, neither message nor metadata.
+/// Logging never throws, never waits for disk or network, and never calls back: when a call returns, the record is in bounded memory or was
+/// counted as dropped, with the reason. A call below ``minimumLevel`` evaluates neither message nor metadata.
 ///
 /// - Important: Records live in memory until the receiver has acknowledged them, and don't survive the process, unless the shipper has a
 ///   ``Spool``: see <doc:Durability>.
 public struct RemoteLogger: Sendable {
-    /// Where the records go; shared by a logger and all its children.
+    /// The pipeline that receives the records; shared by a logger and all its children.
     public let pipeline: LogPipeline
     /// The logger's name, such as `shop.orders`.
     public var label: String
     /// Calls below this level do nothing.
     public var minimumLevel: LogLevel
-    /// The trace that the records belong to, if there is one.
+    /// The trace of the records; `nil` without one.
     public var traceContext: TraceContext?
-    /// What every record of this logger says; secrets in it are masked already.
+    /// Metadata of every record of this logger, with secrets already masked.
     public private(set) var context = LogMetadata()
 
-    /// A logger on a pipeline that exists.
+    /// Creates a logger on an existing pipeline.
     public init(label: String, pipeline: LogPipeline, minimumLevel: LogLevel = .info) {
         self.label = label
         self.pipeline = pipeline
         self.minimumLevel = minimumLevel
     }
 
-    /// A logger with a pipeline of its own.
+    /// Creates a logger with a new pipeline.
     public init(
         label: String, sinks: [any LogSink], minimumLevel: LogLevel = .info, redaction: LogRedaction = .standard,
         sampling: LogSampling = .none
@@ -44,50 +44,50 @@ public struct RemoteLogger: Sendable {
         self.init(label: label, pipeline: pipeline, minimumLevel: minimumLevel)
     }
 
-    /// A child whose records say this, too. Values given here win over those of the same name that the logger has.
+    /// Returns a child with additional metadata. These values take precedence over values of the same name in the logger's context.
     public func with(_ metadata: LogMetadata) -> RemoteLogger {
         var child = self
         child.context = context.merging(pipeline.redaction.masked(pipeline.bounded(metadata)), pipeline.redaction)
         return child
     }
 
-    /// A child of another name.
+    /// Returns a child with another name.
     public func with(label: String) -> RemoteLogger {
         var child = self
         child.label = label
         return child
     }
 
-    /// A child with another level.
+    /// Returns a child with another level.
     public func with(minimumLevel: LogLevel) -> RemoteLogger {
         var child = self
         child.minimumLevel = minimumLevel
         return child
     }
 
-    /// A child whose records belong to a trace.
+    /// Returns a child whose records belong to a trace.
     public func with(trace: TraceContext?) -> RemoteLogger {
         var child = self
         child.traceContext = trace
         return child
     }
 
-    /// Whether a record of this level would be made.
+    /// Whether a call at this level makes a record.
     @inlinable public func isEnabled(_ level: LogLevel) -> Bool {
         level >= minimumLevel
     }
 
-    /// Waits until every sink has delivered what was logged before, or the time is over.
+    /// Waits until every sink has delivered all earlier records, or the time is over.
     ///
-    /// - Returns: whether everything was delivered: nothing is left, nothing was dropped while waiting.
+    /// - Returns: Whether everything was delivered: nothing is left, and nothing was dropped while waiting.
     @discardableResult public func flush(within limit: Duration) async -> Bool {
         await pipeline.flush(within: limit)
     }
 
-    /// Delivers what can be delivered within the time, then closes every sink. What is left stays in a shipper's spool for the next run, or is
-    /// counted as dropped without one, as is what is logged later.
+    /// Delivers as much as possible within the time, then closes every sink. Remaining records stay in a shipper's spool for the next run;
+    /// without a spool they are counted as dropped, as are later ones.
     ///
-    /// - Returns: whether everything was delivered.
+    /// - Returns: Whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
         await pipeline.shutdown(within: limit)
     }
@@ -97,9 +97,9 @@ extension RemoteLogger {
     /// Logs at a level.
     ///
     /// - Parameters:
-    ///   - message: what happened; evaluated only when the level is enabled.
-    ///   - metadata: the values beside it; evaluated only when the level is enabled.
-    ///   - error: the error that the record reports, if there is one.
+    ///   - message: The message; evaluated only if the level is enabled.
+    ///   - metadata: Additional values; evaluated only if the level is enabled.
+    ///   - error: The reported error; `nil` without one.
     @inlinable public func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(),
         error: (any Error)? = nil, file: String = #fileID, function: String = #function, line: UInt = #line
@@ -108,7 +108,7 @@ extension RemoteLogger {
         record(level, message(), metadata(), error: error, source: LogSource(file: file, function: function, line: line))
     }
 
-    /// Logs at ``LogLevel/trace``: every step, for someone who hunts a fault.
+    /// Logs at ``LogLevel/trace``: detailed steps for tracing a fault.
     @inlinable public func trace(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -116,7 +116,7 @@ extension RemoteLogger {
         log(.trace, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/debug``: of use while developing.
+    /// Logs at ``LogLevel/debug``: information for development.
     @inlinable public func debug(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -124,7 +124,7 @@ extension RemoteLogger {
         log(.debug, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/info``: what the program does.
+    /// Logs at ``LogLevel/info``: normal activity of the program.
     @inlinable public func info(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -132,7 +132,7 @@ extension RemoteLogger {
         log(.info, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/notice``: nothing is wrong, but somebody may want to know.
+    /// Logs at ``LogLevel/notice``: a normal but noteworthy event.
     @inlinable public func notice(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -140,7 +140,7 @@ extension RemoteLogger {
         log(.notice, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/warning``: something is odd and may become an error.
+    /// Logs at ``LogLevel/warning``: an unusual condition that may become an error.
     @inlinable public func warning(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -148,7 +148,7 @@ extension RemoteLogger {
         log(.warning, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/error``: something failed.
+    /// Logs at ``LogLevel/error``: a failure.
     @inlinable public func error(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -156,7 +156,7 @@ extension RemoteLogger {
         log(.error, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// Logs at ``LogLevel/critical``: the program, or a part of it, can't go on.
+    /// Logs at ``LogLevel/critical``: a failure after which the program, or a part of it, can't continue.
     @inlinable public func critical(
         _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata = LogMetadata(), error: (any Error)? = nil,
         file: String = #fileID, function: String = #function, line: UInt = #line
@@ -164,15 +164,15 @@ extension RemoteLogger {
         log(.critical, message(), metadata(), error: error, file: file, function: function, line: line)
     }
 
-    /// The part behind the check of the level, kept out of the callers' code.
+    /// The part after the level check, kept out of the callers' code.
     @inline(never) @usableFromInline
     func record(_ level: LogLevel, _ message: String, _ metadata: LogMetadata, error: (any Error)?, source: LogSource?) {
-        // What describes an error may log, as what makes the message may.
+        // The error's description may log, like the message's closure.
         let error = error.map { ValueText.text(of: $0) }
         guard let mark = pipeline.begin() else { return }
         defer { mark.remove() }
         let redaction = pipeline.redaction
-        // First the bound, so that masking never sees more.
+        // Bounds the metadata first, so that masking never sees more.
         var metadata = context.merging(redaction.masked(pipeline.bounded(metadata)), redaction)
         if metadata.count > LogMetadata.maximumNames { metadata = pipeline.bounded(metadata) }
         let rate = pipeline.sampling.rate(of: level)
@@ -182,7 +182,7 @@ extension RemoteLogger {
             error: error.map(redaction.masked), trace: traceContext, source: source)
     }
 
-    /// Whether a record isn't sampled out.
+    /// Whether a record is kept by sampling.
     @inline(never) @usableFromInline
     func keeps(_ level: LogLevel) -> Bool {
         pipeline.keeps(level, traceContext)

@@ -1,29 +1,29 @@
 public import Foundation
 public import WebServiceClient
 
-/// The token that SAP's services want with every change, against cross-site request forgery.
+/// An interceptor that adds the token that SAP services require with every change, against cross-site request forgery.
 ///
 ///     client.configure { $0.interceptors = [CSRFProtection(fetchingFrom: serviceRoot)] }
 ///
-/// The token is fetched when the first change needs it, once for however many calls wait, together with the cookies of the session that
-/// it belongs to. A change that is refused since the token has run out (403, `X-CSRF-Token: Required`) is sent once more with a new one.
-/// Calls that only read, and calls to other origins, pass as they are.
+/// The token is fetched when the first change needs it, once for all waiting calls, with the cookies of its session. A change that is
+/// refused because the token has expired (403, `X-CSRF-Token: Required`) is sent once more with a new token. Safe methods, and calls to
+/// other origins, pass unchanged.
 public struct CSRFProtection: Interceptor {
     private let url: URL
     private let method: ServiceRequest.Method
     private let session = CSRFSession()
 
-    /// A protection for the service at a URL.
+    /// Creates a protection for the service at a URL.
     ///
     /// - Parameters:
-    ///   - url: what is asked for the token: the service root, with its trailing slash, since a redirect would lose it.
-    ///   - method: GET, or HEAD for services that answer it, as it is cheaper.
+    ///   - url: the URL that returns the token: the service root, with its trailing slash, since a redirect would lose the token.
+    ///   - method: GET, or the cheaper HEAD for services that support it.
     public init(fetchingFrom url: URL, method: ServiceRequest.Method = .get) {
         self.url = url
         self.method = method
     }
 
-    /// Adds token and cookies to changes.
+    /// Adds the token and its cookies to changes.
     public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         guard !request.method.isSafe, !context.isForeign, request.origin == Origin(url) else { return try await next(request, context) }
         let token = try await session.token { try await fetch(request, context, next) }
@@ -56,17 +56,17 @@ public struct CSRFProtection: Interceptor {
 }
 
 extension CSRFProtection: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Where the token is fetched from, user info and secret parameters masked.
+    /// The URL of the token, with user info and secret parameters masked.
     public var description: String { "CSRF protection by \(method) \(SecretMask.text(of: url))" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``: not even a dump shows the token.
+    /// The same as ``description``, so that a dump doesn't show the token.
     public var customMirror: Mirror { Mirror(self, children: ["url": SecretMask.text(of: url), "method": method]) }
 }
 
-/// The service gave no token where ``CSRFProtection`` asked for one.
+/// An error thrown when the service returns no token to ``CSRFProtection``.
 public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
     /// The status of the service's answer.
     public let status: Int
@@ -78,7 +78,7 @@ public struct CSRFProtectionError: DescribedError, Sendable, Hashable {
     }
 }
 
-/// A token with the cookies of the session that it belongs to.
+/// A token with the cookies of its session.
 struct CSRFToken: Sendable, Equatable {
     static let header: HTTPFields.Name = "X-CSRF-Token"
 
@@ -103,7 +103,7 @@ extension CSRFToken: CustomStringConvertible, CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The token that is there or on its way: one call fetches it, and the others wait.
+/// The current token. One call fetches it, and the others wait.
 final class CSRFSession: Sendable {
     private enum State {
         case none
@@ -120,7 +120,8 @@ final class CSRFSession: Sendable {
     private let state = Locked(State.none)
     private let numbers = Locked(0)
 
-    /// The token; fetched by whoever comes first. A failure is everybody's; that the one who fetches gives up is not.
+    /// Returns the token; the first caller fetches it. A failure is thrown to all waiting callers, but a cancellation only to the fetching
+    /// one.
     func token(_ fetch: () async throws -> CSRFToken) async throws -> CSRFToken {
         while true {
             try Task.checkCancellation()
@@ -150,7 +151,7 @@ final class CSRFSession: Sendable {
         }
     }
 
-    /// Throws a token away that the service doesn't take any more, unless a new one is there already.
+    /// Discards a rejected token, unless it was already replaced.
     func discard(_ token: CSRFToken) {
         state.withLock { state in
             if case .token(token) = state { state = .none }
@@ -166,7 +167,7 @@ final class CSRFSession: Sendable {
         for continuation in waiting { resume(continuation) }
     }
 
-    /// What the one who fetches got; `nil` where it has to be tried again, or this task was cancelled.
+    /// Returns the token that another caller fetches, or `nil` if the fetch must be repeated or this task was cancelled.
     private func waited() async throws -> CSRFToken? {
         let number = numbers.withLock { number in
             number += 1

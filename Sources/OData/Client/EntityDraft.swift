@@ -1,40 +1,40 @@
-/// An entity that is being changed, and remembers what it was: an update carries what changed and nothing else.
+/// An entity being changed, with its original value: an update sends only the changed properties.
 ///
 ///     var draft = EntityDraft(of: try await client.entity(request))
 ///     draft.age = 37
 ///     draft.nickname = nil                                              // null on the wire, since it had a value
 ///     try await client.update(request, with: draft)
 ///
-/// It works over any `Codable` entity. What was `nil` and still is isn't written, be it null or never read; complex values are compared
-/// property by property, collections and geographic values as a whole. What was there and is there no more, such as an entry of a dictionary,
-/// becomes null; only a ``Presence`` that becomes absent is left as it is. Relations (``ToOne``, ``ToMany``) are changed by ``bind(_:to:)`` or by
-/// references, never as values: to do so is an error.
+/// A draft works with any `Codable` entity. A property that was `nil` and still is isn't written, whether it was null or never read.
+/// Complex values are compared property by property, collections and geographic values as a whole. A removed member, such as an entry of a
+/// dictionary, becomes null; only a ``Presence`` that becomes absent is left unchanged. Relations (``ToOne``, ``ToMany``) are changed by
+/// ``bind(_:to:)`` or by references; changing them as values is an error.
 @dynamicMemberLookup
 public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
-    /// The entity as it was.
+    /// The original entity.
     public let original: Entity
-    /// The entity as it is to be.
+    /// The changed entity.
     public var value: Entity
-    /// The properties that the Swift type doesn't declare, as they are to be.
+    /// The properties that the Swift type doesn't declare, with their changes.
     public var undeclared = DynamicEntity()
     private var originalUndeclared = DynamicEntity()
-    /// The types of undeclared properties, where the service said them.
+    /// The types of undeclared properties, if the service sent them.
     private var propertyTypes: [String: String] = [:]
-    /// The service's name of the entity's type, where it said one: the changes say it as well, in version 4.
+    /// The service's name of the entity's type, if it sent one. In version 4 changes include it.
     public var typeName: String?
-    /// The version of the entity that the changes belong to: the update fails where the service has another one.
+    /// The version of the entity that the changes apply to. The update fails if the service has another one.
     public var etag: String?
     /// Relations to existing entities.
     public var bindings: [EntityBinding] = []
 
-    /// A draft of an entity that nothing more is known of.
+    /// Creates a draft of an entity without metadata.
     public init(of entity: Entity, etag: String? = nil) {
         original = entity
         value = entity
         self.etag = etag
     }
 
-    /// A draft of an entity that was read with its metadata; its entity tag is kept.
+    /// Creates a draft of an entity with its metadata; its entity tag is kept.
     public init(of entity: ODataEntity<Entity>) {
         self.init(of: entity.value, etag: entity.metadata.etag)
         undeclared = entity.undeclared
@@ -49,12 +49,13 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         set { value[keyPath: keyPath] = newValue }
     }
 
-    /// Lets a relation lead to an existing entity, in place of the one it led to.
+    /// Sets a relation to an existing entity, replacing the current one.
     public mutating func bind(_ relation: String, to target: EntityReference) {
         bindings.append(EntityBinding(relation, to: target))
     }
 
-    /// Cuts a relation to one, in the same request as the other changes; ``ODataClient/removeReference(_:if:)`` does it by itself.
+    /// Clears a relation to one, in the same request as the other changes. ``ODataClient/removeReference(_:if:)`` clears it in a request
+    /// without other changes.
     public mutating func unbind(_ relation: String) {
         bindings.append(EntityBinding(clearing: relation))
     }
@@ -64,15 +65,15 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         bindings.append(EntityBinding(relation, toAll: targets))
     }
 
-    /// What changed, as it goes over the wire, without the bindings.
+    /// Returns the changes as they are sent, without the bindings.
     ///
-    /// Where anything did, values of derived types say what they are.
+    /// If anything changed, values of derived types include their type names.
     ///
     /// - Parameters:
-    ///   - format: how it is spelled.
-    ///   - types: the types that derive from others.
-    ///   - userInfo: what the entity's own encoding finds in `Encoder.userInfo`.
-    /// - Throws: `EncodingError`, what the entity's own encoding throws, or ``ODataWriteError`` where a relation was changed as a value.
+    /// - format: the spelling of the payload.
+    /// - types: the types that derive from others.
+    /// - userInfo: the `Encoder.userInfo` for the entity's own encoding.
+    /// - Throws: `EncodingError`, an error of the entity's own encoding, or ``ODataWriteError`` if a relation was changed as a value.
     public func changes(
         _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws -> DynamicEntity {
@@ -87,7 +88,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         for property in undeclared.properties {
             let before = originalUndeclared[property.name]
             if let before, before.isSame(as: property.value) { continue }
-            // The type that the service said is that of the value it sent.
+            // The type that the service sent applies to the value that it sent.
             if before?.kind == property.value.kind, let type = format.typeAnnotation(of: property, propertyTypes) {
                 changes[type.name] = type.value
             }
@@ -99,7 +100,7 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
         return typed(changes, format, types)
     }
 
-    /// Changes that say the entity's type, where they don't yet and it is known to matter.
+    /// Adds the entity's type to the changes if it is missing and needed.
     func typed(_ changes: DynamicEntity, _ format: PayloadFormat, _ types: TypeRegistry) -> DynamicEntity {
         let name = format.controlName("type")
         guard format.version != .v2, let typeName = typeName ?? types.derivedName(of: type(of: value)), !changes.properties.isEmpty,
@@ -110,18 +111,18 @@ public struct EntityDraft<Entity: Encodable & Sendable>: Sendable {
 }
 
 extension PayloadNode {
-    /// What says the type of an object: in 4.0, in 4.01, in version 2.
+    /// The names of an object's type member in 4.0, in 4.01 and in version 2.
     private static let typeNames: Set<String> = ["@odata.type", "@type", "__metadata"]
 
-    /// What is other than it was; `nil` where nothing is.
+    /// Returns the difference from an old payload, or `nil` if there is none.
     ///
-    /// A member that is no more becomes null, since what isn't mentioned stays as it is (Protocol 4.01, section 11.4.3): so does a dictionary's
-    /// entry, or what an enum was before.
+    /// A removed member becomes null, because an omitted member stays unchanged (Protocol 4.01, section 11.4.3). This includes a
+    /// dictionary's entry and the previous case of an enum.
     ///
-    /// - Parameter isNested: whether of complex values only the changed properties count.
+    /// - Parameter isNested: whether only the changed properties of complex values are included.
     func difference(from old: PayloadNode, isNested: Bool, isTop: Bool = true) throws -> ODataValue? {
         if isTop || isNested && !isGeographic && !old.isGeographic {
-            // What has no Swift type has its properties in one value.
+            // A value without a Swift type has all its properties in one node.
             takeApart()
             old.takeApart()
         }
@@ -130,7 +131,7 @@ extension PayloadNode {
             return value.isSame(as: old.value) ? nil : value
         }
         let type = typeMember(in: members)
-        // A value of another type has nothing in common with the one before.
+        // Values of different types have no properties in common.
         guard isTop || type?.value == typeMember(in: others)?.value else { return value }
         var changed = DynamicEntity()
         for (name, node) in members where !Self.typeNames.contains(name) {
@@ -148,11 +149,11 @@ extension PayloadNode {
             changed[name] = node.value.ofNothing
         }
         guard !changed.properties.isEmpty else { return nil }
-        // A service takes a value of a derived type for one of the declared type where it isn't said.
+        // Without its type, a service takes a value of a derived type for one of the declared type.
         return .object(type.map { DynamicEntity([$0] + changed.properties) } ?? changed)
     }
 
-    /// Whether it is GeoJSON, which is no complex value.
+    /// A Boolean value that indicates whether the node is GeoJSON, which isn't a complex value.
     private var isGeographic: Bool {
         switch content {
         case .value(.object(let object)): object.isGeographic
@@ -167,19 +168,20 @@ extension PayloadNode {
         return node.value["type"].map { DynamicEntity.Property(name, .object(["type": $0])) }
     }
 
-    /// Whether it is a property's name, and not that of what the service said beside it.
+    /// Returns whether a name is a property's name, not that of control information or an annotation.
     private static func isProperty(_ name: String) -> Bool {
         !name.contains("@") && !name.hasPrefix("#") && name != "__metadata" && !name.hasPrefix("odata.")
     }
 }
 
 extension ODataValue {
-    /// What takes its place when it is removed: null, or no elements, as a collection is never null.
+    /// The value that removes this one: null, or an empty collection, since a collection is never null.
     var ofNothing: ODataValue {
         if case .array = self { .array([]) } else { .null }
     }
 
-    /// Whether both are written alike. Texts are compared by their scalars: `==` takes two Unicode forms of a letter for the same.
+    /// Returns whether both values are written alike. Strings are compared by their scalars, because `==` treats two Unicode forms of a
+    /// letter as equal.
     func isSame(as other: ODataValue) -> Bool {
         switch (self, other) {
         case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)

@@ -1,18 +1,18 @@
 public import Foundation
 import WebServiceClient
 
-// Entities are created, changed, replaced and deleted (Protocol, section 11.4).
+// Creating, changing, replacing and deleting entities (Protocol, section 11.4).
 extension ODataClient {
-    /// Creates an entity in a collection, with what it holds of related entities (deep insert).
+    /// Creates an entity in a collection, with the related entities that it contains (deep insert).
     ///
     /// - Parameters:
-    ///   - entity: the entity; relations that aren't loaded aren't written. Where the client's ``types`` know that its type derives from another,
-    ///     the name is written with it.
-    ///   - collection: the request for the collection that it becomes a member of. What it selects and expands is asked of the answer, its
-    ///     `index` says where in an ordered collection; options that say which entities are meant are an error.
-    ///   - binding: existing entities that it is related to.
-    ///   - preference: what the service is to answer with.
-    /// - Returns: the entity as the service has it, or only where it is.
+    ///   - entity: the entity. Relations that aren't loaded aren't written. If the client's ``types`` list its type as a derived one, the
+    ///     type name is included.
+    ///   - collection: the request for the collection. Its selection and expansions apply to the response, and its `index` is the position
+    ///     in an ordered collection. Options that filter, order or page entities are an error.
+    ///   - binding: existing entities to relate to the new one.
+    ///   - preference: the preferred content of the response.
+    /// - Returns: the entity as stored by the service, or only its location.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func create<Entity>(
         _ entity: some Encodable & Sendable, in collection: FetchRequest<Entity>, binding: [EntityBinding] = [],
@@ -24,13 +24,14 @@ extension ODataClient {
         return try await write(operation, Entity.self)
     }
 
-    /// Writes what a draft changed, by PATCH (MERGE in version 2), and nothing else. Where nothing changed nothing is sent.
+    /// Sends the changes of a draft, by PATCH (MERGE in version 2). If nothing changed, no request is sent.
     ///
-    /// The entity must be there, in the draft's version if it has one: unless another condition is given, an update never creates (`If-Match`).
-    /// What the request selects and expands is asked of the answer.
+    /// The entity must exist, in the draft's version if it has one: unless another condition is passed, an update never creates an entity
+    /// (`If-Match`). The request's selection and expansions apply to the response.
     ///
-    /// - Throws: `ServiceError`, with status 412 where the entity has another version by now; its cause is ``ODataStatusError`` where the service
-    ///   created an entity nevertheless (201) or hasn't made the change yet (202), and ``ODataWriteError`` where a relation was changed as a value. `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, with status 412 if the entity has another version; its cause is ``ODataStatusError`` if the service
+    ///   created an entity nevertheless (201) or hasn't completed the change yet (202), and ``ODataWriteError`` if a relation was changed
+    ///   as a value. `CancellationError` when the task was cancelled.
     @discardableResult public func update<Entity>(
         _ request: EntityRequest<Entity>, with draft: EntityDraft<Entity>, if condition: WriteCondition = .usual,
         preferring preference: ReturnPreference? = nil
@@ -46,7 +47,7 @@ extension ODataClient {
         return try await write(operation, Entity.self)
     }
 
-    /// Writes these properties of an entity, by their wire names, by PATCH (MERGE in version 2).
+    /// Sets properties of an entity, by their wire names, by PATCH (MERGE in version 2).
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func update<Entity>(
@@ -61,7 +62,7 @@ extension ODataClient {
         return try await write(operation, Entity.self)
     }
 
-    /// Replaces an entity as a whole, by PUT: properties that aren't written fall back to their defaults. An update is nearly always better.
+    /// Replaces a whole entity by PUT: properties that aren't written return to their defaults. Prefer an update.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     @discardableResult public func replace<Entity>(
@@ -76,10 +77,11 @@ extension ODataClient {
         return try await write(operation, Entity.self)
     }
 
-    /// Updates an entity, or creates it where it isn't there (Protocol, section 11.4.4).
+    /// Updates an entity, or creates it if it doesn't exist (Protocol, section 11.4.4).
     ///
-    /// - Parameter condition: ``WriteCondition/none`` for either, ``WriteCondition/absent`` to create only, ``WriteCondition/exists`` to update only.
-    /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
+    /// - Parameter condition: ``WriteCondition/none`` to do either, ``WriteCondition/absent`` only to create, ``WriteCondition/exists``
+    ///   only to update.
+    /// - Throws: `ServiceError`, with status 412 if the condition doesn't hold, or `CancellationError` when the task was cancelled.
     @discardableResult public func upsert<Entity>(
         _ request: EntityRequest<Entity>, with entity: some Encodable & Sendable, if condition: WriteCondition = .none,
         binding: [EntityBinding] = [], preferring preference: ReturnPreference? = nil
@@ -93,14 +95,14 @@ extension ODataClient {
 
     /// Deletes an entity.
     ///
-    /// - Throws: `ServiceError`, with status 412 where the condition doesn't hold, or `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, with status 412 if the condition doesn't hold, or `CancellationError` when the task was cancelled.
     public func delete<Entity>(_ request: EntityRequest<Entity>, if condition: WriteCondition = .none) async throws {
         var operation = try operation(.delete, request.resource, for: request.options)
         operation.condition = condition
         try await send(operation)
     }
 
-    /// Version 2 had its own method before PATCH was one.
+    /// Version 2 predates PATCH and uses MERGE.
     private var updateMethod: ServiceRequest.Method {
         printer.version == .v2 ? "MERGE" : .patch
     }
@@ -108,7 +110,7 @@ extension ODataClient {
 
 // Single properties and raw values (Protocol, section 11.4.9).
 extension ODataClient {
-    /// Writes one property of an entity; `nil` makes it null. A complex property is replaced as a whole (Protocol, section 11.4.9.3).
+    /// Sets one property of an entity; `nil` makes it null. A complex property is replaced as a whole (Protocol, section 11.4.9.3).
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func set<Entity, Value: Encodable & Sendable>(
@@ -122,7 +124,7 @@ extension ODataClient {
         } else if printer.version == .v2, case .name(let name)? = resource.segments.last {
             operation.body = .object(DynamicEntity([.init(name, payload)]))
         } else if case .object(let members) = payload, !members.isGeographic {
-            // Only primitives, which GeoJSON is, and collections stand under a name (JSON Format, section 11).
+            // Only primitive values, GeoJSON included, and collections are wrapped in `value` (JSON Format, section 11).
             operation.body = payload
         } else {
             operation.body = .object(["value": payload])
@@ -131,13 +133,13 @@ extension ODataClient {
         try await send(operation)
     }
 
-    /// Writes the bytes of a property, or of an entity's media, as they are: `/$value`, or a stream property.
+    /// Writes the raw bytes of a property, of an entity's media (`/$value`) or of a stream property.
     ///
     /// - Parameters:
     ///   - resource: the property, or the entity's `/$value`.
     ///   - contentType: the bytes' media type.
     ///
-    /// Whatever the service answers with is accepted (`Accept: */*`).
+    /// Accepts a response of any type (`Accept: */*`).
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func setRawValue(
         at resource: ResourcePath, to data: Data, contentType: String, if condition: WriteCondition = .none
@@ -145,7 +147,7 @@ extension ODataClient {
         try await setRawValue(at: ODataQuery(resource), to: data, contentType: contentType, if: condition)
     }
 
-    /// The same by a query, which has what the path's aliases stand for, and custom options.
+    /// Writes the raw bytes at a query's path, with the query's parameter aliases and custom options.
     public func setRawValue(
         at resource: ODataQuery, to data: Data, contentType: String, if condition: WriteCondition = .none
     ) async throws {

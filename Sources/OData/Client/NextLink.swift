@@ -1,11 +1,11 @@
 import Foundation
 public import WebServiceClient
 
-/// The address behind a link that a service wrote.
+/// Resolution and routing of links that a service sends.
 enum NextLink {
-    /// Resolves a link: relative ones against the page's context, which itself is resolved against the page's own URL.
+    /// Resolves a link. A relative link is resolved against the page's context, which itself is resolved against the page's URL.
     ///
-    /// Nothing is appended and nothing re-encoded: only what can't stand in a URL at all gets percent-encoded.
+    /// Nothing is appended or re-encoded: only characters that are invalid in a URL are percent-encoded.
     static func url(_ link: String, context: String?, page: URL) throws(ODataLinkError) -> URL {
         guard let url = resolved(link, against: base(context: context, page: page)), Origin(url) != nil,
             url.scheme == "https" || url.scheme == "http"
@@ -13,19 +13,19 @@ enum NextLink {
         return url
     }
 
-    /// What relative links of a payload begin at (JSON Format, section 4.4).
+    /// Returns the base of a payload's relative links (JSON Format, section 4.4).
     ///
-    /// A context on another host is that of a proxy's inside, and no base for anything; one with the scheme or the port of such an inside says
-    /// the path at least.
+    /// A context on another host comes from inside a proxy and is ignored. If only its scheme or port differ, its path is used.
     static func base(context: String?, page: URL) -> URL {
         guard let context, let url = resolved(context, against: page), let origin = Origin(url), let own = Origin(page) else { return page }
         if origin == own { return url }
         return origin.host == own.host ? rebased(url, on: own) ?? page : page
     }
 
-    /// A link as a URL, seen from a base by RFC 3986, section 5; `nil` where it makes none. Only what can't stand in a URL is percent-encoded.
+    /// Resolves a link against a base by RFC 3986, section 5; returns `nil` if it isn't a URL. Only characters invalid in a URL are
+    /// percent-encoded.
     ///
-    /// A colon is a scheme's end only behind what is spelled like a scheme: `Items('a:b')` is a path. Blanks around the link don't count.
+    /// A colon ends a scheme only after valid scheme characters: `Items('a:b')` is a path. White space around the link is ignored.
     static func resolved(_ link: String, against base: URL?) -> URL? {
         let link = link.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !link.isEmpty else { return nil }
@@ -34,15 +34,15 @@ enum NextLink {
             return URL(string: URLText.resolve(parts.text, against: base.absoluteString))
         }
         parts.scheme = parts.scheme?.lowercased()
-        // A relative path whose first segment has a colon is none for Foundation.
+        // Foundation rejects a relative path with a colon in its first segment.
         if parts.scheme == nil, parts.authority == nil, parts.path.prefix(while: { $0 != "/" }).contains(":") {
             parts.path = "./" + parts.path
         }
         return URL(string: parts.text)
     }
 
-    /// The link with what can't stand in a URL encoded. Where there is anything such, Foundation would encode the escapes of the rest once
-    /// more. The host stays: names beyond ASCII are its to translate.
+    /// Encodes the characters of a link that are invalid in a URL. If any were left, Foundation would encode the existing escapes again.
+    /// The host is left to Foundation, which translates names beyond ASCII.
     private static func repaired(_ link: String) -> String {
         var parts = URLText.Components(link)
         parts.path = URLEncoding.repaired(parts.path, allowing: .path)
@@ -51,9 +51,9 @@ enum NextLink {
         return parts.text
     }
 
-    /// Where a link is followed to, and whether that is another origin than the service's.
+    /// Returns the URL to follow for a link, and whether it is on another origin than the service's.
     ///
-    /// - Throws: ``ODataLinkError`` where it leads to another origin and may not.
+    /// - Throws: ``ODataLinkError`` if it leads to another origin and the policy refuses that.
     static func route(
         _ url: URL, service: Origin?, policy: ForeignLinkPolicy
     ) throws(ODataLinkError) -> (url: URL, isForeign: Bool) {
@@ -69,7 +69,7 @@ enum NextLink {
         throw .foreignOrigin(Origin(url)?.description ?? "", service: service?.description ?? "an unknown service")
     }
 
-    /// The same path and query, byte for byte, on the service's origin.
+    /// Returns the same path and query, byte for byte, on the service's origin.
     private static func rebased(_ url: URL, on service: Origin) -> URL? {
         let text = url.absoluteString
         guard let scheme = text.firstRange(of: "://") else { return nil }
@@ -77,34 +77,34 @@ enum NextLink {
         return URL(string: service.description + path)
     }
 
-    /// A link as services write it: a text, or in some V2 services an object around one.
+    /// Returns a link from its payload: a string or, in some V2 services, an object with one.
     static func text(_ value: ODataValue) -> String? {
         value.string ?? value["uri"]?.string ?? value["__next"]?.string
     }
 
-    /// The link's beginning, without what may be secret.
+    /// Returns the beginning of a link, without parts that may be secret.
     static func shown(_ link: String) -> String {
         "'" + link.prefix { $0 != "?" }.prefix(100) + "'"
     }
 
-    /// The link without what may be secret.
+    /// Returns a link without parts that may be secret.
     static func shown(_ url: URL) -> String {
         (Origin(url)?.description ?? "") + url.path(percentEncoded: true)
     }
 }
 
-/// Why a link that the service sent isn't followed.
+/// The reason why a link of the service isn't followed.
 public enum ODataLinkError: DescribedError, Sendable, Hashable {
     /// The link isn't a URL.
     case malformed(String)
     /// The link leads to another origin than the service's.
     case foreignOrigin(String, service: String)
-    /// The link leads to a page that was read before.
+    /// The link leads to a page that was already read.
     case loop(String)
-    /// A relation wasn't expanded, and the service gave no link for it.
+    /// A relation wasn't expanded, and the service sent no link for it.
     case notLoaded
 
-    /// A sentence for people. Query and credentials of links are left out, as they may hold secrets.
+    /// A sentence for people. Queries and credentials of links are omitted, as they may contain secrets.
     public var description: String { VisibleText.of(sentence) }
 
     private var sentence: String {
@@ -113,22 +113,22 @@ public enum ODataLinkError: DescribedError, Sendable, Hashable {
             "The service's next link '\(SecretMask.text(ofURL: link))' isn't a URL."
         case .foreignOrigin(let origin, let service):
             "The service's next link leads to \(origin), not to \(service): it isn't followed, since the other server would learn of the "
-                + "query. Set foreignLinks to followWithoutCredentials if it is to be trusted."
+                + "query. If you trust it, set foreignLinks to followWithoutCredentials."
         case .loop(let link):
-            "The service's next link \(SecretMask.text(ofURL: link)) leads to a page that was read before: following it would never end."
+            "The service's next link \(SecretMask.text(ofURL: link)) leads to a page that was already read: following it would never end."
         case .notLoaded:
             "The relation wasn't loaded, and the service gave no link to it: expand it in the query, or ask for full metadata."
         }
     }
 }
 
-/// What to do with links of the service that lead to another origin.
+/// The policy for links of the service that lead to another origin.
 public enum ForeignLinkPolicy: String, Sendable, Hashable, CaseIterable {
-    /// Fail with ``ODataLinkError/foreignOrigin(_:service:)``.
+    /// Fails with ``ODataLinkError/foreignOrigin(_:service:)``.
     case refuse
-    /// Follow them, without the client's credentials and headers.
+    /// Follows the link without the client's credentials and headers.
     case followWithoutCredentials
-    /// Take their path and query on the service's own origin: for services that don't know of the proxy before them, and write links with
-    /// the host, the port or the scheme inside.
+    /// Uses the link's path and query on the service's own origin. For services that don't know of the proxy in front of them and write
+    /// links with the internal host, port or scheme.
     case rebase
 }

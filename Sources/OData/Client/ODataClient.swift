@@ -1,21 +1,21 @@
 import Foundation
 public import WebServiceClient
 
-/// A client of an OData service: it sends queries that are values, and follows what the service answers to its end.
+/// A client of an OData service that sends typed queries and follows next links to the last page.
 ///
 ///     let client = ODataClient(serviceRoot: "https://api.example.com/odata")
 ///     let adults = try await client.fetch(FetchRequest<Person>().filter { $0.age > 21 })
 ///     for try await person in client.entities(matching: FetchRequest<Person>()) { … }
 ///
-/// Everything that a ``WebServiceClient/WebServiceClient`` does it does as well: actions, functions and whatever else isn't a query are
-/// endpoints of a subclass's table. A subclass that says more in `defaults` changes `super.defaults`.
+/// It supports everything that ``WebServiceClient/WebServiceClient`` does: declare actions, functions and other endpoints in the table of a
+/// subclass. A subclass that overrides `defaults` modifies `super.defaults`.
 ///
-/// `@unchecked Sendable`: the settings are behind a lock, and constant otherwise.
+/// `@unchecked Sendable`: a lock guards the settings; everything else is constant.
 open class ODataClient: WebServiceClient, @unchecked Sendable {
     private struct Settings {
         var foreignLinks = ForeignLinkPolicy.refuse
         var printer = QueryPrinter()
-        /// The types of which it was said that their properties aren't known.
+        /// The types whose missing property list was reported.
         var noted: Set<ObjectIdentifier> = []
         var longQueries = LongQueryPolicy.automatic
         var types = TypeRegistry()
@@ -30,23 +30,23 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     private let settings = Locked(Settings())
 
-    /// The headers, the JSON and the errors of OData 4; a subclass for services of version 2 says `.odata(.v2)`.
+    /// The headers, the JSON format and the error format of OData 4. A subclass for services of version 2 returns `.odata(.v2)`.
     open override class var defaults: EndpointDefaults { .odata() }
 
-    /// What happens to links of answers, next links and relations', that lead to another origin than the service's. Default: they are refused.
+    /// The policy for next links and navigation links that lead to another origin. Default: `.refuse`.
     public var foreignLinks: ForeignLinkPolicy {
         get { settings.withLock { $0.foreignLinks } }
         set { settings.withLock { $0.foreignLinks = newValue } }
     }
 
-    /// Writes the queries, and says by its version which answers the client asks for and how bodies are spelled.
+    /// The printer of the queries. Its version determines the response version that the client requests and the format of bodies.
     public var printer: QueryPrinter {
         get { settings.withLock { $0.printer } }
         set { settings.withLock { $0.printer = newValue } }
     }
 
-    /// What happens to queries with long URLs. Default: beyond 8,000 characters they are posted to `/$query` where the printer's version
-    /// is 4.01.
+    /// The policy for queries with long URLs. Default: queries of more than 8,000 characters are posted to `/$query` if the printer's
+    /// version is 4.01.
     public var longQueries: LongQueryPolicy {
         get { settings.withLock { $0.longQueries } }
         set { settings.withLock { $0.longQueries = newValue } }
@@ -58,56 +58,57 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         set { settings.withLock { $0.types = newValue } }
     }
 
-    /// What the types' own coding finds in `userInfo`, in queries and changes alike. Default: nothing. Key strategies there are none: names are
-    /// said by coding keys, which queries are made of as well.
+    /// The `userInfo` for encoding and decoding entities, in queries and changes. Default: empty. Key strategies aren't supported: coding
+    /// keys define the names, and queries use them too.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         get { settings.withLock { $0.userInfo } }
         set { settings.withLock { $0.userInfo = newValue } }
     }
 
-    /// How much queries ask the service to say beside the values, in version 4. Default: the minimum.
+    /// The amount of metadata that queries request, in version 4. Default: `.minimal`.
     public var metadataLevel: MetadataLevel {
         get { settings.withLock { $0.metadataLevel } }
         set { settings.withLock { $0.metadataLevel = newValue } }
     }
 
-    /// Whether queries ask for `Int64` and `Decimal` as texts, and bodies have them so, in version 4. Default: no.
+    /// A Boolean value that determines whether `Int64` and `Decimal` are requested and written as strings, in version 4. Default: `false`.
     ///
-    /// This library reads numbers of any length exactly, so it is for services that lose digits themselves when they write them as numbers.
-    /// Whether the service obeys is never assumed: both are read.
+    /// This library reads numbers of any length exactly, so this is only for services that lose digits when they write numbers. Both
+    /// spellings are always read, because a service may ignore the request.
     public var asksForIEEE754Compatible: Bool {
         get { settings.withLock { $0.asksForIEEE754Compatible } }
         set { settings.withLock { $0.asksForIEEE754Compatible = newValue } }
     }
 
-    /// How changes in version 2 write existing entities that an entity is related to. Default: as deferred links, which Olingo takes; a service that
-    /// ignores these wants ``V2BindingSpelling/metadata``.
+    /// The spelling of links to existing entities in changes of version 2. Default: deferred links, which Olingo accepts. Use
+    /// ``V2BindingSpelling/metadata`` for services that ignore these.
     public var v2Bindings: V2BindingSpelling {
         get { settings.withLock { $0.v2Bindings } }
         set { settings.withLock { $0.v2Bindings = newValue } }
     }
 
-    /// How many entities a page shall have at most (`maxpagesize`: Protocol 4.01, section 8.2.8.4); the service may send fewer or more.
-    /// Version 2 has no such preference. `nil`, the default, leaves it to the service, as any number below 1 does.
+    /// The preferred maximum number of entities per page (`maxpagesize`: Protocol 4.01, section 8.2.8.4). The service may send fewer or
+    /// more. Version 2 has no such preference. `nil`, the default, and values below 1 leave the size to the service.
     public var maxPageSize: Int? {
         get { settings.withLock { $0.maxPageSize } }
         set { settings.withLock { $0.maxPageSize = newValue } }
     }
 
-    /// Whether the next page is fetched while one is used. Default: no.
+    /// A Boolean value that determines whether the next page is fetched while the current one is in use. Default: `false`.
     ///
-    /// Where the service takes its time for a page and the program for its entities, both times fall together. Pages are then read as a
-    /// whole, also by ``entities(matching:)``: two are in memory. A page that was fetched ahead and isn't asked for is given up.
+    /// The time of the service for a page and the time of the program for its entities then overlap. Each page is read as a whole, also by
+    /// ``entities(matching:)``, so two pages are in memory. A prefetched page that isn't requested is cancelled.
     public var prefetchesPages: Bool {
         get { settings.withLock { $0.prefetchesPages } }
         set { settings.withLock { $0.prefetchesPages = newValue } }
     }
 
-    /// Whether ``entities(matching:)`` and ``entities(of:)`` give a page's entities while it arrives. Default: yes.
+    /// A Boolean value that determines whether ``entities(matching:)`` and ``entities(of:)`` return a page's entities while it arrives.
+    /// Default: `true`.
     ///
-    /// A page that is being read keeps its connection, and counts against the call's whole time, until its last entity was taken. Where the
-    /// program works long on each entity, or calls the service for each, say no: then one whole page is in memory, and nothing is under way
-    /// while its entities are used.
+    /// A streamed page keeps its connection, and counts against the call's total time, until its last entity is read. Set `false` if the
+    /// program spends much time on each entity or calls the service for each: one whole page is then in memory, and no call is in flight
+    /// while its entities are in use.
     public var streamsPages: Bool {
         get { settings.withLock { $0.streamsPages } }
         set { settings.withLock { $0.streamsPages = newValue } }
@@ -115,52 +116,53 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     // MARK: Entities
 
-    /// All entities of a query: next links are followed to the end, up to the query's `top` if it has one.
+    /// Returns all entities of a query, following next links to the end or up to the query's `top`.
     ///
-    /// They are all in memory at once; ``entities(matching:)`` gives one after the other.
+    /// All entities are in memory at once; ``entities(matching:)`` returns them one by one.
     ///
-    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. Without the last page there is no result.
+    /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. If a page fails, no entities are returned.
     public func fetch<Entity>(_ request: FetchRequest<Entity>) async throws -> [Entity] {
         var entities: [Entity] = []
         for try await page in pages(matching: request) { entities += page.entities }
         return entities
     }
 
-    /// The entities of a query, one after the other over all pages. A page is fetched when the one before is used up.
+    /// Returns the entities of a query one by one, over all pages. A page is fetched after all entities of the previous one are read.
     ///
-    /// A failure is thrown after the entities of the pages before it, and where ``streamsPages`` is on, after those of its page before it.
+    /// A failure is thrown after the entities of the previous pages and, if ``streamsPages`` is set, after those already received of its
+    /// own page.
     public func entities<Entity>(matching request: FetchRequest<Entity>) -> ODataEntities<Entity> {
         ODataEntities(pages: pages(matching: request))
     }
 
-    /// One entity, or another resource with one value: a property, a singleton, a function's result.
+    /// Returns one entity, or another resource with one value, such as a property, a singleton or a function's result.
     ///
-    /// A `String` or a `Data` is read as a value inside the JSON, as other types are: of `Edm.String`, and of `Edm.Binary` in base64 or base64url. Of
-    /// paths that end with `/$value`, `/$count` or `/$metadata` they are the whole body, and a `Data` also where the answer isn't JSON, as with stream
-    /// properties. An optional is `nil` where the service says null.
+    /// A `String` or a `Data` is read as a value inside the JSON, like other types: as `Edm.String`, and as `Edm.Binary` in base64 or
+    /// base64url. For paths that end with `/$value`, `/$count` or `/$metadata` it is the whole body; a `Data` is the whole body also if the
+    /// response isn't JSON, as with stream properties. An optional is `nil` if the service returns null.
     ///
-    /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, also when the entity doesn't exist, or `CancellationError` when the task was cancelled.
     public func fetch<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity {
         let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
         return try await response(call(operation, to: target, for: Entity.self), operation).value
     }
 
-    /// One entity, or `nil` where there is none: the service says 404 (Not Found), or for a relation to nothing or a null property 204 (No
-    /// Content) or a null in JSON, such as `{"value":null}`, `{"@odata.null":true}` or V2's `{"d":null}`.
+    /// Returns one entity, or `nil` if it doesn't exist: the service answers 404 (Not Found) or, for an empty relation or a null property,
+    /// 204 (No Content) or a null in JSON, such as `{"value":null}`, `{"@odata.null":true}` or V2's `{"d":null}`.
     ///
-    /// A 404 with a page of HTML is an error still: it comes from something before the service, or the service root is wrong.
+    /// A 404 with an HTML page is still an error: it comes from a proxy, or the service root is wrong.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func fetchIfPresent<Entity>(_ request: EntityRequest<Entity>) async throws -> Entity? {
         try await ifPresent(unlessMissing: true) { try await self.fetch(request) }
     }
 
-    /// One entity with what the service says about it; an entity tag that only the response's head has is among it.
+    /// Returns one entity with its metadata, including an entity tag that is only in the response's headers.
     ///
-    /// All properties are fetched unless the request selects some, as those that the type doesn't declare are kept.
+    /// All properties are fetched unless the request selects some, because undeclared properties are kept.
     ///
-    /// - Throws: `ServiceError`, also when there is none, or `CancellationError` when the task was cancelled.
+    /// - Throws: `ServiceError`, also when the entity doesn't exist, or `CancellationError` when the task was cancelled.
     public func entity<Entity>(_ request: EntityRequest<Entity>) async throws -> ODataEntity<Entity> {
         let request = request.withMetadata()
         let operation = ODataOperation(request.query)
@@ -173,7 +175,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
 
     // MARK: Pages
 
-    /// The pages of a query, each fetched when it is asked for.
+    /// Returns the pages of a query, each fetched when it is requested.
     public func pages<Entity>(matching request: FetchRequest<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(request.query)
         return ODataPages(
@@ -188,7 +190,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }
 
-    /// The first page of a query, with its count and the link to the next one.
+    /// Returns the first page of a query, with its count and the link to the next page.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func page<Entity>(_ request: FetchRequest<Entity>) async throws -> ODataPage<Entity> {
@@ -196,16 +198,17 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         return try await response(call(.first, of: request, operation), operation).value
     }
 
-    /// The page behind a page of a query; `nil` behind the last one. For a link that was kept, give `ODataPage(entities: [], nextLink: link)`.
+    /// Returns the page after a page of a query, or `nil` after the last one. To resume at a stored link, pass
+    /// `ODataPage(entities: [], nextLink: link)`.
     ///
-    /// The query's `top` isn't watched here.
+    /// The query's `top` isn't enforced here.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func page<Entity>(after page: ODataPage<Entity>, of request: FetchRequest<Entity>) async throws -> ODataPage<Entity>? {
         guard let link = page.nextLink else { return nil }
         let operation = ODataOperation(request.query)
         let target = try printed(operation) { printer throws(ODataQueryError) in try request.relativeURL(using: printer) }
-        // After redirects, if it is known.
+        // The URL after redirects, if it is known.
         let base = try page.linkBase.root?.page ?? LongQueryPolicy.base(of: call(operation, to: target).url())
         let next: ServiceCall
         do throws(ODataLinkError) {
@@ -218,7 +221,7 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         return try await (response(next, operation) as ServiceResponse<ODataPage<Entity>>).value
     }
 
-    /// The call for a page of a query.
+    /// Returns the call for a page of a query.
     private func call<Entity>(_ step: PageStep, of request: FetchRequest<Entity>, _ operation: ODataOperation) throws -> ServiceCall {
         switch step {
         case .first:
@@ -230,7 +233,8 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
         }
     }
 
-    /// Says, once for each type, that all properties are fetched since nobody knows which are needed. Of an entity without a type that is plain.
+    /// Reports, once per type, that all properties are fetched because the type's properties are unknown. Skips `DynamicEntity`, which
+    /// always needs all.
     private func noteSelection<Entity>(of request: FetchRequest<Entity>) {
         guard Entity.self != DynamicEntity.self, let note = request.selectionNote,
             settings.withLock({ $0.noted.insert(ObjectIdentifier(Entity.self)).inserted })
@@ -239,12 +243,13 @@ open class ODataClient: WebServiceClient, @unchecked Sendable {
     }
 }
 
-// The version that a service answers in (Protocol 4.01, section 8.1.5).
+// The version of a response (Protocol 4.01, section 8.1.5).
 extension ODataClient {
-    /// An answer in a version that this library doesn't know may say what it can't read, or say it otherwise. Those that it knows are told by their
-    /// shape, whichever was asked for.
+    /// Rejects a response in a later version than this library knows, because it may have another format. Known versions are detected by
+    /// their format, whichever was requested.
     ///
-    /// - Throws: `ServiceError` of the kind ``/WebServiceClient/ServiceError/Kind/version``. A head that says nothing, or no version, is none.
+    /// - Throws: `ServiceError` of the kind ``/WebServiceClient/ServiceError/Kind/version``. A missing or malformed version header isn't an
+    ///   error.
     func check(versionOf headers: HTTPFields, _ operation: ODataOperation, response: @autoclosure () -> ResponseSummary) throws {
         guard let text = headers["OData-Version"] ?? headers["DataServiceVersion"], let version = ProtocolVersion(text),
             version > .latestKnown
@@ -256,17 +261,17 @@ extension ODataClient {
     }
 }
 
-/// How much a service is to say beside the values (JSON Format, section 3.1).
+/// The amount of metadata in a response (JSON Format, section 3.1).
 public enum MetadataLevel: String, Sendable, Hashable, CaseIterable {
-    /// Next only to nothing: next links and counts.
+    /// Only next links and counts.
     case none
-    /// What a client can't know by the conventions.
+    /// Only metadata that a client can't derive by convention.
     case minimal
-    /// All: types, links and operations of every entity.
+    /// All metadata: types, links and operations of every entity.
     case full
 }
 
-/// A version as headers say it: `4.01`, `2.0;`, `4.0;NetFx`.
+/// A version as spelled in headers: `4.01`, `2.0;`, `4.0;NetFx`.
 struct ProtocolVersion: Comparable {
     let major: Int
     let minor: Int
@@ -290,29 +295,29 @@ struct ProtocolVersion: Comparable {
     }
 }
 
-/// What to do with queries whose URL is so long that servers may refuse it.
+/// The method for queries whose URL is so long that servers may refuse it.
 ///
-/// As the body of a POST to the resource's `/$query` a query may have any length (URL Conventions 4.01, section 4.17).
+/// A query that is posted to the resource's `/$query` may have any length (URL Conventions 4.01, section 4.17).
 public enum LongQueryPolicy: Sendable, Hashable {
-    /// POST beyond 8,000 characters where the printer's version is 4.01, since few servers take a longer URL; else always GET.
+    /// POST above 8,000 characters if the printer's version is 4.01, since few servers accept a longer URL; otherwise GET.
     case automatic
     /// Always GET.
     case get
-    /// POST where the URL, without the service root, has more characters than this. Not in V2, which has no `$query`.
+    /// POST if the URL, without the service root, has more characters than this. Always GET in version 2, which has no `$query`.
     case post(beyond: Int)
 
-    /// The resource's path and the options, where they are to be posted; `nil` where the URL is to be fetched.
+    /// Returns the resource's path and the options if the query is posted, or `nil` if it is fetched by GET.
     func posted(_ target: String, version: ODataVersion) -> (path: String, options: String)? {
         guard isExceeded(by: target, version: version), let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let path = target[..<mark]
-        // Behind `$count` and its like the grammar allows no `$query`.
+        // The grammar doesn't allow `$query` after `$count` and the like.
         guard let last = path.split(separator: "/").last,
             !last.hasPrefix("$") || last.hasPrefix("$filter") || last.hasPrefix("$crossjoin(")
         else { return nil }
         return (path + "/" + Self.segment, String(target[target.utf8.index(after: mark)...]))
     }
 
-    /// Whether a URL is too long.
+    /// Returns whether a URL is too long.
     func isExceeded(by target: String, version: ODataVersion) -> Bool {
         switch self {
         case .get: false
@@ -323,7 +328,7 @@ public enum LongQueryPolicy: Sendable, Hashable {
 
     private static let segment = "$query"
 
-    /// The URL that the query would have been fetched from, which relative links of the answer begin at.
+    /// Returns the URL of the query before it was posted, the base of the response's relative links.
     static func base(of url: URL) -> URL {
         let text = url.absoluteString
         let path = text.prefix { $0 != "?" && $0 != "#" }

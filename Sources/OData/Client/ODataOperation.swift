@@ -1,10 +1,10 @@
 import Foundation
 import WebServiceClient
 
-/// What one operation is called in errors, logs and metrics: its resource without the keys, so that there are few of them.
+/// The name of an operation in errors, logs and metrics: its resource without the keys, so that the number of names is small.
 struct ODataOperation: Sendable {
     let route: String
-    /// The header fields of the request's own.
+    /// The header fields of the request itself.
     var headers = HTTPFields()
 
     init(_ resource: ResourcePath) {
@@ -16,7 +16,7 @@ struct ODataOperation: Sendable {
         headers = query.options.headers
     }
 
-    /// The preferences of the request's own.
+    /// The preferences of the request itself.
     var preferences: [String] { headers[values: "Prefer"] }
 
     init(route: String) {
@@ -24,17 +24,17 @@ struct ODataOperation: Sendable {
     }
 }
 
-/// Where a resource's value is in the answer.
+/// The location of a resource's value in the response.
 enum ResultPlace: Sendable {
-    /// In JSON.
+    /// The body is JSON that contains the value.
     case payload
     /// The body is a number as text (Protocol 4.01, section 11.2.10).
     case count
-    /// The body is the value itself, of whatever media type: a raw value or a media stream (Protocol 4.01, sections 11.2.4.1 and 11.1.2), or the
+    /// The body is the value itself, in any media type: a raw value, a media stream (Protocol 4.01, sections 11.2.4.1 and 11.1.2) or the
     /// metadata.
     case raw
 
-    /// The place for a URL, by the last segment of its path.
+    /// Creates the place for a URL from the last segment of its path.
     init(_ target: String) {
         let path = target.prefix { $0 != "?" && $0 != "#" }
         switch path.split(separator: "/").last {
@@ -46,7 +46,7 @@ enum ResultPlace: Sendable {
 }
 
 extension ODataClient {
-    /// The relative URL of an operation.
+    /// Returns the relative URL of an operation.
     func printed(
         _ operation: ODataOperation, _ print: (QueryPrinter) throws(ODataQueryError) -> String
     ) throws -> String {
@@ -57,7 +57,7 @@ extension ODataClient {
         }
     }
 
-    /// The call to a printed URL, whose result is of a type.
+    /// Returns the call to a printed URL, with a result type.
     func call(_ operation: ODataOperation, to target: String, for result: Any.Type = Void.self) -> ServiceCall {
         guard let (path, options) = longQueries.posted(target, version: printer.version) else {
             return prepared(http.request(encoded: target), operation, ResultPlace(target), for: result)
@@ -66,7 +66,7 @@ extension ODataClient {
         return prepared(call.header("OData-Version", printer.version.rawValue), operation, .payload, for: result)
     }
 
-    /// The call of any method to a printed URL.
+    /// Returns the call to a printed URL, with any method.
     func call(
         _ operation: ODataOperation, to target: String, method: ServiceRequest.Method, for result: Any.Type = Void.self,
         at place: ResultPlace? = nil
@@ -74,17 +74,17 @@ extension ODataClient {
         prepared(http.request(method, encoded: target), operation, place ?? ResultPlace(target), for: result)
     }
 
-    /// The call to a link of the service.
+    /// Returns the call to a link of the service.
     func call(_ operation: ODataOperation, link: URL, isForeign: Bool) -> ServiceCall {
         let place = ResultPlace(link.absoluteString)
         guard isForeign else { return prepared(http.request(link: link), operation, place) }
-        // What the request has for its service is none of another's business.
+        // The request's headers are meant for its own service, not for another origin.
         var anonymous = operation
         anonymous.headers = HTTPFields(operation.headers.filter { $0.name == "Prefer" })
         return prepared(http.request(outside: link), anonymous, place)
     }
 
-    /// The call for a page, with what the client would like of that.
+    /// Returns the call for a page, with the preferred page size.
     func paged(_ call: ServiceCall, _ operation: ODataOperation) -> ServiceCall {
         let isSaid = operation.preferences.contains { $0.lowercased().contains("maxpagesize") }
         guard let size = maxPageSize, size > 0, printer.version != .v2, !isSaid else { return call }
@@ -92,8 +92,8 @@ extension ODataClient {
         return preferring(call, operation.preferences, behind: preference)
     }
 
-    /// The call with preferences, beside those that the client may have for all its calls: before them, since of those that are given twice the
-    /// first one counts (RFC 7240 §2), or behind them.
+    /// Adds preferences to the client's own: before them, since the first of two equal preferences applies (RFC 7240 §2), or, for `last`,
+    /// after them.
     func preferring(_ call: ServiceCall, _ preferences: [String], behind last: String? = nil) -> ServiceCall {
         guard !preferences.isEmpty || last != nil else { return call }
         return call.prepare { request in
@@ -104,7 +104,7 @@ extension ODataClient {
         }
     }
 
-    /// The call with all that the client and the request say of it.
+    /// Returns the call with the settings of the client and the request.
     private func prepared(
         _ call: ServiceCall, _ operation: ODataOperation, _ place: ResultPlace, for result: Any.Type = Void.self
     ) -> ServiceCall {
@@ -128,7 +128,7 @@ extension ODataClient {
             $0.serializer(serialization).decoding(with: reading)
         }
         if version == .v2 {
-            // A root that speaks several versions would answer the header of version 4 in version 4.
+            // A service root that supports several versions would answer the header of version 4 in version 4.
             for (name, value) in EndpointDefaults.headers(of: version) { call = call.header(HTTPFields.Name(name), value) }
             call = call.header("OData-MaxVersion", nil)
         } else if version > .v4 {
@@ -139,21 +139,21 @@ extension ODataClient {
         case .count: return call.header(.accept, "text/plain, */*;q=0.1")
         case .payload: break
         }
-        // Bytes may be those of a stream property, which is of any type.
+        // A `Data` result may be a stream property, which has any media type.
         let mayBeStream = version != .v2 && (result == Data.self || result == Data?.self)
         guard mayBeStream || version != .v2 && metadataLevel != .minimal else { return call }
         let type = "application/json;odata.metadata=\(metadataLevel.rawValue)" + (isCompatible ? ";IEEE754Compatible=true" : "")
         return call.header(.accept, mayBeStream ? type + ", */*;q=0.1" : type)
     }
 
-    /// The service's root, as relative links begin at it: with a slash at its end, without a query.
+    /// Returns the service's root, the base of relative links: with a trailing slash and without a query.
     func rootURL(_ operation: ODataOperation) throws -> URL {
         let url = try call(operation, to: "").url()
         let path = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
         return path.hasSuffix("/") ? url : URL(string: path + "/") ?? url
     }
 
-    /// An error of an operation outside of its exchange.
+    /// Returns an error of an operation outside of its exchange.
     func error(
         _ operation: ODataOperation, _ stage: ServiceError.Stage, _ kind: ServiceError.Kind, _ message: String, cause: (any Error)? = nil,
         response: ResponseSummary? = nil

@@ -1,40 +1,40 @@
 import Foundation
 import WebServiceClient
 
-/// The pages of a query, one request each, fetched when they are asked for.
+/// The pages of a query, fetched by one request each when they are requested.
 ///
-/// Next links are followed as they are. A page that can't be fetched or read throws: what came before stays with the caller, and
-/// the end is only reached where the service said so.
+/// Next links are followed unchanged. A page that can't be fetched or read throws an error; pages before it remain valid. The sequence ends
+/// only after a page without a next link.
 public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
     /// One page.
     public typealias Element = ODataPage<Entity>
 
-    /// A page and the URL it came from, after redirects.
+    /// A page and its URL, after redirects.
     typealias Fetched = (page: ODataPage<Entity>, url: URL)
 
     let foreignLinks: ForeignLinkPolicy
-    /// The most entities to give in all pages together: the query's `$top`.
+    /// The maximum number of entities in all pages together: the query's `$top`.
     let limit: Int?
-    /// The origin that links must lead to; the first page's where it isn't known.
+    /// The origin that links must lead to; if unknown, the first page's.
     let origin: Origin?
-    /// Whether the next page is fetched while one is used.
+    /// Whether the next page is fetched while the current one is in use.
     var prefetches = false
-    /// Whether single entities are given while their page arrives.
+    /// Whether entities are returned while their page arrives.
     var streams = true
     let fetch: @Sendable (PageStep) async throws -> Fetched
-    /// Begins to fetch a page that is to be read while it arrives.
+    /// Opens a page that is read while it arrives.
     var open: (@Sendable (PageStep) async throws -> OpenedPage<Entity>)?
-    /// Makes what is thrown of a link that isn't followed.
+    /// Makes the error that is thrown for a refused link.
     var failure: @Sendable (ODataLinkError) -> any Error = { $0 }
 
     var walk: PageWalk { PageWalk(limit: limit, origin: origin, foreignLinks: foreignLinks, refusal: failure) }
 
-    /// An iterator from the first page on.
+    /// Returns an iterator that starts at the first page.
     public func makeAsyncIterator() -> Iterator {
         Iterator(pages: self)
     }
 
-    /// Fetches page by page.
+    /// An iterator over the pages.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: ODataPages
         private var walk: PageWalk
@@ -45,14 +45,14 @@ public struct ODataPages<Entity: Decodable & Sendable>: AsyncSequence, Sendable 
             walk = pages.walk
         }
 
-        /// The next page, `nil` behind the last one.
+        /// Returns the next page, or `nil` after the last one.
         public mutating func next() async throws -> ODataPage<Entity>? {
             guard let (fetched, url) = try await fetched() else { return nil }
             var page = fetched
             page.entities.removeSubrange(walk.share(of: page.entities.count)...)
             walk.count(page.entities.count)
             walk.pass(page, from: url)
-            // What the walk throws is thrown when the page is asked for.
+            // An error of the walk is thrown when its page is requested.
             if pages.prefetches, let step = walk.peek { prefetch = PagePrefetch(step, by: pages.fetch) }
             return page
         }

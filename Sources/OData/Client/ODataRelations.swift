@@ -1,17 +1,17 @@
 import Foundation
 import WebServiceClient
 
-// What relations lead to: what came along with their entity, and what didn't.
+// Related entities, expanded or fetched by link.
 extension ODataClient {
-    /// All entities that a relation leads to: those that came along, and those behind its next link; of a relation that wasn't expanded, those
-    /// behind its link.
+    /// Returns all entities of a relation: the expanded ones and those of its next link or, if the relation wasn't expanded, those of its
+    /// navigation link.
     ///
-    /// Where the relation has neither, the first entity that is asked for throws ``ODataLinkError/notLoaded``: expand it in the query.
+    /// If the relation has neither, requesting the first entity throws ``ODataLinkError/notLoaded``: expand the relation in the query.
     public func entities<Entity>(of relation: ToMany<Entity>) -> ODataEntities<Entity> {
         ODataEntities(pages: pages(of: relation))
     }
 
-    /// The same in pages; the first is what came along.
+    /// Returns the same entities in pages; the first page contains the expanded entities.
     public func pages<Entity>(of relation: ToMany<Entity>) -> ODataPages<Entity> {
         let operation = ODataOperation(route: "relation")
         return ODataPages(
@@ -29,7 +29,7 @@ extension ODataClient {
             failure: { self.error(operation, .binding, .link, $0.description, cause: $0) })
     }
 
-    /// The page that came along with the relation's entity, where that is asked for.
+    /// Returns the page of expanded entities if the step is the first one.
     private func given<Entity>(
         _ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation
     ) throws -> ODataPages<Entity>.Fetched? {
@@ -37,7 +37,7 @@ extension ODataClient {
         return (ODataPage(entities: elements, count: relation.count, nextLink: relation.nextLink), try base(of: relation, operation))
     }
 
-    /// The call for a page of a relation.
+    /// Returns the call for a page of a relation.
     private func call<Entity>(_ step: PageStep, of relation: ToMany<Entity>, _ operation: ODataOperation) throws -> ServiceCall {
         switch step {
         case .first:
@@ -48,20 +48,19 @@ extension ODataClient {
         }
     }
 
-    /// What the links of a relation begin at. One that this client didn't read is taken to come from the service's root.
+    /// Returns the base of a relation's links: the service root if this client didn't read the relation.
     private func base<Entity>(of relation: ToMany<Entity>, _ operation: ODataOperation) throws -> URL {
         let root = try rootURL(operation)
         return relation.linkBase.url(page: root) ?? root
     }
 
-    /// The entity that a relation leads to, fetched by its link where it wasn't expanded; `nil` where there is none.
+    /// Returns the entity of a relation, fetched by its link if it wasn't expanded, or `nil` if there is none.
     ///
-    /// That there is none the service says by 204 (Protocol 4.01, section 11.2.7), or by null. A 404 (Not Found) says the same in version 2, unless
-    /// it comes with a page of HTML. In version 4 it is an error: what the link names isn't there, be it that the entity which had the relation was
-    /// deleted, or that the link is wrong.
+    /// The service reports an empty relation by 204 (Protocol 4.01, section 11.2.7) or by null. In version 2, a 404 (Not Found) without an
+    /// HTML page means the same. In version 4, a 404 is an error: the entity with the relation was deleted, or the link is wrong.
     ///
-    /// - Throws: `ServiceError`, whose cause is ``ODataLinkError/notLoaded`` where it wasn't expanded and has no link; `CancellationError` when
-    ///   the task was cancelled.
+    /// - Throws: `ServiceError`, whose cause is ``ODataLinkError/notLoaded`` if the relation wasn't expanded and has no link;
+    ///   `CancellationError` when the task was cancelled.
     public func entity<Entity: Decodable & Sendable>(of relation: ToOne<Entity>) async throws -> Entity? {
         switch relation {
         case .null: return nil
@@ -85,12 +84,13 @@ extension ODataClient {
     }
 }
 
-// How many entities there are, without the entities.
+// Counting entities without fetching them.
 extension ODataClient {
-    /// The number of entities that match a query's filter and search, whatever its other options say; the service counts (`/$count`).
+    /// Returns the number of entities that match a query's filter and search; its other options are ignored. The service counts
+    /// (`/$count`).
     ///
-    /// Where a service doesn't know `/$count`, ask for ``QueryBuilding/count()`` and take it from the first ``page(_:)``. A query that is too
-    /// long for a URL, as ``longQueries`` says, is posted so, for a page without entities.
+    /// If a service doesn't support `/$count`, request ``QueryBuilding/count()`` and read the count of the first ``page(_:)``. A query that
+    /// is too long for a URL by ``longQueries`` is posted as a request for a page without entities.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func count<Entity>(of request: FetchRequest<Entity>) async throws -> Int64 {
@@ -103,13 +103,13 @@ extension ODataClient {
         let text = response.value.filter { !$0.isWhitespace && $0 != "\u{FEFF}" }
         guard let count = Int64(text), count >= 0 else {
             throw error(
-                operation, .decoding, .decoding, "The service's count is no whole number: '\(text.prefix(40))'.",
+                operation, .decoding, .decoding, "The service's count isn't a nonnegative integer: '\(text.prefix(40))'.",
                 response: ResponseSummary(of: response, body: Data(response.value.utf8)))
         }
         return count
     }
 
-    /// Nothing can be posted to `/$count`.
+    /// Counts by a page, because `/$count` doesn't accept POST.
     private func countByPage<Entity>(_ request: FetchRequest<Entity>) async throws -> Int64 {
         let counted = FetchRequest<DynamicEntity>(countingByPage: request)
         guard let count = try await page(counted).count else {
@@ -121,14 +121,14 @@ extension ODataClient {
 }
 
 extension FetchRequest {
-    /// The request for the number of what another one matches.
+    /// Creates a request that counts the matches of another one.
     init(counting other: FetchRequest) {
         self.init(resource: other.resource.appending(.count))
         options = other.options
         keepMatching()
     }
 
-    /// The same as a page that has the number and nothing else.
+    /// Creates a request for an empty page with the count.
     init<Other>(countingByPage other: FetchRequest<Other>) {
         self.init(resource: other.resource)
         options = other.options
@@ -137,7 +137,7 @@ extension FetchRequest {
         options.includesCount = true
     }
 
-    /// Keeps of the options what says which entities are meant.
+    /// Keeps only the options that determine the matching entities.
     private mutating func keepMatching() {
         options.selection = .all
         options.expansions = []

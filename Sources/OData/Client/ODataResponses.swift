@@ -1,9 +1,9 @@
 public import Foundation
 public import WebServiceClient
 
-// What every call of a client has in common when its answer is there.
+// Checks that apply to every response.
 extension ODataClient {
-    /// Sends a call and gives the value; an error that the service put into a success is the error's body.
+    /// Sends a call and returns its response. An error that the service put into a successful response becomes the error's body.
     func response<Value: Decodable & Sendable>(
         _ call: ServiceCall, _ operation: ODataOperation, for purpose: CallPurpose = .reading
     ) async throws -> ServiceResponse<Value> {
@@ -16,9 +16,9 @@ extension ODataClient {
             return response
         } catch let error as ServiceError where error.stage == .decoding {
             if let response = error.response {
-                // An answer that isn't the result has no value in it.
+                // A response with the wrong status can't contain the result.
                 try check(statusOf: response, for: purpose, operation, location: response.headers[.location])
-                // What can't be read may be of a version that nobody asked for.
+                // An unknown version may be the reason that the body can't be decoded.
                 try check(versionOf: response.headers, operation, response: response)
             }
             throw Self.withErrorBody(error)
@@ -27,7 +27,7 @@ extension ODataClient {
         }
     }
 
-    /// Sees to it that a status among the successes is one for the call: others say that the service did something else than was asked for.
+    /// Checks that a success status suits the call: others mean that the service did something else than requested.
     private func check(
         statusOf response: ResponseSummary, for purpose: CallPurpose, _ operation: ODataOperation, location: String?
     ) throws {
@@ -50,25 +50,25 @@ extension ODataClient {
         throw error(operation, .status, .status, fault.description, cause: fault, response: response)
     }
 
-    /// A service may say behind an answer that it is to be thrown away (Protocol 4.01, section 8.3.2).
+    /// Checks the trailers: a service may revoke a response after its body (Protocol 4.01, section 8.3.2).
     private func check<Value>(trailersOf response: ServiceResponse<Value>, _ operation: ODataOperation) throws {
         guard let text = response.report?.trailers["OData-Error"] else { return }
         let body = ODataErrorBody(Data(text.utf8))
         var error = self.error(
-            operation, .body, .refused, "The service said behind its answer that it failed: \(body?.description ?? "no reason").",
+            operation, .body, .refused, "The service reported a failure after its response: \(body?.description ?? "no reason").",
             cause: body, response: ResponseSummary(of: response))
         error.errorBody = body
         throw error
     }
 
-    /// An error whose cause is what the service says, with that as its body.
+    /// Returns an error with the service's error as its body if that is its cause.
     static func withErrorBody(_ error: any Error) -> any Error {
         guard var error = error as? ServiceError, error.errorBody == nil, let body = error.cause as? ODataErrorBody else { return error }
         error.errorBody = body
         return error
     }
 
-    /// Sends a call for a page, to be read as it arrives.
+    /// Sends a call for a page that is read while it arrives.
     func pageSource(_ call: ServiceCall, _ operation: ODataOperation) async throws -> PageSource {
         let (response, errors) = try await call.openStream()
         let summary = ResponseSummary(of: response)
@@ -86,13 +86,13 @@ extension ODataClient {
             checkEnd: { try self.check(trailersOf: response, operation) })
     }
 
-    /// What a call gives; `nil` where the service says that there is none.
+    /// Returns the result of a call, or `nil` if the service reports that it doesn't exist.
     ///
-    /// - Parameter isMissingNone: whether a 404 says so.
+    /// - Parameter isMissingNone: whether a 404 means `nil`.
     func ifPresent<Value>(unlessMissing isMissingNone: Bool, _ fetch: () async throws -> Value) async throws -> Value? {
         do {
             let value = try await fetch()
-            // An optional type was read as its own nil.
+            // An optional type decodes null to its own nil.
             if Value.self is any ExpressibleByNilLiteral.Type {
                 let mirror = Mirror(reflecting: value)
                 if mirror.displayStyle == .optional, mirror.children.isEmpty { return nil }
@@ -109,26 +109,26 @@ extension ODataClient {
     }
 }
 
-/// What a call is for, which says what its answer may be.
+/// The purpose of a call, which determines the accepted statuses.
 enum CallPurpose: Sendable, Hashable {
     case reading
-    /// A change, and whether it is one of an entity that is there.
+    /// A change, and whether it requires an existing entity.
     case changing(mustExist: Bool)
     /// An action whose result doesn't matter.
     case calling
 }
 
-/// Why an answer whose status is one of a success isn't the answer to what was asked.
+/// The reason why a response with a success status isn't the response to the request.
 public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// 202 (Accepted): the service goes on by itself, and tells the result later (Protocol 4.01, section 11.6). At the monitor's URL, which may hold
-    /// secrets, it says how far it is, and then gives the result.
+    /// 202 (Accepted): the service continues asynchronously and provides the result later (Protocol 4.01, section 11.6). The monitor's URL,
+    /// which may contain secrets, returns the progress and then the result.
     case accepted(monitor: URL?, retryAfter: RetryAfter?)
-    /// 201 (Created): a change of an entity that was to exist created one.
+    /// 201 (Created): a change of an existing entity created one.
     case created(at: URL?)
-    /// A status that OData has no use for: 206 (Partial Content), for one, is a part of the answer.
+    /// A status that OData doesn't use, such as 206 (Partial Content).
     case unexpected(Int)
 
-    /// A sentence for people. The query of URLs is left out, as it may hold secrets.
+    /// A sentence for people. The query of URLs is omitted, as it may contain secrets.
     public var description: String {
         switch self {
         case .accepted(let monitor, let retryAfter):
@@ -139,12 +139,12 @@ public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible
                 case .date(let date): " Ask again after \(HTTPDate.text(of: date)) (Retry-After)."
                 case nil: ""
                 }
-            return "The service accepted the request (202) and hasn't completed it: there is no result yet." + place + time
+            return "The service accepted the request (202) but hasn't completed it: there is no result yet." + place + time
                 + " Leave respond-async out of the Prefer header to wait for the result."
         case .created(let url):
             return
-                "The service created an entity (201)\(url.map { " at \(NextLink.shown($0))" } ?? "") in answer to a change of one that was to "
-                + "exist: it ignores the condition. Use upsert where that is right, and delete the new entity where it isn't."
+                "The service created an entity (201)\(url.map { " at \(NextLink.shown($0))" } ?? "") in answer to a change of an "
+                + "existing one: it ignores the condition. Use upsert if that is right; otherwise delete the new entity."
         case .unexpected(206):
             return "The service answered with a part of the result (206), which wasn't asked for."
         case .unexpected(let status):
@@ -154,9 +154,9 @@ public enum ODataStatusError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension ResponseSummary {
-    /// What an error tells of a response whose body was read, or left, already.
+    /// Creates a summary of a response whose body is already read or discarded.
     ///
-    /// - Parameter body: all of it; `nil` when it isn't at hand.
+    /// - Parameter body: the whole body, or `nil` if it isn't available.
     init<Value>(of response: ServiceResponse<Value>, body: Data? = nil) {
         self.init(status: response.status, headers: response.headers, url: response.url, body: body ?? Data(), isCut: body == nil)
     }

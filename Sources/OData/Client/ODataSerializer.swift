@@ -1,28 +1,28 @@
 public import Foundation
 public import WebServiceClient
 
-/// Writes and reads the bodies of OData calls, by ``ODataEncoder`` and ``ODataDecoder``.
+/// A serializer of OData bodies, based on ``ODataEncoder`` and ``ODataDecoder``.
 public struct ODataSerializer: SerializationDelegate {
-    /// How values are spelled in what is written.
+    /// The spelling of written values.
     public var format: PayloadFormat
-    /// The types that ``Polymorphic`` values are decoded as, and whose values say what they are.
+    /// The types that ``Polymorphic`` values are decoded as, and whose values include their type names.
     public var types: TypeRegistry
-    /// What the types' own coding finds in `userInfo`.
+    /// The `userInfo` for the types' own coding.
     public var userInfo: [CodingUserInfoKey: any Sendable]
-    /// Where texts and bytes are.
+    /// The location of strings and bytes.
     var plainValues = PlainValues.byMediaType
 
-    /// Where a result that is a `String` or a `Data` is in a response's body.
+    /// The location of a `String` or `Data` result in a response's body.
     enum PlainValues: Sendable, Hashable {
-        /// In JSON it is a value, in every other type the whole body.
+        /// A value in JSON, the whole body in every other media type.
         case byMediaType
-        /// It is a value in JSON. Bytes of another type may be those of a stream property, which has no path of its own.
+        /// A value in JSON. A `Data` of another media type is the whole body, since a stream property's path looks like any property's.
         case inside
-        /// It is the whole body: a raw value, an entity's media, a count, the metadata.
+        /// The whole body: a raw value, an entity's media, a count, the metadata.
         case whole
     }
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {
@@ -31,24 +31,24 @@ public struct ODataSerializer: SerializationDelegate {
         self.userInfo = userInfo
     }
 
-    /// The media type of what is written.
+    /// The media type of written bodies.
     public var contentType: String { format.contentType }
 
-    /// The payload of a value.
+    /// Returns the payload of a value.
     ///
-    /// - Throws: like ``ODataEncoder/encode(_:)``.
+    /// - Throws: the errors of ``ODataEncoder/encode(_:)``.
     public func encode(_ value: any Encodable) throws -> Data {
         try ODataEncoder(format, types: types, userInfo: userInfo).encode(value)
     }
 
-    /// A value of a payload, or of the root inside it.
+    /// Decodes a value from a payload, or from the path inside it.
     ///
-    /// - Throws: like ``ODataDecoder``; `SerializationError` where the charset is unknown or wrong.
+    /// - Throws: the errors of ``ODataDecoder``; `SerializationError` if the charset is unknown or wrong.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         try decode(type, from: data, at: path, contentType: contentType, url: nil)
     }
 
-    /// The same, where it is known from which URL the payload came: there relative links begin that no context says more of.
+    /// Decodes a value from a payload whose URL is known. The URL is the base of relative links without a context.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
     ) throws -> Value {
@@ -56,7 +56,7 @@ public struct ODataSerializer: SerializationDelegate {
         return try decoder(at: url).decode(type, from: text, at: path)
     }
 
-    /// What decodes payloads that come from a URL.
+    /// Returns the decoder of payloads from a URL.
     func decoder(at url: URL?) -> ODataDecoder {
         var decoder = ODataDecoder(types: types, userInfo: userInfo)
         decoder.url = url.map { LongQueryPolicy.base(of: $0) }
@@ -64,7 +64,7 @@ public struct ODataSerializer: SerializationDelegate {
         return decoder
     }
 
-    /// Whether a `String` or a `Data` is a value of OData and not the whole body: it is in JSON, where the path doesn't say otherwise.
+    /// Returns whether a `String` or a `Data` is an OData value instead of the whole body: in JSON, unless the path determines otherwise.
     public func readsInsidePayload(_ type: any Any.Type, contentType: String?) -> Bool {
         let media = contentType.flatMap { MediaType($0) }
         let isJSON = media.map { $0.subtype == "json" || $0.suffix == "json" } ?? false
@@ -72,9 +72,9 @@ public struct ODataSerializer: SerializationDelegate {
         case .whole: return false
         case .byMediaType: return isJSON
         case .inside:
-            // An empty body, which has no type, is no value.
+            // An empty body has no type and isn't a value.
             guard type == Data.self || type == Data?.self, let media, !isJSON else { return true }
-            // What no stream is likely to hold can't be read, which is told.
+            // Media types that a stream hardly has are read as a payload, which fails with an error.
             let answers = ["text/html", "text/plain", "application/xhtml+xml", "application/atom+xml", "application/atomsvc+xml"]
             return media.type == "multipart" || answers.contains(media.essence)
         }
@@ -89,22 +89,23 @@ extension EndpointDefaults {
         }
     }
 
-    /// The headers, the JSON and the errors of a version of OData, for the declared endpoints of an ``ODataClient``'s subclass.
+    /// Returns the headers, the JSON format and the error format of a version of OData, for the declared endpoints of an ``ODataClient``
+    /// subclass.
     ///
-    /// Endpoints that give `String` or `Data` read it as a value inside JSON, and take the whole body of any other media type; one that is
-    /// `.raw()` always takes the whole body.
+    /// Endpoints that return `String` or `Data` read a value inside JSON, and the whole body of any other media type; `.raw()` endpoints
+    /// always read the whole body.
     ///
     /// - Parameters:
     ///   - version: the version.
     ///   - types: the types that ``Polymorphic`` values are decoded as.
-    ///   - userInfo: what the types' own coding finds in `userInfo`.
+    ///   - userInfo: the `userInfo` for the types' own coding.
     public static func odata(
         _ version: ODataVersion = .v4, types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) -> EndpointDefaults {
         let serializer = ODataSerializer(format: PayloadFormat(version: version), types: types, userInfo: userInfo)
         var headers = HTTPFields()
         for (name, value) in Self.headers(of: version) { headers[HTTPFields.Name(name)] = value }
-        // What is accepted is left to what is read, so that streams and raw endpoints accept any type.
+        // The reader sets `Accept`, so that streams and raw endpoints accept any type.
         var reader = serializer
         reader.format = PayloadFormat(accepting: version)
         return EndpointDefaults(headers: headers, errorHandler: ODataErrorHandler(), serializer: serializer).decoding(with: reader)
@@ -112,19 +113,19 @@ extension EndpointDefaults {
 }
 
 extension PayloadFormat {
-    /// The format whose media type is what is accepted. The prefix `odata.` is known to services of 4.0 and of 4.01.
+    /// Creates the format whose media type is accepted. Services of 4.0 and of 4.01 know the prefix `odata.`.
     init(accepting version: ODataVersion, isIEEE754Compatible: Bool = false) {
         self.init(version: min(version, .v4), isIEEE754Compatible: isIEEE754Compatible)
     }
 }
 
-/// Makes ``ODataErrorBody`` the error body of every failure that has one.
+/// An error handler that makes ``ODataErrorBody`` the error body of every failure that has one.
 ///
-/// What a proxy says in HTML, or anything else that is no OData error, is left to the check of the status.
+/// Other bodies, such as a proxy's HTML, are left to the status check.
 struct ODataErrorHandler: ErrorHandler {
     func verdict(on outcome: CallOutcome) -> ErrorVerdict {
         guard case .response(let response) = outcome.result, !outcome.isSuccess else { return .default }
-        // JSON is UTF-8 whatever charset is named (RFC 8259 §8.1); some services really use the one that they name.
+        // JSON is UTF-8 whatever charset is declared (RFC 8259 §8.1), but some services really use the declared one.
         let named = { try? TextEncoding.utf8(from: response.body, contentType: response.headers[.contentType]) }
         guard let body = ODataErrorBody(response.body) ?? named().flatMap({ ODataErrorBody($0) }) else { return .default }
         return .fail(DecodedErrorBody(status: response.status, body: body))
@@ -132,9 +133,9 @@ struct ODataErrorHandler: ErrorHandler {
 }
 
 extension ServiceError.Kind {
-    /// An OData query can't be said as a URL; the cause is ``ODataQueryError``.
+    /// An OData query can't be expressed as a URL; the cause is ``ODataQueryError``.
     public static let query = Self(rawValue: "query")
-    /// The service answered in a later version of OData than it was asked for.
+    /// The service answered in a later version of OData than requested.
     public static let version = Self(rawValue: "version")
     /// A link of the service isn't followed; the cause is ``ODataLinkError``.
     public static let link = Self(rawValue: "link")

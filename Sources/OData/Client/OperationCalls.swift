@@ -2,18 +2,18 @@ import WebServiceClient
 
 // Actions and functions (Protocol, section 11.5).
 extension ODataClient {
-    /// Calls an action and gives its result. In version 2 it is a service operation, whose parameters stand in the URL as literals; what
-    /// has no literal there is an error, and what is `nil` is left out.
+    /// Calls an action and returns its result. In version 2 it is a service operation whose parameters are literals in the URL: a value
+    /// without a literal is an error, and `nil` is omitted.
     ///
     ///     let order: Order? = try await client.invoke(cart.action("Shop.Checkout"), ["express": true])
     ///
     /// - Parameters:
-    ///   - action: the action's path: of an unbound one ``ResourcePath/init(entitySet:)`` with its import's name, of a bound one
-    ///     ``ResourcePath/action(_:)`` behind what it is bound to.
-    ///   - parameters: the parameters by their names; entities among them say their type where the client's ``types`` know it as a derived one.
-    ///   - condition: on which version of the entity the action is bound to.
-    /// - Returns: the result. Where there may be none (204, or null in JSON), `Result` has to be optional. A `String` or a `Data` is a value in the
-    ///   JSON, as other types are.
+    ///   - action: the action's path: ``ResourcePath/init(entitySet:)`` with the import's name for an unbound action,
+    ///     ``ResourcePath/action(_:)`` on the path of the bound resource for a bound one.
+    ///   - parameters: the parameters by name. Entities include their type if the client's ``types`` list it as a derived one.
+    ///   - condition: the required version of the entity that the action is bound to.
+    /// - Returns: the result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
+    ///   the JSON, like other types.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke<Result: Decodable & Sendable>(
         _ action: ResourcePath, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],
@@ -23,7 +23,7 @@ extension ODataClient {
         try await invoke(ODataQuery(action), parameters, returning: type, if: condition)
     }
 
-    /// The same by a query, whose options are sent with the action: what the path's aliases stand for, what its result is to have.
+    /// Calls an action by a query, with the query's parameter aliases and its options for the result.
     public func invoke<Result: Decodable & Sendable>(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:],
         returning type: Result.Type = Result.self,
@@ -33,10 +33,10 @@ extension ODataClient {
         return try await response(try call(operation, for: Result.self), ODataOperation(operation.query.resource)).value
     }
 
-    /// Calls an action that gives nothing, or whose result doesn't matter.
+    /// Calls an action without a result, or whose result is ignored.
     ///
-    /// That the service accepted the action (202) is enough, unless it says where its progress is to be watched (`Location`): then it is an error,
-    /// whose cause is ``ODataStatusError/accepted(monitor:retryAfter:)``.
+    /// An accepted action (202) counts as success unless the response has the URL of a status monitor (`Location`): that is an error, whose
+    /// cause is ``ODataStatusError/accepted(monitor:retryAfter:)``.
     ///
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func invoke(
@@ -45,30 +45,31 @@ extension ODataClient {
         try await invoke(ODataQuery(action), parameters, if: condition)
     }
 
-    /// The same by a query, whose options are sent with the action: what the path's aliases stand for.
+    /// Calls an action by a query, with the query's parameter aliases.
     public func invoke(
         _ action: ODataQuery, _ parameters: KeyValuePairs<String, any Encodable & Sendable> = [:], if condition: WriteCondition = .none
     ) async throws {
         try await send(operation(action, parameters, condition), for: .calling)
     }
 
-    /// Calls a function and gives its result, a value or a collection of values.
+    /// Calls a function and returns its result, a value or a collection of values.
     ///
     ///     let nearest: [Airport] = try await client.evaluate(ResourcePath(function: "Nearest", ["count": 3]))
     ///
-    /// Parameters that are collections, complex values or entities go as aliases: `["among": ["HAM", "LEJ"]]` is `Nearest(among=@arg)?@arg=[…]`.
-    /// For entities that are to be selected, expanded or paged, make a ``FetchRequest`` or an ``EntityRequest`` of the path.
+    /// Collections, complex values and entities are passed as parameter aliases: `["among": ["HAM", "LEJ"]]` is
+    /// `Nearest(among=@arg)?@arg=[…]`. To select, expand or page the resulting entities, make a ``FetchRequest`` or an ``EntityRequest`` of
+    /// the path.
     ///
-    /// - Returns: the result. Where there may be none (204, or null in JSON), `Result` has to be optional. A `String` or a `Data` is a value in the
-    ///   JSON, as other types are.
+    /// - Returns: the result. If there may be none (204, or null in JSON), `Result` must be optional. A `String` or a `Data` is a value in
+    ///   the JSON, like other types.
     /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled.
     public func evaluate<Result: Decodable & Sendable>(_ function: ResourcePath, as type: Result.Type = Result.self) async throws -> Result
     {
         try await evaluate(ODataQuery(function), as: type)
     }
 
-    /// The same by a query, whose options are sent as well: what the path's aliases stand for, how the result is filtered. Where its URL is
-    /// long, ``longQueries`` says what happens.
+    /// Calls a function by a query, with the query's parameter aliases and its options for the result. ``longQueries`` applies to long
+    /// URLs.
     public func evaluate<Result: Decodable & Sendable>(_ function: ODataQuery, as type: Result.Type = Result.self) async throws -> Result {
         let operation = ODataOperation(function)
         let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(function) }
@@ -97,9 +98,9 @@ extension ODataClient {
 }
 
 extension ResourcePath {
-    /// The service operation of version 2 with parameters, which are printed as a function's (OData 2.0, URI Conventions, section 3.3).
+    /// Returns the service operation of version 2 with parameters, printed like a function's (OData 2.0, URI Conventions, section 3.3).
     ///
-    /// - Throws: ``ODataQueryError`` where a parameter has no literal, or the path is none of a service operation.
+    /// - Throws: ``ODataQueryError`` if a parameter has no literal, or the path isn't one of a service operation.
     fileprivate func serviceOperation(
         _ parameters: KeyValuePairs<String, any Encodable & Sendable>
     ) throws(ODataQueryError) -> ResourcePath {
@@ -113,16 +114,16 @@ extension ResourcePath {
         }
         guard segments.count == 1, ODataName.isIdentifier(name) else {
             throw .invalidPath(
-                route, reason: "version 2 has operations with parameters only at the service's root: give the operation's name alone")
+                route, reason: "version 2 has operations with parameters only at the service root: use only the operation's name")
         }
         for (name, value) in parameters {
-            // An optional without a value, of whatever type.
+            // An empty optional of any type.
             let mirror = Mirror(reflecting: value)
             if mirror.displayStyle == .optional, mirror.children.isEmpty { continue }
             guard let literal = (value as? any EdmConvertible)?.edmValue else {
                 throw .invalidOption(
                     "parameter '\(name)'",
-                    reason: "in version 2 it stands in the URL, and \(type(of: value)) has no literal; make it EdmConvertible")
+                    reason: "in version 2 it is a literal in the URL, and \(type(of: value)) has no literal; make it EdmConvertible")
             }
             if literal != .null { all.append(QueryPath.Parameter(name, .literal(literal))) }
         }

@@ -1,9 +1,9 @@
 import Foundation
 import WebServiceClient
 
-/// A page that is being received: its entities one after the other, and at its end what the page says of itself.
+/// A page being received: its entities one by one and, at its end, its metadata.
 ///
-/// A class, since it is handed from call to call while it is read: a value would be copied for every entity.
+/// A class, because a value would be copied for every entity as it is passed from call to call.
 final class PageStream<Entity: Decodable & Sendable> {
     private let source: PageSource
     private let reader: PageReader<Entity>
@@ -11,7 +11,7 @@ final class PageStream<Entity: Decodable & Sendable> {
     private var chunk = Data()
     private var hasBegun = false
     private var isLastChunk = false
-    /// Whether what is read isn't what came, and the charset that the service named is no longer that of the text.
+    /// A Boolean value that indicates whether the text was transcoded, so that the declared charset no longer applies.
     private var isTranscoded = false
 
     init(_ source: PageSource) {
@@ -20,10 +20,10 @@ final class PageStream<Entity: Decodable & Sendable> {
         chunks = source.response.value.makeAsyncIterator()
     }
 
-    /// Where the page came from, which relative links begin at.
+    /// The page's URL, the base of its relative links.
     var url: URL { source.decoder.url ?? source.response.url }
 
-    /// The next entity; `nil` behind the last one, when all of the page has come.
+    /// Returns the next entity, or `nil` after the last one, when the whole page is received.
     func next() async throws -> Entity? {
         while true {
             do {
@@ -36,7 +36,7 @@ final class PageStream<Entity: Decodable & Sendable> {
         }
     }
 
-    /// Reads to the end of the page without its entities.
+    /// Reads to the end of the page, skipping its entities.
     func skipRest() async throws {
         while true {
             do {
@@ -49,7 +49,7 @@ final class PageStream<Entity: Decodable & Sendable> {
         }
     }
 
-    /// The page without its entities, at its end.
+    /// Returns the page without its entities, once it is fully read.
     func page() async throws -> ODataPage<Entity> {
         do {
             let page = try reader.page()
@@ -88,7 +88,7 @@ final class PageStream<Entity: Decodable & Sendable> {
         }
     }
 
-    /// Takes as much as tells the charset; a payload that isn't in UTF-8 has to be read as a whole.
+    /// Receives enough bytes to detect the charset. A payload that isn't in UTF-8 is received as a whole.
     private func begin() async throws {
         hasBegun = true
         var beginning = Data()
@@ -108,11 +108,11 @@ final class PageStream<Entity: Decodable & Sendable> {
         isLastChunk = beginning.isEmpty
     }
 
-    /// The error that a call throws whose page is wrong.
+    /// Returns the error for a page that can't be read.
     private func failure(_ error: any Error) async -> any Error {
         var reason = error
         if PageSource.isSyntaxError(error) {
-            // A service that fails midway can only break off, and says why at the end.
+            // A service that fails midway can only break off its output and append the error.
             reader.see(chunk)
             var rest = source.errors.bodyLimit
             while rest > 0, !isLastChunk {

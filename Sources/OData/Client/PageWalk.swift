@@ -7,19 +7,20 @@ enum PageStep: Sendable {
     case link(URL, isForeign: Bool)
 }
 
-/// The way from page to page: which is next, up to where, and whether its link may be followed.
+/// The sequence of pages: the next step, the limit of entities, and the check of links.
 struct PageWalk {
     private let foreignLinks: ForeignLinkPolicy
-    /// Makes what is thrown of a link that isn't followed.
+    /// Makes the error that is thrown for a refused link.
     private let refusal: @Sendable (ODataLinkError) -> any Error
     private var step: PageStep? = .first
-    /// Why the page after the one just given can't be fetched: thrown when it is asked for, so that no page is lost.
+    /// The reason why the page after the current one can't be fetched, thrown when that page is requested, so that the current page isn't
+    /// lost.
     private var failure: (any Error)?
-    /// How many entities are still to be given.
+    /// The number of entities that may still be returned; `nil` for no limit.
     private var remaining: Int?
-    /// The origin that links must lead to; the first page's where it isn't known.
+    /// The origin that links must lead to; if unknown, the first page's.
     private var origin: Origin?
-    /// Hashes of the pages' addresses: eight bytes a page, however many there are.
+    /// Hashes of the pages' URLs: eight bytes per page, however many there are.
     private var seen: Set<Int> = []
 
     init(limit: Int?, origin: Origin?, foreignLinks: ForeignLinkPolicy, refusal: @escaping @Sendable (ODataLinkError) -> any Error) {
@@ -29,10 +30,12 @@ struct PageWalk {
         self.refusal = refusal
     }
 
-    /// Whether no more entities are to be given: services may not count what earlier pages gave against the query's top.
+    /// A Boolean value that indicates whether the limit is reached. The client counts because services may apply the query's top to each
+    /// page.
     var isFull: Bool { remaining == 0 }
 
-    /// The next step; `nil` behind the last page. Until the page has come, there is none behind it: so whatever throws ends the walk.
+    /// Returns the next step, or `nil` after the last page. A step has no successor until its page is passed, so that any error ends the
+    /// walk.
     mutating func next() throws -> PageStep? {
         if let failure {
             self.failure = nil
@@ -45,18 +48,18 @@ struct PageWalk {
         return step
     }
 
-    /// The step that comes next, if there is one.
+    /// The next step without taking it, if there is one.
     var peek: PageStep? { failure == nil ? step : nil }
 
-    /// Counts entities that were given.
+    /// Counts returned entities against the limit.
     mutating func count(_ number: Int) {
         if let rest = remaining { remaining = max(rest - number, 0) }
     }
 
-    /// So many of a number of entities are to be given.
+    /// Returns how many of a page's entities the limit allows.
     func share(of number: Int) -> Int { min(number, remaining ?? number) }
 
-    /// Goes on behind a page that came from a URL, whose entities have been counted.
+    /// Moves past a page whose entities have been counted, to the page of its next link.
     mutating func pass<Entity>(_ page: ODataPage<Entity>, from url: URL) {
         origin = origin ?? Origin(url)
         seen.insert(url.absoluteString.hashValue)
@@ -72,22 +75,22 @@ struct PageWalk {
     }
 }
 
-/// The answer that a page comes in, and what makes errors of whatever goes wrong with it.
+/// The response of a page, and the errors for its failures.
 struct PageSource: Sendable {
     let response: ServiceResponse<ResponseBody>
     let errors: StreamErrors
     let decoder: ODataDecoder
-    /// Looks at what came behind the page.
+    /// Checks the trailers that follow the page.
     let checkEnd: @Sendable () throws -> Void
 
-    /// Whether something is wrong with the text itself.
+    /// Returns whether an error is one of the JSON syntax.
     static func isSyntaxError(_ error: any Error) -> Bool {
         guard case .dataCorrupted(let context) = error as? DecodingError else { return false }
         return context.underlyingError is JSONSyntaxError
     }
 }
 
-/// A page that is fetched while the one before is used; given up when nobody waits for it any more.
+/// A page that is fetched while the previous one is in use. The fetch is cancelled when the prefetch is released.
 final class PagePrefetch<Entity: Decodable & Sendable>: Sendable {
     private let task: Task<ODataPages<Entity>.Fetched, any Error>
 
@@ -106,7 +109,7 @@ final class PagePrefetch<Entity: Decodable & Sendable>: Sendable {
     }
 }
 
-/// Entities out of pages that are fetched as a whole.
+/// The entities of pages that are fetched as a whole.
 final class PagedEntities<Entity: Decodable & Sendable> {
     private var pages: ODataPages<Entity>.Iterator
     private var page: [Entity] = []
@@ -125,10 +128,10 @@ final class PagedEntities<Entity: Decodable & Sendable> {
     }
 }
 
-/// A page that entities are to be taken from.
+/// A page to read entities from.
 enum OpenedPage<Entity: Decodable & Sendable>: Sendable {
-    /// A page that is there: what came along with the entity that it belongs to.
+    /// A complete page: the expanded entities of a relation.
     case whole(ODataPages<Entity>.Fetched)
-    /// A page that is being received.
+    /// A page being received.
     case stream(PageSource)
 }

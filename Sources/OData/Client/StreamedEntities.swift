@@ -1,4 +1,4 @@
-/// Entities out of pages that are read while they arrive.
+/// The entities of pages that are read while they arrive.
 final class StreamedEntities<Entity: Decodable & Sendable> {
     private enum Page {
         case whole(ODataPages<Entity>.Fetched, position: Int)
@@ -35,7 +35,7 @@ final class StreamedEntities<Entity: Decodable & Sendable> {
                     page = nil
                     walk.pass(try await stream.page(), from: stream.url)
                 } catch {
-                    // Without a page, and with no step of the walk, this is the end.
+                    // Without a page and a next step, the sequence ends.
                     page = nil
                     throw error
                 }
@@ -50,26 +50,26 @@ final class StreamedEntities<Entity: Decodable & Sendable> {
     }
 }
 
-/// The entities of a query or a relation over all pages, read while a page arrives; the next page is fetched when the last one's entities
-/// were taken.
+/// The entities of a query or a relation over all pages, returned while a page arrives. The next page is fetched when all entities of the
+/// current one have been read.
 ///
-/// Memory stays flat, whatever the size of a page: it holds a piece of it, or the entity that is being received if that is larger. Where the
-/// client doesn't stream pages (``ODataClient/streamsPages``), one of them is in memory; where it prefetches them, two.
+/// Memory use doesn't depend on the page size: only one piece of the page is in memory, or the entity being received if that is larger. If
+/// the client doesn't stream pages (``ODataClient/streamsPages``), one page is in memory; if it prefetches pages, two.
 ///
-/// A page that is streamed keeps its connection, and counts against the call's whole time, until its last entity is taken.
+/// A streamed page keeps its connection, and counts against the call's total time, until its last entity is read.
 public struct ODataEntities<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
     /// One entity.
     public typealias Element = Entity
 
     let pages: ODataPages<Entity>
 
-    /// An iterator from the first entity on.
+    /// Returns an iterator that starts at the first entity.
     public func makeAsyncIterator() -> Iterator {
         if let open = pages.open, pages.streams, !pages.prefetches { return Iterator(way: .streams(StreamedEntities(pages, open))) }
         return Iterator(way: .pages(PagedEntities(pages: pages.makeAsyncIterator())))
     }
 
-    /// Gives entity by entity.
+    /// An iterator over the entities.
     public struct Iterator: AsyncIteratorProtocol {
         enum Way {
             case streams(StreamedEntities<Entity>)
@@ -80,9 +80,9 @@ public struct ODataEntities<Entity: Decodable & Sendable>: AsyncSequence, Sendab
 
         init(way: Way) { self.way = way }
 
-        /// The next entity, `nil` behind the last one.
+        /// Returns the next entity, or `nil` after the last one.
         ///
-        /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. Afterwards there is nothing more.
+        /// - Throws: `ServiceError`, or `CancellationError` when the task was cancelled. After an error, the sequence has ended.
         public mutating func next() async throws -> Entity? {
             switch way {
             case .streams(let entities): try await entities.next()

@@ -1,7 +1,7 @@
 import Foundation
 public import WebServiceClient
 
-/// One change as it is sent: all that writes goes through here, into the same chain as all that reads.
+/// One change as it is sent. All writes pass through here, into the same interceptor chain as all reads.
 struct WriteOperation: Sendable {
     var method: ServiceRequest.Method
     var query: ODataQuery
@@ -11,14 +11,14 @@ struct WriteOperation: Sendable {
     var bytes: (data: Data, type: String)?
     var condition = WriteCondition.none
     var preference: ReturnPreference?
-    /// Whether the change is one of an entity that must be there, whatever the condition says.
+    /// A Boolean value that indicates whether the change requires an existing entity, regardless of the condition.
     var isUpdate = false
-    /// An option that stands behind the others, percent-encoded.
+    /// An option appended after the others, percent-encoded.
     var lastOption: String?
 
     var hasBody: Bool { body != nil || bytes != nil }
 
-    /// Whether a service that creates an entity does something else than it was asked for.
+    /// Returns whether creating an entity would be the wrong result.
     func mustExist(_ version: ODataVersion) -> Bool {
         if condition.header(version)?.name == "If-Match" { return true }
         return isUpdate && condition == .usual
@@ -29,11 +29,12 @@ struct WriteOperation: Sendable {
         self.query = query
     }
 
-    /// A change of what a request is for.
+    /// Creates a change of a request's resource.
     ///
-    /// - Parameter answers: whether the service may answer with the entity: then what was said about its shape is asked for (Protocol 4.01, section
-    ///   11.4.1.5), in 4.01, before which services don't know it. A selection that nobody asked for isn't.
-    /// - Throws: ``ODataQueryError`` where the request has options that say which entities are meant, or what of them where there is no answer.
+    /// - Parameter answers: whether the service may return the entity. The request's selection and expansions then apply to the response
+    ///   (Protocol 4.01, section 11.4.1.5), but only in 4.01, since earlier services don't support that. An automatic selection is omitted.
+    /// - Throws: ``ODataQueryError`` if the request has options that filter, order or page entities, or that shape a response that has
+    ///   none.
     init(
         _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false, version: ODataVersion
     ) throws(ODataQueryError) {
@@ -42,7 +43,7 @@ struct WriteOperation: Sendable {
         if method == .post { kept.index = options.index }
         let shape = answers ? ["$select", "$expand"] : []
         if let option = options.ownNames.first(where: { !shape.contains($0) && !($0 == "$index" && method == .post) }) {
-            throw .invalidOption(option, reason: "it is for reading; give a change a request without it")
+            throw .invalidOption(option, reason: "it applies only to reading; remove it from the request of a change")
         }
         if answers, version > .v4 {
             if case .items = options.selection { kept.selection = options.selection }
@@ -53,17 +54,17 @@ struct WriteOperation: Sendable {
 }
 
 extension ODataClient {
-    /// How bodies are spelled.
+    /// The spelling of bodies.
     var payloadFormat: PayloadFormat {
         PayloadFormat(version: printer.version, isIEEE754Compatible: asksForIEEE754Compatible, v2Bindings: v2Bindings)
     }
 
-    /// What makes bodies.
+    /// The encoder of bodies.
     var encoder: ODataEncoder {
         ODataEncoder(payloadFormat, types: types, userInfo: userInfo)
     }
 
-    /// A change of what a request is for.
+    /// Returns a change of a request's resource.
     func operation(
         _ method: ServiceRequest.Method, _ resource: ResourcePath, for options: QueryOptions, answers: Bool = false
     ) throws -> WriteOperation {
@@ -74,13 +75,13 @@ extension ODataClient {
         }
     }
 
-    /// The call of a change.
+    /// Returns the call of a change.
     func call(_ operation: WriteOperation, for result: Any.Type = Void.self) throws -> ServiceCall {
         let name = ODataOperation(operation.query)
         let query = operation.query
         var target = try printed(name) { printer throws(ODataQueryError) in try printer.request(query) }
         if let option = operation.lastOption { target += (target.contains("?") ? "&" : "?") + option }
-        // Bytes are of any media type, and so may be what a service answers them with.
+        // Raw bytes have any media type, and so may the response to them.
         var call = call(name, to: target, method: operation.method, for: result, at: operation.bytes == nil ? nil : .raw)
         if let (data, type) = operation.bytes {
             call = call.body(data).header(.contentType, type)
@@ -102,14 +103,14 @@ extension ODataClient {
         return WriteResult(response)
     }
 
-    /// Sends a change whose answer has nothing in it.
+    /// Sends a change whose response has no content.
     func send(_ operation: WriteOperation, for purpose: CallPurpose? = nil) async throws {
         let _: ServiceResponse<NoContent> = try await self.response(
             try call(operation), ODataOperation(operation.query.resource),
             for: purpose ?? .changing(mustExist: operation.mustExist(printer.version)))
     }
 
-    /// The payload of an entity that is written as a whole.
+    /// Returns the payload of an entity that is written as a whole.
     func body(of entity: any Encodable & Sendable, _ bindings: [EntityBinding], _ resource: ResourcePath) throws -> ODataValue {
         try payload(resource) {
             let value = try encoder.payload(of: entity)
@@ -118,11 +119,11 @@ extension ODataClient {
         }
     }
 
-    /// An entity's payload with its bindings.
+    /// Returns an entity's payload with its bindings.
     func bound(_ entity: DynamicEntity, _ bindings: [EntityBinding], isUpdate: Bool) throws -> DynamicEntity {
         var bound = entity
         for (index, binding) in bindings.enumerated() {
-            // Of a relation to one the last binding counts.
+            // For a relation to one, the last binding applies.
             guard binding.isCollection || !bindings[(index + 1)...].contains(where: { $0.relation == binding.relation }) else { continue }
             let isDelta = binding.isDelta(in: payloadFormat.version, isUpdate: isUpdate)
             guard binding.fits(entity[binding.relation], isDelta: isDelta) else { throw ODataWriteError.boundAndInline(binding.relation) }
@@ -131,20 +132,20 @@ extension ODataClient {
         return bound
     }
 
-    /// The URL that a reference is written as: without the query of the service's root, which is about this client's calls.
+    /// Returns the URL of a reference, without the query of the service's root, which applies only to this client's calls.
     func url(of reference: EntityReference) throws -> String {
         switch reference.target {
         case .id(let id): return id
         case .resource(let query):
             let operation = ODataOperation(query.resource)
             let target = try printed(operation) { printer throws(ODataQueryError) in try printer.request(query) }
-            // Never as a long query: it is the entity's own URL that is meant.
+            // GET, because a posted long query would change the entity's URL.
             let url = try call(operation, to: target, method: .get).url().absoluteString
             return String(url.prefix { $0 != "?" }) + target.drop { $0 != "?" }
         }
     }
 
-    /// What a closure makes of a body; its errors tell the operation.
+    /// Runs a closure that makes a body; its errors name the operation.
     func payload<Value>(_ resource: ResourcePath, _ make: () throws -> Value) throws -> Value {
         do {
             return try make()
@@ -157,13 +158,13 @@ extension ODataClient {
     }
 }
 
-/// Why a change can't be written.
+/// The reason why a change can't be written.
 public enum ODataWriteError: DescribedError, Sendable, Hashable {
-    /// A draft's relation was changed as if it were a value.
+    /// A draft's relation was changed as a value.
     case relationChanged(String)
-    /// What was to be written as an entity, by its type, makes no object.
+    /// A value of this type was written as an entity but doesn't encode to an object.
     case notAnEntity(String)
-    /// A relation is bound to an existing entity, and the entity that is written has one in it.
+    /// A relation is bound to an existing entity, and the written entity contains a related entity as well.
     case boundAndInline(String)
 
     /// A sentence for people.
@@ -173,9 +174,9 @@ public enum ODataWriteError: DescribedError, Sendable, Hashable {
             "The relation '\(name)' was changed as a value: bind existing entities with bind(_:to:), or use addReference, setReference and "
                 + "removeReference; create new ones by creating them in the relation."
         case .notAnEntity(let type):
-            "\(type) isn't written as an object with properties."
+            "\(type) doesn't encode to an object with properties."
         case .boundAndInline(let name):
-            "The relation '\(name)' is bound to an existing entity, and has a new one in the entity that is written: leave one of them out."
+            "The relation '\(name)' is bound to an existing entity and also contains a new one: remove one of them."
         }
     }
 }

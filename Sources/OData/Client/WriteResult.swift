@@ -1,29 +1,29 @@
 public import Foundation
 import WebServiceClient
 
-/// What a service is to answer a change with (Protocol, section 8.2.8.7). It may do otherwise.
+/// The preferred content of the response to a change (Protocol, section 8.2.8.7). The service may ignore it.
 public enum ReturnPreference: String, Sendable, Hashable, CaseIterable {
-    /// Nothing but the head.
+    /// Only status and headers, without a body.
     case minimal = "return=minimal"
-    /// The entity as it is now.
+    /// The current entity.
     case representation = "return=representation"
 }
 
-/// On what condition a change is made (RFC 9110, section 13.1).
+/// The condition under which a change is made (RFC 9110, section 13.1).
 public enum WriteCondition: Sendable, Hashable {
-    /// What the operation needs to change what is there and nothing else: the version that a draft knows, else that the entity exists. In
-    /// version 2 only the former, since services answer 400 to a condition for entities without versions.
+    /// The condition that prevents an operation from creating an entity: the draft's version if known, otherwise that the entity exists.
+    /// Version 2 has only the former, since services answer 400 to a condition on entities without versions.
     case usual
-    /// Whatever there is.
+    /// No condition.
     case none
-    /// If the entity is there, whichever version: `If-Match: *`.
+    /// The entity exists, in any version: `If-Match: *`.
     case exists
-    /// If the entity is there in this version: `If-Match`.
+    /// The entity exists in this version: `If-Match`.
     case version(String)
-    /// If the entity isn't there yet: `If-None-Match: *`.
+    /// The entity doesn't exist: `If-None-Match: *`.
     case absent
 
-    /// The header that says so.
+    /// Returns the header of the condition.
     func header(_ version: ODataVersion) -> (name: HTTPFields.Name, value: String)? {
         switch self {
         case .usual: version == .v2 ? nil : ("If-Match", "*")
@@ -35,20 +35,21 @@ public enum WriteCondition: Sendable, Hashable {
     }
 }
 
-/// What a service answered a change with.
+/// The response of a service to a change.
 public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
-    /// The entity as it is now, where the service sent it.
+    /// The current entity, if the service sent it.
     public let entity: ODataEntity<Entity>?
-    /// The entity's new version, from the entity or the head.
+    /// The entity's new version, from the entity or the response's headers.
     public let etag: String?
-    /// Where the entity is changed, resolved: the head's against the request, the entity's against its context. Services may leave it out.
+    /// The URL for changing the entity, from the headers (resolved against the request's URL) or the entity (resolved against its context).
+    /// Services may omit it.
     public let location: URL?
-    /// The entity's id: of the head, where there is no body, or of the entity. Relative ones are resolved, like ``location``.
+    /// The entity's id, from the headers or the entity. A relative id is resolved like ``location``.
     public let entityID: String?
-    /// The status code; `nil` where nothing was sent, as nothing had changed.
+    /// The status code, or `nil` if no request was sent because nothing had changed.
     public let status: Int?
 
-    /// Nothing was sent.
+    /// Creates the result of an update that wasn't sent.
     init(unchanged etag: String?) {
         entity = nil
         self.etag = etag
@@ -72,7 +73,7 @@ public struct WriteResult<Entity: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// An id that is absolute stays as it is, byte for byte: it need not be a URL.
+    /// Resolves an id. An absolute id, which needn't be a URL, is returned byte for byte.
     private static func resolved(_ id: String, _ base: URL) -> String {
         guard URLText.Components(id).scheme == nil else { return id }
         return NextLink.resolved(id, against: base)?.absoluteString ?? id

@@ -1,18 +1,17 @@
 import WebServiceClient
 
 extension DynamicEntity {
-    /// The properties that a value doesn't hold which was decoded from these: those that its type doesn't decode, where that is known, else
-    /// those that its decoding doesn't ask for.
+    /// Returns the properties that a type doesn't decode or, if that isn't known, those that its decoding doesn't request.
     func undeclared<Value: Decodable>(by type: Value.Type, _ decoder: any Decoder) -> DynamicEntity {
         let settings = PayloadDecoder.settings(of: decoder)
-        // What is decoded only to see what it asks for isn't kept: without this each level would be decoded twice as often as the one above.
+        // Trial results are discarded. Without this check, each nested level would be decoded twice as often as its parent.
         if settings?.isTrial == true { return DynamicEntity() }
         let declared = declaredNames(of: type, settings)
         return DynamicEntity(
             properties.filter { property in
                 !property.name.contains("@") && !property.name.hasPrefix("#") && property.name != "__metadata"
                     && !property.name.hasPrefix("odata.") && !declared.contains(property.name)
-                    // A relation that wasn't expanded: the metadata have its link.
+                    // The metadata contain the link of a relation that wasn't expanded.
                     && property.value.object.flatMap(PayloadDecoder.deferredLink) == nil
             })
     }
@@ -23,24 +22,24 @@ extension DynamicEntity {
 
     private func declaredNames<Value: Decodable>(of type: Value.Type, _ settings: PayloadSettings?) -> Set<String> {
         if let names = PropertyCatalog.of(type).decodedNames { return Set(names) }
-        // What holds any value holds all properties.
+        // A type that decodes any value accepts all properties.
         if type is any PayloadReadable.Type { return Set(properties.map(\.name)) }
         let recorder = NameRecorder()
         let trial = PayloadSettings(trialOf: settings ?? PayloadSettings())
         var payload = PayloadDecoder(.object(self), settings: trial)
         payload.recorder = recorder
-        // It was decoded once; where other decoders' ways are needed for that, what was asked for until then is all that is known.
+        // The value was already decoded. If this trial fails in another decoder's custom handling, the names recorded so far are used.
         _ = try? payload.decode(type)
         return recorder.names
     }
 
-    /// Writes undeclared properties behind the value whose entity has them. What the value itself writes, or leaves out as it is `nil`, counts.
+    /// Encodes undeclared properties after the value, except for those that the value itself writes or omits as `nil`.
     ///
-    /// - Parameter types: the properties' types as the service said them, which are written again.
+    /// - Parameter types: the properties' types that the service sent, which are written again.
     func encode(behind value: any Encodable, types: [String: String], to encoder: any Encoder) throws {
         guard !properties.isEmpty else { return }
         let payload = encoder as? PayloadEncoder
-        // Other encoders don't tell what was written.
+        // Other encoders can't report which names were written.
         let settings = PayloadEncoder.Settings(PayloadFormat(), isDraft: true, userInfo: encoder.userInfo)
         let node = payload?.node ?? (try? PayloadEncoder.node(of: value, settings))
         let names = node?.mentionedNames ?? []
@@ -55,7 +54,7 @@ extension DynamicEntity {
 }
 
 extension PayloadFormat {
-    /// What says the type of an undeclared property, as the service said it; `nil` where it didn't, or there is nothing to say it of.
+    /// Returns the type annotation of an undeclared property, or `nil` if the service sent no type or the value is null.
     func typeAnnotation(of property: DynamicEntity.Property, _ types: [String: String]) -> DynamicEntity.Property? {
         guard version != .v2, !property.value.isNull, let type = types[property.name] else { return nil }
         return DynamicEntity.Property(property.name + controlName("type"), .string(typeReference(type)))
@@ -63,7 +62,7 @@ extension PayloadFormat {
 }
 
 extension PayloadNode {
-    /// The members that there are, and those that were left out since they are `nil`.
+    /// The names of the written members and of those omitted as `nil`.
     var mentionedNames: Set<String> {
         takeApart()
         guard case .object(let members) = content else { return [] }

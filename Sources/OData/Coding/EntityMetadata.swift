@@ -1,36 +1,36 @@
 public import Foundation
 
-/// What a service says about one entity beside its properties (JSON Format, section 4.6; V2's `__metadata`).
+/// The metadata of one entity (JSON Format, section 4.6; V2's `__metadata`).
 public struct EntityMetadata: Sendable, Hashable {
     /// An action or a function that the service offers for the entity.
     public struct Operation: Sendable, Hashable {
-        /// The qualified name, such as `Sales.Approve`; overloads of functions have their parameters' names behind it.
+        /// The qualified name, such as `Sales.Approve`. Overloads of functions are followed by the names of their parameters.
         public var name: String
-        /// What it is called, for people.
+        /// The title for people.
         public var title: String?
-        /// Where it is called, as the service wrote it; `nil` where the convention says it.
+        /// The unresolved URL to call; `nil` for the conventional URL.
         public var target: String?
     }
 
-    /// The context URL as the service wrote it.
+    /// The unresolved context URL.
     public var context: String?
     /// The qualified name of the entity's type, without `#`.
     public var typeName: String?
-    /// The entity's id as the service wrote it.
+    /// The entity's unresolved id.
     public var id: String?
-    /// The entity's version, with its quotes, as conditional requests send it back.
+    /// The entity's version including its quotes, for conditional requests.
     public var etag: String?
-    /// Where the entity is read, as the service wrote it, if not at its id.
+    /// The unresolved link for reading the entity, if it differs from its id.
     public var readLink: String?
-    /// Where the entity is changed, as the service wrote it, if not at its read link.
+    /// The unresolved link for changing the entity, if it differs from its read link.
     public var editLink: String?
-    /// The entity's own media, where it has some.
+    /// The entity's own media, if it has any.
     public var media: EdmStream?
-    /// Where relations lead, by their names, as the service wrote it.
+    /// The unresolved links of relations, by name.
     public var navigationLinks: [String: String] = [:]
-    /// Where the references of relations are, by their names, as the service wrote it.
+    /// The unresolved links of the relations' references, by name.
     public var associationLinks: [String: String] = [:]
-    /// The types of properties, by their names, where the service says them: `Edm.Int64` stands as `Int64`.
+    /// The types of properties, by name, if the service sends them. `Edm.Int64` is `Int64`.
     public var propertyTypes: [String: String] = [:]
     /// The actions and functions that the service offers for the entity.
     public var operations: [Operation] = []
@@ -38,28 +38,29 @@ public struct EntityMetadata: Sendable, Hashable {
     public var annotations = DynamicEntity()
     /// Annotations of properties, by the properties' names.
     public var propertyAnnotations: [String: DynamicEntity] = [:]
-    /// Control information that this library has no name for, as it is.
+    /// Unknown control information, unchanged.
     public var others = DynamicEntity()
 
-    /// What relative links begin at.
+    /// The base of relative links.
     var linkBase = LinkBase()
 
-    /// The URL behind a link of the entity, such as ``editLink``, ``readLink``, ``id``, one of ``navigationLinks``, an operation's target or a link
-    /// of its ``media``: relative ones begin at the entity's context or the nearest one around it, and that at the URL of the payload (JSON Format
-    /// 4.01, section 4.4). `nil` where the link is none or no URL, or where it begins isn't known.
+    /// Returns the resolved URL of a link of the entity: ``editLink``, ``readLink``, ``id``, one of ``navigationLinks``, an operation's
+    /// target or a link of its ``media``. Relative links are resolved against the nearest context, the entity's or an outer one, and that
+    /// against the URL of the payload (JSON Format 4.01, section 4.4). Returns `nil` if the link is `nil` or not a URL, or if its base is
+    /// unknown.
     public func url(of link: String?) -> URL? { linkBase.url(of: link) }
 
-    /// Metadata that says nothing.
+    /// Creates empty metadata.
     public init() {}
 }
 
 extension EntityMetadata: Decodable {
-    /// Reads what an entity's payload says.
+    /// Decodes the metadata of an entity.
     public init(from decoder: any Decoder) throws {
         self.init(try DynamicEntity(from: decoder), linkBase: PayloadDecoder.linkBase(inside: decoder))
     }
 
-    /// What an entity's payload says.
+    /// Creates the metadata from an entity's payload.
     public init(_ entity: DynamicEntity) {
         self.init(entity, linkBase: LinkBase())
     }
@@ -110,7 +111,7 @@ extension EntityMetadata: Decodable {
         }
     }
 
-    /// Overloads may come as a list.
+    /// Reads an operation; overloads may be a list.
     private mutating func readOperation(_ name: String, _ value: ODataValue) {
         for object in value.array?.compactMap(\.object) ?? [value.object ?? DynamicEntity()] {
             operations.append(Operation(name: name, title: object["title"]?.string, target: object["target"]?.string))
@@ -118,7 +119,7 @@ extension EntityMetadata: Decodable {
     }
 
     private mutating func readV2(_ object: DynamicEntity) {
-        // V2 knows one URI, which is id, read link and edit link at once.
+        // V2 has one URI, which is id, read link and edit link.
         id = object["id"]?.string ?? object["uri"]?.string
         editLink = object["uri"]?.string
         typeName = object["type"]?.string

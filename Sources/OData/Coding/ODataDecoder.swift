@@ -1,60 +1,61 @@
 public import Foundation
 import WebServiceClient
 
-/// Decodes OData's JSON: every version's shapes, every `Edm` type exactly.
+/// A decoder of OData's JSON, in the formats of all versions and with exact values of every `Edm` type.
 ///
 ///     let person = try ODataDecoder().decode(Person.self, from: data)
 ///
-/// Numbers are read by their digits, from numbers or texts; `Date`, `Data`, `UUID`, `Decimal` and `Duration` as OData spells them, in V4 or V2.
-/// Where Foundation's types hold less than what is there, they are bounded: a `Date` to some fifteen digits, a `Decimal` to 38, beyond which it is an
-/// error; ``EdmDateTimeOffset`` and ``EdmDecimal`` hold all. V2's `d`, `results` and `__deferred` are looked through, and a root's `value`
-/// where an array or a primitive is wanted, or in V2 the function's name around a result. Properties keep their order, and those that no type declares stay in ``ODataEntity`` or ``DynamicEntity``.
+/// Numbers are read exactly, from numbers or strings; `Date`, `Data`, `UUID`, `Decimal` and `Duration` in OData's spelling, of V4 or V2.
+/// Foundation's types are limited: a `Date` is rounded to about fifteen digits, and a number of more than 38 digits isn't decoded as
+/// `Decimal`. ``EdmDateTimeOffset`` and ``EdmDecimal`` keep all digits. V2's `d`, `results` and `__deferred` are unwrapped, as is a root's
+/// `value` around an array or a primitive value, or in V2 the function's name around a result. Properties keep their order; undeclared ones
+/// are in ``ODataEntity`` or ``DynamicEntity``.
 ///
-/// The JSON itself is read strictly: a name twice in one object, for one, is an error.
+/// The JSON itself is parsed strictly: for example, a duplicate name in an object is an error.
 public struct ODataDecoder: Sendable {
     /// The types that ``Polymorphic`` values are decoded as.
     public var types: TypeRegistry
-    /// What the types' own decoding finds in `Decoder.userInfo`.
+    /// The `Decoder.userInfo` for the types' own decoding.
     public var userInfo: [CodingUserInfoKey: any Sendable]
-    /// Where the payloads come from, which relative links begin at.
+    /// The URL of the payloads, the base of relative links.
     var url: URL?
-    /// The version that was asked for; payloads may be of another. Version 2 has points in time without an offset.
+    /// The requested version, although payloads may have another. Version 2 has dates without an offset.
     var version: ODataVersion?
 
-    /// A decoder.
+    /// Creates a decoder.
     public init(types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
         self.types = types
         self.userInfo = userInfo
     }
 
-    /// A value of a payload.
+    /// Decodes a value from a payload.
     ///
-    /// - Throws: `DecodingError`, or what the type's own decoding throws; ``ODataErrorBody`` where the service broke off with an error, or put
-    ///   one in place of the value.
+    /// - Throws: `DecodingError`, or an error of the type's own decoding; ``ODataErrorBody`` if the service sent an error after an
+    ///   incomplete payload or in place of the value.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try decode(type, from: data, at: [])
     }
 
-    /// A value of a payload that was read before.
+    /// Decodes a value from a parsed payload.
     ///
-    /// - Throws: like ``decode(_:from:)``.
+    /// - Throws: the errors of ``decode(_:from:)``.
     public func decode<Value: Decodable>(_ type: Value.Type, from root: ODataValue) throws -> Value {
         try decode(type, root: root, at: [])
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
-        // Pages need no tree. What isn't read so is left to it to say what is wrong.
+        // Pages need no tree. If reading one fails, decoding the tree reports the error.
         if path.isEmpty, let page = type as? any PagePayload.Type, let value = try? page.read(data, by: self) as? Value { return value }
         return try decodeTree(type, from: data, at: path)
     }
 
-    /// By a tree of the whole payload.
+    /// Decodes from a tree of the whole payload.
     func decodeTree<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String]) throws -> Value {
         let root: ODataValue
         do {
             root = try PayloadScanner.value(of: data)
         } catch {
-            // A service that fails midway can only break off, and says why at the end.
+            // A service that fails midway can only break off its output and append the error.
             throw ODataErrorBody(inStream: data) ?? error
         }
         return try decode(type, root: root, at: path)
@@ -80,7 +81,7 @@ public struct ODataDecoder: Sendable {
     }
 }
 
-/// Why a result isn't there: the service says that it is null.
+/// The reason for a missing result: the service returned null.
 struct NullResult: Error {
     static func error(_ type: any Any.Type, _ payload: PayloadDecoder) -> DecodingError {
         .valueNotFound(
@@ -90,14 +91,14 @@ struct NullResult: Error {
             ))
     }
 
-    /// Whether an error says so.
+    /// Returns whether null is the reason of an error.
     static func isCause(of error: any Error) -> Bool {
         guard case .valueNotFound(_, let context) = error as? DecodingError else { return false }
         return context.underlyingError is NullResult
     }
 }
 
-/// Types that read the whole payload with what is around their values.
+/// A type that decodes the whole payload, including the envelope.
 protocol PayloadEnvelope {}
 
 extension ODataValue: PayloadEnvelope {}
@@ -109,7 +110,7 @@ extension PayloadDecoder {
         switch value {
         case .object(let object):
             if let member = object[name] { return child(member, JSONKey(name)) }
-            // V2's `d` needs no mention.
+            // Paths may omit V2's `d`.
             if let data = object["d"]?.object, object.properties.count == 1, let member = data[name] {
                 return child(member, JSONKey(name))
             }

@@ -1,20 +1,20 @@
 import WebServiceClient
 
-/// An entity with what the service says about it, and with the properties that its Swift type doesn't declare.
+/// An entity with its metadata and the properties that its Swift type doesn't declare.
 ///
 ///     for try await person in client.entities(matching: request.withMetadata()) { print(person.name, person.metadata.etag ?? "") }
 @dynamicMemberLookup
 public struct ODataEntity<Entity> {
     /// The entity.
     public var value: Entity
-    /// What the service says about it.
+    /// The metadata of the entity.
     public var metadata: EntityMetadata
-    /// The properties that the Swift type doesn't declare, in the payload's order: those of open types, and those that came later.
+    /// The properties that the Swift type doesn't declare, in the payload's order: dynamic properties of open types and later additions.
     ///
-    /// Where it isn't known beforehand what the type decodes, these are the ones that its decoding didn't ask for.
+    /// If the type's decoded properties aren't known in advance, these are the ones that its decoding didn't request.
     public var undeclared: DynamicEntity
 
-    /// An entity.
+    /// Creates an entity.
     public init(_ value: Entity, metadata: EntityMetadata = EntityMetadata(), undeclared: DynamicEntity = DynamicEntity()) {
         self.value = value
         self.metadata = metadata
@@ -32,7 +32,7 @@ extension ODataEntity: Equatable where Entity: Equatable {}
 extension ODataEntity: Hashable where Entity: Hashable {}
 
 extension ODataEntity: Decodable where Entity: Decodable {
-    /// Reads entity, metadata and the rest.
+    /// Decodes the entity, its metadata and the undeclared properties.
     public init(from decoder: any Decoder) throws {
         let all = try DynamicEntity(from: decoder)
         value = try decoder.singleValueContainer().decode(Entity.self)
@@ -42,8 +42,8 @@ extension ODataEntity: Decodable where Entity: Decodable {
 }
 
 extension ODataEntity: Encodable where Entity: Encodable {
-    /// Writes the entity's properties, and the undeclared ones with the types that the service said; of the other metadata, the type's
-    /// name, except in version 2. Where both have a property, the entity's counts.
+    /// Encodes the entity's properties, the undeclared ones with the types that the service sent and, except in version 2, the type's name.
+    /// If both contain a property, the entity's is written.
     public func encode(to encoder: any Encoder) throws {
         if let payload = encoder as? PayloadEncoder, let name = typeName(for: payload.settings) { payload.writeType(name) }
         try value.encode(to: encoder)
@@ -52,17 +52,16 @@ extension ODataEntity: Encodable where Entity: Encodable {
 }
 
 extension ODataEntity where Entity: Encodable {
-    /// The type to be said: the one that the value's is registered as, or that the service said, as the Swift type may stand for its base.
+    /// Returns the type name to write: the one the value's type is registered as, otherwise the service's, which may be a derived type.
     private func typeName(for settings: PayloadEncoder.Settings) -> String? {
         if let name = settings.types.derivedName(of: type(of: value)) { return name }
-        // An entity without a Swift type has it among its properties; version 2 says it of every entity.
+        // An entity without a Swift type has it among its properties; version 2 sends it for every entity.
         return settings.format.version == .v2 || value is any PayloadWritable ? nil : metadata.typeName
     }
 }
 
 extension FetchRequest {
-    /// The same query, whose entities come with what the service says about them, and with what their type doesn't declare: all properties
-    /// are fetched, unless some are selected.
+    /// Returns the same query with metadata and undeclared properties for each entity. All properties are fetched unless some are selected.
     public func withMetadata() -> FetchRequest<ODataEntity<Entity>> {
         var request = FetchRequest<ODataEntity<Entity>>(resource: resource)
         request.options = options.keepingUndeclared
@@ -71,8 +70,7 @@ extension FetchRequest {
 }
 
 extension EntityRequest {
-    /// The same query, whose entity comes with what the service says about it, and with what its type doesn't declare: all properties are
-    /// fetched, unless some are selected.
+    /// Returns the same query with metadata and undeclared properties for the entity. All properties are fetched unless some are selected.
     public func withMetadata() -> EntityRequest<ODataEntity<Entity>> {
         EntityRequest<ODataEntity<Entity>>(resource: resource, options: options.keepingUndeclared)
     }

@@ -1,38 +1,38 @@
 public import Foundation
 public import WebServiceClient
 
-/// What a service says of an error (JSON Format, section 21.1), in the shape of version 4, or of 2 and 3, in JSON or in XML.
+/// An OData error (JSON Format, section 21.1), in the format of version 4, or of 2 and 3, in JSON or XML.
 public struct ODataErrorBody: DescribedError, Sendable, Hashable {
-    /// A further error, or another view of the same.
+    /// A further error, or more information about the same one.
     public struct Detail: Sendable, Hashable {
         /// The service's code.
         public var code: String
-        /// What happened, for people.
+        /// The message for people.
         public var message: String
-        /// What it is about, such as a property.
+        /// The target of the error, such as a property.
         public var target: String?
-        /// Annotations, the detail's own inner error, and whatever else the service wrote into it.
+        /// Annotations, the detail's own inner error, and other members.
         public var others: DynamicEntity
     }
 
-    /// The service's code; not the HTTP status, though some services write that. May be empty.
+    /// The service's code. Not the HTTP status, although some services use that. May be empty.
     public var code: String
-    /// What happened, for people, in the language of the request.
+    /// The message for people, in the language of the request.
     public var message: String
-    /// The message's language, where the service says it: versions 2 and 3 do.
+    /// The message's language, if the service sends it, as versions 2 and 3 do.
     public var language: String?
-    /// What it is about, such as a property.
+    /// The target of the error, such as a property.
     public var target: String?
     /// Further errors.
     public var details: [Detail]
-    /// What the service adds for its developers, as it is.
+    /// The service's information for developers, unchanged.
     public var innerError: ODataValue?
-    /// Annotations and whatever else the service wrote into the error.
+    /// Annotations and other members of the error.
     public var others: DynamicEntity
 }
 
 extension ODataErrorBody {
-    /// Reads a response's body; `nil` where it isn't an OData error in JSON or XML, as with the HTML of a proxy.
+    /// Creates an error from a response's body. Returns `nil` if it isn't an OData error in JSON or XML, such as a proxy's HTML.
     public init?(_ body: Data) {
         if let error = XMLErrorReader.error(in: body) {
             self.init(error)
@@ -44,7 +44,7 @@ extension ODataErrorBody {
 
     static let names = ["error", "odata.error", "@odata.error"]
 
-    /// The error among an object's members, if there is one.
+    /// Creates the error from an object's members, if there is one.
     init?(in object: DynamicEntity) {
         for name in Self.names {
             if let error = object[name]?.object.flatMap({ ODataErrorBody($0) }) {
@@ -55,7 +55,7 @@ extension ODataErrorBody {
         return nil
     }
 
-    /// The error that a service broke its answer off with: what it wrote before isn't JSON any more, and nothing follows the error.
+    /// Creates the error that ends an incomplete response: the output before it isn't valid JSON, and nothing follows it.
     init?(inStream body: Data) {
         let end = body.suffix(65_536)
         for name in Self.names {
@@ -83,7 +83,7 @@ extension ODataErrorBody {
         // The name's case differs between services.
         let inner = error.properties.first { $0.name.lowercased() == "innererror" }
         innerError = inner?.value
-        // SAP's V2 has further errors in there.
+        // SAP's V2 services put further errors in the inner error.
         if details.isEmpty {
             details = (inner?.value["errordetails"]?.array ?? []).compactMap(\.object).map { detail in
                 Detail(detail, target: detail["target"] == nil ? "propertyref" : "target")
@@ -94,7 +94,7 @@ extension ODataErrorBody {
     }
 
     fileprivate static func text(_ value: ODataValue?) -> String? {
-        // Versions 2 and 3 put the message's language beside it.
+        // In versions 2 and 3, the message is an object with a language.
         value?.string ?? value?.integer.map { String($0) } ?? value?["value"]?.string
     }
 }
@@ -109,7 +109,7 @@ extension ODataErrorBody.Detail {
 }
 
 extension ODataErrorBody: Decodable {
-    /// Reads the object around the error.
+    /// Decodes the object around the error.
     public init(from decoder: any Decoder) throws {
         let body = try DynamicEntity(from: decoder)
         guard let error = ODataErrorBody(in: body) else {
@@ -121,7 +121,7 @@ extension ODataErrorBody: Decodable {
 }
 
 extension ODataErrorBody: CustomStringConvertible {
-    /// Code, message and details on one line.
+    /// The code, message and details on one line.
     public var description: String {
         var text = code.isEmpty ? message : "\(code): \(message)"
         if let target { text += " (\(target))" }

@@ -1,35 +1,36 @@
 public import Foundation
 import WebServiceClient
 
-/// One page of a collection as the service sent it (JSON Format, section 4.5).
+/// One page of a collection (JSON Format, section 4.5).
 public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
     /// The entities of this page.
     public var entities: [Entity]
-    /// The number of all entities that match, where the request asked for it.
+    /// The number of all matching entities, if the request asked for it.
     public var count: Int64?
-    /// The link to the next page as the service wrote it, `nil` on the last one. It is opaque: follow it, don't change it.
+    /// The unresolved link to the next page, or `nil` on the last one. It is opaque: follow it without changing it.
     public var nextLink: String?
-    /// The link to later changes as the service wrote it, where there is one.
+    /// The unresolved link to later changes, if there is one.
     public var deltaLink: String?
-    /// The context URL as the service wrote it.
+    /// The unresolved context URL.
     public var context: String?
-    /// Annotations of the collection, by their qualified names without `@`; where they are of its `value`, that stands before it.
+    /// Annotations of the collection, by their qualified names without `@`; names of annotations of its `value` begin with `value@`.
     public var annotations = DynamicEntity()
     /// The actions and functions that the service offers for the collection.
     public var operations: [EntityMetadata.Operation] = []
-    /// Control information that this library has no name for, as it is, and whatever else stands beside the entities.
+    /// Unknown control information, unchanged, and other members of the page.
     public var others = DynamicEntity()
 
-    /// What relative links begin at, but for ``context``, which can be set.
+    /// The base of relative links, except for ``context``, which can be set.
     var linkBase = LinkBase()
 
-    /// The URL behind one of the links, ``nextLink`` or ``deltaLink``, or an operation's target: relative ones begin at ``context``, and that at the
-    /// URL of the page (JSON Format 4.01, section 4.4). `nil` where the link is none or no URL, or where it begins isn't known.
+    /// Returns the resolved URL of ``nextLink``, ``deltaLink`` or an operation's target. Relative links are resolved against ``context``,
+    /// and that against the URL of the page (JSON Format 4.01, section 4.4). Returns `nil` if the link is `nil` or not a URL, or if its
+    /// base is unknown.
     public func url(of link: String?) -> URL? {
         LinkBase(root: ContextURL(context, page: linkBase.root?.page)).url(of: link)
     }
 
-    /// A page.
+    /// Creates a page.
     public init(
         entities: [Entity], count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil, context: String? = nil
     ) {
@@ -42,10 +43,10 @@ public struct ODataPage<Entity: Decodable & Sendable>: Sendable {
 }
 
 extension ODataPage: Decodable {
-    /// Reads a page in the shape of 4.0 or of 4.01, whose control information may come without `odata.`, of V2 with `d` and `results` or
-    /// without, or of V3's light form.
+    /// Decodes a page of 4.0, of 4.01 (with or without the prefix `odata.`), of V2 (with or without `d` and `results`), or of V3's light
+    /// form.
     ///
-    /// - Throws: ``ODataErrorBody`` where there is an error instead of a page or behind it, as a service says that fails midway.
+    /// - Throws: ``ODataErrorBody`` if an error replaces or follows the entities, which services send when they fail midway.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             try self.init(payload)
@@ -62,7 +63,7 @@ extension ODataPage: Decodable {
         let object: DynamicEntity
         let name: String
         switch payload.value {
-        // The first version had the array itself in `d`.
+        // The first version of OData has the array directly in `d`.
         case .array: (object, name) = (DynamicEntity(), "")
         case .object(let found):
             if let error = ODataErrorBody(in: found) { throw error }
@@ -73,7 +74,7 @@ extension ODataPage: Decodable {
             let names = object.properties.prefix(10).map { "'\($0.name)'" }.joined(separator: ", ")
             throw payload.corrupted("No page of entities: there is neither an array 'value' nor 'results', but \(names).")
         }
-        // A service that fails midway may still close the array behind its error.
+        // A service that fails midway may still close the array after its error.
         if let last = values.last?.object, last.properties.count == 1, let error = ODataErrorBody(in: last) { throw error }
         let place = name.isEmpty ? payload : payload.child(.null, JSONKey(name))
         entities = try values.enumerated().map { try place.child($1, JSONKey(index: $0)).decode(Entity.self) }
@@ -81,10 +82,10 @@ extension ODataPage: Decodable {
         linkBase = root.linkBase
     }
 
-    /// What stands beside the entities.
+    /// Reads the members around the entities.
     private mutating func read(_ object: DynamicEntity, _ payload: PayloadDecoder) throws {
         let control = ControlInformation(entity: object)
-        // Services that were asked for IEEE754Compatible numbers write the count as a text; V2 always does.
+        // Services that support IEEE754Compatible numbers write the count as a string if asked to; V2 always does.
         if let number = control["count"] ?? object["__count"], !number.isNull {
             guard let count = number.integer else { throw payload.corrupted("The page's count isn't a whole number.") }
             self.count = count
@@ -107,10 +108,10 @@ extension ODataPage: Decodable {
         for property in object.properties where Self.isOther(property.name) { others[property.name] = property.value }
     }
 
-    /// Where the entities are, in V4 and V2.
+    /// The names of the member with the entities, in V4 and V2.
     private static var names: [String] { ["value", "results"] }
 
-    /// Whether nothing else of a page tells it.
+    /// Returns whether no other property of the page represents a member.
     private static func isOther(_ name: String) -> Bool {
         if let control = ControlInformation.name(name) {
             return !["count", "nextLink", "deltaLink", "context", "metadata"].contains(control)
@@ -122,7 +123,7 @@ extension ODataPage: Decodable {
         return !["__count", "__next", "__delta", "d"].contains(name)
     }
 
-    /// V4's shapes from decoders other than ours.
+    /// Decodes V4's formats from decoders of other libraries.
     private init(plain decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: JSONKey.self)
         for name in ODataErrorBody.names where container.contains(JSONKey(name)) {

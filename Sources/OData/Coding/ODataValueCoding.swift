@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 
 extension ODataValue: Codable {
-    /// Reads any value.
+    /// Decodes any value.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             self = payload.value
@@ -34,7 +34,7 @@ extension ODataValue: Codable {
         }
     }
 
-    /// Writes the value.
+    /// Encodes the value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let refusal {
@@ -53,9 +53,10 @@ extension ODataValue: Codable {
 }
 
 extension ODataValue {
-    /// The tree of a value.
+    /// Creates the tree of a value.
     ///
-    /// - Throws: `DecodingError` where a number's exponent is beyond all use, or a name is in an object twice, spelled in two canonical forms.
+    /// - Throws: `DecodingError` if a number's exponent is beyond a billion, or an object has a name twice, spelled in two canonically
+    ///   equivalent forms.
     init(_ node: JSONNode) throws {
         switch node.content {
         case .null: self = .null
@@ -82,9 +83,9 @@ extension ODataValue {
         }
     }
 
-    /// A JSON number by its digits, which are known to be one; `nil` where its exponent is beyond a billion.
+    /// Creates a value from the digits of a valid JSON number; returns `nil` if its exponent is beyond a billion.
     init?(digits: String, isWhole: Bool) {
-        // Minus zero is a number of its own for whoever reads a Double.
+        // Keep the sign of minus zero for decoding as Double.
         if isWhole {
             self =
                 digits == "-0"
@@ -103,7 +104,7 @@ extension ODataValue {
 }
 
 extension ODataValue {
-    /// What it is, for errors.
+    /// The kind of value, for error texts.
     var kind: String {
         switch self {
         case .null: "null"
@@ -117,7 +118,7 @@ extension ODataValue {
 }
 
 extension DynamicEntity: Codable {
-    /// Reads all properties there are.
+    /// Decodes all properties.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             self = try Self.read(payload)
@@ -132,7 +133,7 @@ extension DynamicEntity: Codable {
         }
     }
 
-    /// Writes all properties.
+    /// Encodes all properties.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: JSONKey.self)
         if let refusal = ODataValue.object(self).refusal {
@@ -143,7 +144,7 @@ extension DynamicEntity: Codable {
 }
 
 extension EdmDecimal: Codable {
-    /// Reads a number, or the text of one.
+    /// Decodes a number, or a string with one.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             self = try Self.read(payload)
@@ -162,7 +163,8 @@ extension EdmDecimal: Codable {
         }
     }
 
-    /// Writes a number where the encoder can, else its text: ``ODataEncoder`` writes what the service's version wants.
+    /// Encodes a number if the encoder can represent it exactly, otherwise a string. ``ODataEncoder`` writes the spelling of the service's
+    /// version.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         if let decimal {
@@ -174,7 +176,8 @@ extension EdmDecimal: Codable {
 }
 
 extension EdmStream: Decodable {
-    /// Reads the links beside the property; with other decoders than ``ODataDecoder`` they aren't to be had, and the stream is empty.
+    /// Decodes the links of the property's control information. Decoders other than ``ODataDecoder`` can't access these and decode an empty
+    /// stream.
     public init(from decoder: any Decoder) throws {
         guard let payload = try PayloadDecoder.of(decoder) else {
             self.init()
@@ -190,7 +193,7 @@ extension EdmStream: Decodable {
 }
 
 extension EdmStream: Encodable {
-    /// Writes nothing, as a stream is written by its link; null where that can't be left out, in an array.
+    /// Encodes null, which an array can't omit. A stream is written by its link.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encodeNil()
@@ -198,16 +201,16 @@ extension EdmStream: Encodable {
 }
 
 extension EdmStream {
-    /// What control information says: that of a property, or of the entity itself.
+    /// Creates a stream from the control information of a property or of the entity itself.
     init(_ control: ControlInformation) {
         readLink = control["mediaReadLink"]?.string
         editLink = control["mediaEditLink"]?.string
         contentType = control["mediaContentType"]?.string
-        // 4.0 wrote it with a capital T in its first drafts, and services still do.
+        // The first drafts of 4.0 spelled it with a capital T, and some services still do.
         etag = control["mediaEtag"]?.string ?? control["mediaETag"]?.string
     }
 
-    /// V2 and V3: `{"media_src": …, "edit_media": …, "content_type": …, "media_etag": …}`.
+    /// Creates a stream from V2 and V3: `{"media_src": …, "edit_media": …, "content_type": …, "media_etag": …}`.
     init(v2 object: DynamicEntity) {
         readLink = object["media_src"]?.string
         editLink = object["edit_media"]?.string
@@ -217,12 +220,12 @@ extension EdmStream {
 }
 
 extension KeyedDecodingContainer {
-    /// A stream's links, which stand beside the property: the property itself is absent.
+    /// Decodes a stream's links from the property's control information; the property itself is absent.
     public func decode(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream {
         try decodeWithNeighbours(type, forKey: key) ?? EdmStream()
     }
 
-    /// The same; `nil` where nothing is said of the stream.
+    /// Decodes a stream's links, or `nil` if there are none.
     public func decodeIfPresent(_ type: EdmStream.Type, forKey key: Key) throws -> EdmStream? {
         let stream = try decode(type, forKey: key)
         return stream.isEmpty ? nil : stream

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Pages, which are read entity by entity.
+/// A page, which is read entity by entity.
 protocol PagePayload {
     static func read(_ data: Data, by decoder: ODataDecoder) throws -> Self
 }
@@ -28,18 +28,18 @@ extension ODataPage: PagePayload {
 }
 
 @_spi(Fuzzing) extension ODataPage {
-    /// The page that pieces of one size hold: what a stream of its entities does, without waiting for anything.
+    /// Reads a page in chunks of one size, like a stream of its entities.
     public static func read(_ data: Data, inPiecesOf size: Int) throws -> ODataPage {
         try read(data, by: ODataDecoder(), inPiecesOf: max(size, 1))
     }
 }
 
-/// Where a page has its entities.
+/// The location of the entities in a page.
 enum PageShape {
-    /// V4's and V3's; V2's, with `d` and without; an array by itself.
+    /// V4's and V3's; V2's, with and without `d`; an array at the root.
     static let paths = [["value"], ["results"], ["d", "results"], ["d", "value"], ["d"], []]
 
-    /// Where the entities of a page are, or ought to be.
+    /// Returns the expected location of the entities of a page.
     static func path(in root: ODataValue) -> [String] {
         var path: [String] = []
         var value = root
@@ -51,19 +51,19 @@ enum PageShape {
         return path
     }
 
-    /// The context that a payload says.
+    /// Returns the context of a payload.
     static func context(of root: ODataValue) -> String? { root.object.flatMap { context(of: $0) } }
 
-    /// The context that an object says.
+    /// Returns the context of an object.
     static func context(of object: DynamicEntity) -> String? {
         for name in contextNames { if let context = object[name]?.string { return context } }
         return nil
     }
 
-    /// What contexts are called, in version 3 last.
+    /// The names of the context; the last is version 3's.
     static let contextNames = ["@odata.context", "@context", "odata.metadata"]
 
-    /// Whether a payload is in the shape of version 2 or of 3.
+    /// Returns whether a payload has the format of version 2 or 3.
     static func isBeforeVersion4(_ root: ODataValue) -> Bool {
         guard let object = root.object else { return false }
         return object["odata.metadata"] != nil || object.properties.count == 1 && object["d"] != nil
@@ -75,9 +75,9 @@ struct PayloadMargins {
     private static let size = 1 << 16
 
     private(set) var beginning = Data()
-    /// Whether these are all that came.
+    /// Whether ``beginning`` contains the whole payload.
     private(set) var isAll = true
-    /// The last bytes, at least 64 KiB where there are so many.
+    /// The last bytes, at least 64 KiB unless the payload is shorter.
     private(set) var end = Data()
 
     mutating func append(_ piece: Data) {
@@ -92,7 +92,7 @@ struct PayloadMargins {
     }
 }
 
-/// Which properties of an entity its decoding asked for: what is known of a type whose probe didn't tell.
+/// Records the properties of an entity that are decoded, for types whose properties can't be determined in advance.
 final class NameRecorder {
     private(set) var names: Set<String> = []
 

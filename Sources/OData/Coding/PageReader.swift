@@ -1,24 +1,24 @@
 import Foundation
 import WebServiceClient
 
-/// Reads a page from pieces of its payload, entity by entity, in whatever version's shape it comes.
+/// Reads a page from chunks of its payload, entity by entity, in the format of any version.
 ///
-/// In memory are a piece, or an entity if that is larger, what lies around the entities, and the payload's beginning and end: a service
-/// that fails midway says there why.
+/// Only one chunk, or an entity if that is larger, the members around the entities, and the payload's beginning and end are in memory. The
+/// end contains the error of a service that fails midway.
 final class PageReader<Entity: Decodable & Sendable> {
     private let decoder: ODataDecoder
     private let settings: PayloadSettings
     private let parser: JSONElementParser
     private var hasContext = false
-    /// An entity that is an error if it is the last one, and the one that came behind it.
+    /// An entity that is an error if it is the last element, and the element after it.
     private var suspect: ODataValue?
     private var held: JSONNode?
-    /// What the payload begins and ends with.
+    /// The beginning and the end of the payload.
     private(set) var margins = PayloadMargins()
 
     /// - Parameters:
-    ///   - decoder: what decodes the entities.
-    ///   - bound: the bytes of the largest entity.
+    ///   - decoder: the decoder of the entities.
+    ///   - bound: the maximum size of an entity in bytes.
     init(_ decoder: ODataDecoder, bound: Int) {
         self.decoder = decoder
         let context = ContextURL(nil, page: decoder.url, isBeforeVersion4: decoder.version == .v2, mayCome: true)
@@ -30,35 +30,35 @@ final class PageReader<Entity: Decodable & Sendable> {
         parser = JSONElementParser(reader, anyOf: PageShape.paths, bounds: bounds)
     }
 
-    /// - Parameter bound: the bytes of the largest entity.
+    /// - Parameter bound: the maximum size of an entity in bytes.
     convenience init(types: TypeRegistry, userInfo: [CodingUserInfoKey: any Sendable] = [:], bound: Int) {
         self.init(ODataDecoder(types: types, userInfo: userInfo), bound: bound)
     }
 
-    /// The largest piece to give at once.
+    /// The maximum size of a chunk.
     static var pieceSize: Int { JSONElementParser.pieceSize }
 
     /// Whether the payload has been read to its end.
     var isAtEnd: Bool { parser.isAtEnd }
 
-    /// Takes a piece, after ``next()`` has had no more entities.
+    /// Adds a chunk, after ``next()`` has returned `nil`.
     func feed(_ piece: Data) throws {
         margins.append(piece)
         try piece.withUnsafeBytes { try parser.feed($0) }
     }
 
-    /// Says that the payload has ended, after ``next()`` has had no more entities; again, until ``isAtEnd``.
+    /// Ends the payload, after ``next()`` has returned `nil`. Call it repeatedly until ``isAtEnd``.
     func finish() throws { try parser.finish() }
 
-    /// Keeps the end of a payload that isn't read any further.
+    /// Keeps the end of a payload that isn't parsed any further.
     func see(_ piece: Data) { margins.append(piece) }
 
-    /// The next entity; `nil` when more of the payload is needed, or no entity is left.
+    /// Returns the next entity, or `nil` if more of the payload is needed or no entity is left.
     func next() throws -> Entity? {
         try advance(node: { try $0.decode(Entity.self) }, tree: { try PayloadDecoder($0, settings: settings).decode(Entity.self) })
     }
 
-    /// Goes past the next entity; whether there was one.
+    /// Skips the next entity; returns whether there was one.
     func skip() throws -> Bool { try advance(node: { _ in true }, tree: { _ in true }) ?? false }
 
     private func advance<Result>(node read: (JSONNode) throws -> Result, tree: (ODataValue) throws -> Result) throws -> Result? {
@@ -76,14 +76,14 @@ final class PageReader<Entity: Decodable & Sendable> {
         return nil
     }
 
-    /// An object with nothing but an error in it.
+    /// Returns an object that contains only an error.
     private static func error(in node: JSONNode) throws -> ODataValue? {
         guard ODataErrorBody.names.contains(where: { node.member($0) != nil }) else { return nil }
         let value = try ODataValue(node)
         return value.object.flatMap { ODataErrorBody(in: $0) } == nil ? nil : value
     }
 
-    /// Most services say the context before the entities, whose relations may need it.
+    /// Reads the context before the entities, where most services send it and relations may need it.
     private func readContext() {
         hasContext = true
         if parser.path?.first == "d" { settings.context.isBeforeVersion4 = true }
@@ -92,9 +92,9 @@ final class PageReader<Entity: Decodable & Sendable> {
         if PageShape.isBeforeVersion4(known) { settings.context.isBeforeVersion4 = true }
     }
 
-    /// The page without its entities, at its end.
+    /// Returns the page without its entities, once it is fully read.
     ///
-    /// - Throws: ``ODataErrorBody`` where the service put an error behind the entities or in their place.
+    /// - Throws: ``ODataErrorBody`` if the service sent an error after the entities or in their place.
     func page() throws -> ODataPage<Entity> {
         if let error = suspect?.object.flatMap({ ODataErrorBody(in: $0) }) { throw error }
         let root = try PayloadScanner.value(of: parser.knownSurroundings())

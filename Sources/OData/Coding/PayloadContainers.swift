@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// The properties of an object.
+/// A keyed container of an object's properties.
 struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: PayloadDecoder
     let object: DynamicEntity
@@ -8,7 +8,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { object.properties.compactMap { Key(stringValue: $0.name) } }
 
-    /// A relation that V2 only gives a link for isn't there yet.
+    /// Returns whether the property is present. A relation for which V2 sends only a link counts as absent.
     func contains(_ key: Key) -> Bool {
         decoder.recorder?.note(key.stringValue)
         guard let value = object[key.stringValue] else { return false }
@@ -26,7 +26,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return child
     }
 
-    /// The property, also where it is absent.
+    /// Returns the decoder of a property that may be absent.
     func optional(_ key: any CodingKey) -> PayloadDecoder {
         decoder.recorder?.note(key.stringValue)
         let value = object[key.stringValue]
@@ -68,7 +68,7 @@ struct PayloadKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { optional(key) }
 }
 
-/// The elements of an array.
+/// An unkeyed container of an array's elements.
 struct PayloadUnkeyedContainer: UnkeyedDecodingContainer {
     let decoder: PayloadDecoder
     let elements: [ODataValue]
@@ -91,7 +91,7 @@ struct PayloadUnkeyedContainer: UnkeyedDecodingContainer {
         return decoder.child(elements[currentIndex], JSONKey(index: currentIndex))
     }
 
-    /// The next element, which counts as taken once it could be read.
+    /// Reads the next element, and moves past it if that succeeds.
     private mutating func next<Value>(_ read: (PayloadDecoder) throws -> Value) throws -> Value {
         let value = try read(try current())
         currentIndex += 1
@@ -128,7 +128,7 @@ struct PayloadUnkeyedContainer: UnkeyedDecodingContainer {
     mutating func superDecoder() throws -> any Decoder { try next { $0 } }
 }
 
-/// A value by itself.
+/// A single-value container.
 struct PayloadSingleContainer: SingleValueDecodingContainer {
     let decoder: PayloadDecoder
 

@@ -1,19 +1,20 @@
 import WebServiceClient
 
-/// Decodes from a payload's value, by OData's rules: numbers also from texts, V2's wrappings looked through, and what stands beside a
-/// property at hand for the types that want it.
+/// A decoder of a payload's value by OData's rules: it reads numbers from strings too, unwraps V2's envelopes, and gives types access to
+/// the control information of a property.
 struct PayloadDecoder: Decoder {
     let value: ODataValue
     let place: PayloadPlace
-    /// The object that the value is a property of, and the property's name.
+    /// The object that contains the value as a property, and the property's name.
     var parent: DynamicEntity?
     var name: String?
-    /// Whether the property is there at all.
+    /// Whether the property is present.
     var isPresent = true
-    /// The context URLs of the objects around the value, without the payload's own and, where a text is read, those of its outer objects.
+    /// The context URLs of the objects around the value, without the payload's own and, when decoding from text, without those of outer
+    /// objects.
     var contexts: [String] = []
     let settings: PayloadSettings
-    /// Learns which properties of the value are asked for.
+    /// Records which properties of the value are decoded.
     var recorder: NameRecorder?
 
     var codingPath: [any CodingKey] { place.path }
@@ -25,12 +26,12 @@ struct PayloadDecoder: Decoder {
         self.settings = settings
     }
 
-    /// What the payload says about the property that the value is.
+    /// The control information of the property.
     var control: ControlInformation {
         ControlInformation(entity: parent ?? DynamicEntity(), property: name ?? "")
     }
 
-    /// What V2 puts in place of relations that weren't expanded: where they are.
+    /// The link that V2 sends in place of a relation that wasn't expanded.
     var deferredLink: String? {
         value.object.flatMap(PayloadDecoder.deferredLink)
     }
@@ -46,10 +47,10 @@ struct PayloadDecoder: Decoder {
         return child
     }
 
-    /// What relative links begin at that stand beside the value: a relation's, a stream's.
+    /// The base of relative links in the value's control information, such as a relation's or a stream's.
     var linkBase: LinkBase { LinkBase(root: settings.context, inner: place.contexts + contexts) }
 
-    /// The decoder for what is inside of an object, whose own context counts there. The payload's own is the settings' already.
+    /// Returns the decoder for the members of an object, adding the object's context. The settings already contain the payload's context.
     func entering(_ object: DynamicEntity) -> PayloadDecoder {
         if case .top = place { return self }
         guard let context = PageShape.context(of: object) else { return self }
@@ -58,7 +59,7 @@ struct PayloadDecoder: Decoder {
         return inside
     }
 
-    /// What the relative links begin at that an object says of itself.
+    /// Returns the base of the relative links in an object's own control information.
     static func linkBase(inside decoder: any Decoder) -> LinkBase {
         if let payload = decoder as? PayloadDecoder {
             return payload.value.object.map { payload.entering($0).linkBase } ?? payload.linkBase
@@ -77,12 +78,12 @@ struct PayloadDecoder: Decoder {
         PayloadUnkeyedContainer(decoder: self, elements: try wholeCollection())
     }
 
-    /// The elements of a collection that doesn't go on elsewhere.
+    /// Returns the elements of a collection without a next link.
     func wholeCollection() throws -> [ODataValue] {
         let page = try collection()
         guard let link = page.nextLink else { return page.elements }
         throw corrupted(
-            "The collection goes on behind a next link, \(NextLink.shown(link)), which an array can't hold: declare the property as ToMany."
+            "The collection continues at a next link, \(NextLink.shown(link)), which an array can't hold: declare the property as ToMany."
         )
     }
 
@@ -90,7 +91,7 @@ struct PayloadDecoder: Decoder {
         PayloadSingleContainer(decoder: self)
     }
 
-    /// A collection with what is said beside it (V4), or around it (V2).
+    /// Returns a collection with its count and next link, which are control information (V4) or members of an envelope (V2).
     func collection() throws -> (elements: [ODataValue], count: Int64?, nextLink: String?) {
         switch value {
         case .array(let elements):
@@ -101,7 +102,7 @@ struct PayloadDecoder: Decoder {
             if let elements = object["results"]?.array {
                 return (elements, object["__count"]?.integer, object["__next"].flatMap { NextLink.text($0) })
             }
-            // A whole payload's collection, such as a function's.
+            // The whole payload is a collection, such as a function's result.
             if case .top = place, let elements = object["value"]?.array {
                 return (elements, nil, ControlInformation(entity: object)["nextLink"]?.string)
             }
@@ -111,7 +112,7 @@ struct PayloadDecoder: Decoder {
         }
     }
 
-    /// The value as any type: as OData spells it where we know how, else by the type's own decoding.
+    /// Decodes a value of any type: by OData's spelling if the type has one, otherwise by the type's own decoding.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let readable = type as? any PayloadReadable.Type, let value = try readable.read(self) as? Value { return value }
         return try Value(from: self)
@@ -133,16 +134,16 @@ struct PayloadDecoder: Decoder {
     }
 }
 
-// What reads from the text gets a tree where it wants one.
+// Trees for types that can't be decoded from text.
 extension PayloadDecoder {
-    /// A decoder with the tree of a value, where this library's decoders read; `nil` with others.
+    /// Returns a decoder with the tree of a value, or `nil` for decoders of other libraries.
     static func of(_ decoder: any Decoder) throws -> PayloadDecoder? {
         if let payload = decoder as? PayloadDecoder { return payload }
         guard let node = JSONNode(decoder), let dialect = node.dialect as? PayloadDialect else { return nil }
         return try PayloadDecoder(node, settings: dialect.settings)
     }
 
-    /// What this library's decoders bring along; `nil` with others.
+    /// Returns the settings of this library's decoders, or `nil` for others.
     static func settings(of decoder: any Decoder) -> PayloadSettings? {
         (decoder as? PayloadDecoder)?.settings ?? (JSONNode(decoder)?.dialect as? PayloadDialect)?.settings
     }
@@ -158,7 +159,7 @@ extension PayloadDecoder {
 }
 
 extension JSONNode {
-    /// The context URLs that the objects around the value say, from the outside in, and its own.
+    /// Returns the context URLs of the objects around the value, outermost first, followed by its own.
     func contexts(withOwn: Bool) -> [String] {
         var contexts: [String] = []
         var node = withOwn ? self : container
@@ -169,7 +170,7 @@ extension JSONNode {
         return contexts.reversed()
     }
 
-    /// The context URL that the value says, if it is an object with one.
+    /// The context URL of an object, if it has one.
     var context: String? {
         for name in PageShape.contextNames {
             if case .string(let text)? = member(name)?.content { return text }
@@ -177,15 +178,15 @@ extension JSONNode {
         return nil
     }
 
-    /// What is said about the property beside it, where it is one.
+    /// The control information of a property.
     var controlNeighbours: [(name: String, value: JSONNode)] {
         neighbours(behind: UInt8(ascii: "@"), suffixes: ControlInformation.propertySuffixes)
     }
 }
 
 extension KeyedDecodingContainer {
-    /// A value that is made of what stands beside the property, too, and so may be there without it; `nil` where a decoder other than ours
-    /// doesn't have the property.
+    /// Decodes a value that also uses control information and so may exist without the property itself. Returns `nil` if a decoder of
+    /// another library doesn't have the property.
     func decodeWithNeighbours<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         if contains(key) { return try decodePlainly(type, forKey: key) }
         let decoder: any Decoder

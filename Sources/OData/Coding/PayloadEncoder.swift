@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Encodes into a payload's value, members in the order they are encoded.
+/// An encoder that builds a payload's value, with members in encoding order.
 struct PayloadEncoder: Encoder {
-    /// What an encoder brings along to all places in a payload.
+    /// The settings shared by all places of a payload.
     final class Settings {
         let format: PayloadFormat
         let types: TypeRegistry
-        /// Whether what is encoded is to be compared: `nil` is written as null, and relations are only noted.
+        /// Whether the result is compared with another: `nil` is encoded as null, and relations are only marked.
         let isDraft: Bool
 
-        /// What the user gives types along for their encoding.
+        /// The user's `userInfo` for encoding.
         let userInfo: [CodingUserInfoKey: Any]
 
         init(
@@ -30,7 +30,7 @@ struct PayloadEncoder: Encoder {
     var codingPath: [any CodingKey] { place.path }
     var userInfo: [CodingUserInfoKey: Any] { settings.userInfo }
 
-    /// The payload of a value.
+    /// Returns the payload of a value.
     static func payload(of value: any Encodable, _ settings: Settings) throws -> ODataValue {
         try node(of: value, settings).value
     }
@@ -46,7 +46,7 @@ struct PayloadEncoder: Encoder {
     }
 
     func encode(_ value: some Encodable) throws {
-        // The types' own encoding is stopped before it goes on without end.
+        // Stop the encoding of a value that nests without end.
         guard !node.isTooDeep else {
             let text = "The value nests more than \(PayloadScanner.depthLimit) levels deep."
             throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: text))
@@ -62,7 +62,7 @@ struct PayloadEncoder: Encoder {
         }
     }
 
-    /// Says of what type the value is, for services that would take it for the declared one.
+    /// Writes the value's type, for services that would assume the declared one.
     func writeType(_ name: String) {
         node.beObject()
         if settings.format.version == .v2 {
@@ -87,7 +87,7 @@ struct PayloadEncoder: Encoder {
     }
 }
 
-/// A value that is still being encoded.
+/// A value being encoded.
 final class PayloadNode {
     enum Content {
         case value(ODataValue)
@@ -96,14 +96,14 @@ final class PayloadNode {
     }
 
     var content = Content.value(.object(DynamicEntity()))
-    /// Whether it is what a relation leads to, which is changed by other means than its entity's values.
+    /// Whether it is the value of a relation, which can't be changed as a value.
     var isRelation = false
-    /// Whether it may be absent, which leaves what there is as it is.
+    /// Whether it may be omitted, which leaves the stored value unchanged.
     var mayBeAbsent = false
     private let depth: Int
-    /// Whether something in it was left out as it was too deep.
+    /// Whether something inside was omitted because it nests too deeply.
     private var isCut = false
-    /// The members that aren't written, since they are `nil`.
+    /// The members that are omitted because they are `nil`.
     private(set) var leftOut: [String] = []
 
     func leaveOut(_ name: String) { leftOut.append(name) }
@@ -114,7 +114,7 @@ final class PayloadNode {
         content = .object([])
     }
 
-    /// Makes an object that is one value one of members.
+    /// Splits an object stored as one value into member nodes.
     func takeApart() {
         guard case .value(.object(let object)) = content else { return }
         content = .object(object.properties.map { ($0.name, PayloadNode($0.value, depth: depth + 1)) })
@@ -138,22 +138,22 @@ final class PayloadNode {
         self.depth = depth
     }
 
-    /// Whether it is below what can be written; it isn't held then by the node that it is in.
+    /// Whether it exceeds the depth limit; its parent then doesn't keep it.
     var isTooDeep: Bool { depth > PayloadScanner.depthLimit }
 
-    /// The node of what is in this one; `isHeld` is false where that would be too deep.
+    /// Creates a child node; `isHeld` is false if it is too deep.
     private func inner() -> (node: PayloadNode, isHeld: Bool) {
         let isHeld = depth < PayloadScanner.depthLimit
         if !isHeld { isCut = true }
         return (PayloadNode(depth: isHeld ? depth + 1 : PayloadScanner.depthLimit + 1), isHeld)
     }
 
-    /// The node of a member; one of the same name is replaced.
+    /// Creates the node of a member, replacing one of the same name.
     func member(_ name: String) -> PayloadNode {
         let (node, isHeld) = inner()
         guard isHeld else { return node }
         guard case .object(var members) = content else { return node }
-        // Not held twice while it grows.
+        // Release the other reference, to avoid copying the members.
         content = .array([])
         if let position = members.firstIndex(where: { $0.name == name }) {
             members[position].node = node
@@ -188,21 +188,21 @@ final class PayloadNode {
     }
 }
 
-/// Encodes OData's JSON, every `Edm` type as the version spells it.
+/// An encoder of OData's JSON that spells every `Edm` type as the version requires.
 ///
 ///     let body = try ODataEncoder(.init(version: .v2)).encode(order)
 ///
-/// V2 gets `/Date(…)/`, base64, and texts for `Int64`, `Decimal`, `Double` and `Float`; V4 gets numbers, or texts for the first two where the format
-/// is compatible with IEEE 754. Decimals have no exponent. Properties keep the order they are encoded in.
+/// V2 uses `/Date(…)/`, base64, and strings for `Int64`, `Decimal`, `Double` and `Float`. V4 uses numbers, or strings for `Int64` and
+/// `Decimal` if the format is compatible with IEEE 754. Decimals have no exponent. Properties keep their encoding order.
 public struct ODataEncoder: Sendable {
-    /// How values are spelled.
+    /// The spelling of values.
     public var format: PayloadFormat
-    /// The types whose values say what they are, where they derive from another.
+    /// The types whose values include their type names if they derive from another.
     public var types: TypeRegistry
-    /// What the types' own encoding finds in `Encoder.userInfo`.
+    /// The `Encoder.userInfo` for the types' own encoding.
     public var userInfo: [CodingUserInfoKey: any Sendable]
 
-    /// An encoder.
+    /// Creates an encoder.
     public init(
         _ format: PayloadFormat = PayloadFormat(), types: TypeRegistry = TypeRegistry(), userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) {
@@ -211,16 +211,16 @@ public struct ODataEncoder: Sendable {
         self.userInfo = userInfo
     }
 
-    /// The payload of a value.
+    /// Returns the payload of a value.
     ///
-    /// - Throws: `EncodingError` where the format has no spelling for a value, or what the type's own encoding throws.
+    /// - Throws: `EncodingError` if the format has no spelling for a value, or an error of the type's own encoding.
     public func encode(_ value: any Encodable) throws -> Data {
         try PayloadWriter.data(payload(of: value))
     }
 
-    /// The payload of a value, before it becomes text.
+    /// Returns the payload of a value as a tree.
     ///
-    /// - Throws: like ``encode(_:)``.
+    /// - Throws: the errors of ``encode(_:)``.
     public func payload(of value: any Encodable) throws -> ODataValue {
         try PayloadEncoder.payload(of: value, PayloadEncoder.Settings(format, types: types, userInfo: userInfo))
     }

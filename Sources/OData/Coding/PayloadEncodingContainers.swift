@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// The members of an object that is being encoded.
+/// The members of an object being encoded.
 struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: PayloadEncoder
 
@@ -27,7 +27,7 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     mutating func encode(_ value: UInt64, forKey key: Key) throws { try child(key).encode(value) }
     mutating func encode(_ value: some Encodable, forKey key: Key) throws { try child(key).encode(value) }
 
-    /// What is `nil` is left out, or null where drafts are compared.
+    /// Omits `nil`, or encodes null if drafts are compared.
     private func encodeOptional<Value: Encodable>(_ value: Value?, _ key: Key) throws {
         if let value {
             try child(key).encode(value)
@@ -65,7 +65,7 @@ struct PayloadKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     mutating func superEncoder(forKey key: Key) -> any Encoder { child(key) }
 }
 
-/// The elements of an array that is being encoded.
+/// The elements of an array being encoded.
 struct PayloadUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     let encoder: PayloadEncoder
 
@@ -102,7 +102,7 @@ struct PayloadUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { next() }
 }
 
-/// A value by itself that is being encoded.
+/// A single value being encoded.
 struct PayloadSingleEncodingContainer: SingleValueEncodingContainer {
     let encoder: PayloadEncoder
 

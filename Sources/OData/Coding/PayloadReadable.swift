@@ -1,18 +1,18 @@
 import Foundation
 
-/// A type whose values OData spells in its own way: read from a payload's value without a container.
+/// A type with an OData spelling, which is decoded without a container.
 protocol PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> Self
 }
 
 extension PayloadDecoder {
-    /// The text of a value that is one.
+    /// Returns the text of a string.
     func text(_ type: any Any.Type) throws -> String {
         guard case .string(let text) = value else { throw mismatch(type, "a text") }
         return text
     }
 
-    /// A number by its digits, from a number or a text: services write Int64 and Decimal as texts where they were asked to, V2 always does.
+    /// Returns the exact number of a number or a string: services write Int64 and Decimal as strings if asked to, V2 always does.
     func number(_ type: any Any.Type) throws -> EdmDecimal {
         switch value {
         case .integer(let value): return EdmDecimal(value)
@@ -30,7 +30,7 @@ extension PayloadDecoder {
         return value
     }
 
-    /// A value of a text.
+    /// Returns a value made from a string.
     func value<Value>(like example: String, _ make: (String) -> Value?) throws -> Value {
         let text = try text(Value.self)
         guard let value = make(text) else { throw corrupted("'\(text.prefix(60))' isn't \(example).") }
@@ -95,7 +95,7 @@ extension Decimal: PayloadReadable {
 
 extension Date: PayloadReadable {
     static func read(_ payload: PayloadDecoder) throws -> Date {
-        // The Edm.DateTime of versions 2 and 3 has no offset, and is taken to be in UTC; a V4 service that leaves the offset out has it wrong.
+        // Edm.DateTime of versions 2 and 3 has no offset and is read as UTC; a V4 value without an offset is invalid.
         try payload.value(like: "a DateTimeOffset such as 2012-12-03T07:16:23Z") { text in
             if text.hasPrefix("/") { return V2DateText.value(text)?.instant }
             guard let value = EdmDateTimeOffset(text), value.offset != nil || payload.settings.context.isBeforeVersion4 else { return nil }

@@ -1,18 +1,18 @@
 import WebServiceClient
 
-/// What stands around a payload's value.
+/// The envelope around a payload's value.
 enum PayloadRoot {
-    /// An error in place of a value, or behind what was written before it happened.
+    /// Returns an error that replaces a value or follows an incomplete one.
     static func error(in root: ODataValue) -> ODataErrorBody? {
         guard case .object(let object) = root else { return nil }
         guard let error = ODataErrorBody(in: object) else { return nil }
-        // A property of an entity may be called `error`; a page has none.
+        // An entity may have a property named `error`, but a page may not.
         let others = object.properties.filter { !ODataErrorBody.names.contains($0.name) && ControlInformation.name($0.name) == nil }
         return others.allSatisfy { $0.name == "value" && $0.value.array != nil } ? error : nil
     }
 
-    /// The value inside V2's `d`, and inside the `value` or the one property that primitive values come in; in V2, complex values,
-    /// entities and collections that a function gives, too. What says that there is no value is null.
+    /// Returns the value inside V2's `d`, and a primitive value inside `value` or the only property. In V2, also unwraps complex values,
+    /// entities and collections of a function's result. A null result is decoded as null.
     static func inside(_ payload: PayloadDecoder, for type: any Any.Type) -> PayloadDecoder {
         var payload = payload
         var isVersion2 = false
@@ -47,31 +47,31 @@ enum PayloadRoot {
         return isResult && !decodes(only.name, of: payload, by: wrapped) ? payload.child(only.value, JSONKey(only.name)) : payload
     }
 
-    /// What stands in place of a value that is null (OData 3.0 JSON, and Microsoft's services in version 4): `{"@odata.null":true}`, in
-    /// whatever version's spelling, or the context alone.
+    /// Returns whether an object represents null (OData 3.0 JSON, and Microsoft's services in version 4): `{"@odata.null":true}` in any
+    /// version's spelling, or only the context.
     private static func isNull(_ object: DynamicEntity) -> Bool {
         guard object.properties.count <= 8, object.properties.allSatisfy({ ControlInformation.name($0.name) != nil }) else { return false }
         if let mark = ControlInformation(entity: object)["null"] { return mark == .boolean(true) || mark.string == "true" }
         return PageShape.context(of: object)?.hasSuffix("#Edm.Null") ?? false
     }
 
-    /// Whether a member that is null stands for the result and isn't a property of it.
+    /// Returns whether a null member represents the result instead of a property.
     private static func standsForResult(nullIn payload: PayloadDecoder, _ name: String, for type: any Any.Type) -> Bool {
         let wrapped = unwrapped(type)
         guard decodes(name, of: payload, by: wrapped) else { return true }
-        // What holds any property may be an entity with this one; the context tells.
+        // A type that accepts any property may be an entity with this one, unless the context shows otherwise.
         let isOfAnything = wrapped == DynamicEntity.self || wrapped == ODataEntity<DynamicEntity>.self
         return isOfAnything && wrapped != type && !(PageShape.context(of: payload.value)?.hasSuffix("$entity") ?? false)
     }
 
-    /// The type inside of an optional, however often it is one.
+    /// Returns the type inside any number of optionals.
     private static func unwrapped(_ type: any Any.Type) -> any Any.Type {
         var type = type
         while let optional = type as? any OptionalPayload.Type { type = optional.wrappedType }
         return type
     }
 
-    /// Whether the type's values are primitive: they have no properties of their own.
+    /// Returns whether the type's values are primitive, without properties.
     private static func isPrimitive(_ type: any Any.Type) -> Bool {
         if type == DynamicEntity.self || type == ODataValue.self { return false }
         if type is any PayloadReadable.Type || type is any PrimitivePayload.Type { return true }
@@ -79,11 +79,11 @@ enum PayloadRoot {
         return (type as? any RawRepresentable.Type).map { isRawPrimitive($0) } ?? false
     }
 
-    /// Whether a type decodes the property of a name, so that it stands for itself.
+    /// Returns whether a type decodes a property by name, so that the member is a property.
     private static func decodes(_ name: String, of payload: PayloadDecoder, by type: any Any.Type) -> Bool {
         let type = (type as? any EntityEnvelope.Type)?.entityType ?? type
         if let names = PropertyCatalog.of(type).decodedNames { return names.contains(name) }
-        // What holds any value holds all properties.
+        // A type that decodes any value accepts all properties.
         guard !(type is any PayloadReadable.Type), let decodable = type as? any Decodable.Type else { return true }
         let recorder = NameRecorder()
         var trial = PayloadDecoder(payload.value, settings: PayloadSettings(trialOf: payload.settings))
@@ -93,7 +93,7 @@ enum PayloadRoot {
     }
 }
 
-/// Types of this library whose values are primitive, and that decode themselves.
+/// A type of this library with primitive values and its own decoding.
 protocol PrimitivePayload {}
 
 extension EdmBinary: PrimitivePayload {}
@@ -105,7 +105,7 @@ extension EdmSpatial: PrimitivePayload {}
 extension EdmTimeOfDay: PrimitivePayload {}
 extension OpenEnumeration: PrimitivePayload {}
 
-/// Tells what stands in an entity with its metadata.
+/// Provides the type of the entity in an envelope with metadata.
 private protocol EntityEnvelope {
     static var entityType: any Any.Type { get }
 }
@@ -114,7 +114,7 @@ extension ODataEntity: EntityEnvelope {
     fileprivate static var entityType: any Any.Type { Entity.self }
 }
 
-/// Tells what an optional may hold.
+/// Provides the wrapped type of an optional.
 private protocol OptionalPayload {
     static var wrappedType: any Any.Type { get }
 }

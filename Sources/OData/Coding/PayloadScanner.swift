@@ -1,20 +1,20 @@
 import Foundation
 
-/// Reads a JSON text (RFC 8259) as a value: members in the payload's order, numbers by their digits.
+/// Parses a JSON text (RFC 8259) as a value, with members in the payload's order and exact numbers.
 ///
-/// It is strict: a name twice in one object, a trailing comma, an unpaired surrogate, bytes that aren't UTF-8 are errors, since what
-/// follows from them differs between readers. Nesting is bounded.
+/// Parsing is strict because lenient readers differ: duplicate names in an object, a trailing comma, an unpaired surrogate or invalid UTF-8
+/// are errors. Nesting is limited.
 struct PayloadScanner {
-    /// How deep arrays and objects may nest.
+    /// The maximum nesting depth of arrays and objects.
     static let depthLimit = 512
 
     let bytes: UnsafeRawBufferPointer
     var index: Int
     private var depth = 0
 
-    /// The value of a whole text; a byte order mark before it is skipped.
+    /// Parses a whole text; a leading byte order mark is skipped.
     ///
-    /// - Throws: `DecodingError` that says what is wrong at which byte.
+    /// - Throws: `DecodingError` with the problem and the byte's position.
     static func value(of data: Data) throws -> ODataValue {
         try data.withUnsafeBytes { bytes in
             var scanner = PayloadScanner(bytes, from: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
@@ -25,7 +25,7 @@ struct PayloadScanner {
         }
     }
 
-    /// The value that begins at a byte, if there is one, and nothing comes after it but brackets that close.
+    /// Returns the value that starts at a byte, or `nil` if there is none or anything but closing brackets follows it.
     static func lastValue(in data: Data, from start: Int) -> ODataValue? {
         data.withUnsafeBytes { bytes in
             guard start < bytes.count else { return nil }
@@ -173,13 +173,13 @@ struct PayloadScanner {
     }
 }
 
-// Texts and their escapes (RFC 8259, section 7).
+// Strings and their escapes (RFC 8259, section 7).
 extension PayloadScanner {
-    /// A text in its quotes, whose first is next.
+    /// Parses a quoted string that starts at the current byte.
     mutating func string() throws -> String {
         let start = index
         index += 1
-        // Most texts have no escapes and are taken as they are.
+        // Most strings have no escapes and are copied unchanged.
         while let byte, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { index += 1 }
         var content: [UInt8] = []
         if byte == UInt8(ascii: "\"") {
@@ -227,12 +227,12 @@ extension PayloadScanner {
             {
                 index += 2
                 let low = UInt32(try unit())
-                guard (0xDC00...0xDFFF).contains(low) else { throw fault("half of a surrogate pair stands alone", at: start) }
+                guard (0xDC00...0xDFFF).contains(low) else { throw fault("a surrogate isn't part of a pair", at: start) }
                 code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
             }
-            guard let scalar = Unicode.Scalar(code) else { throw fault("half of a surrogate pair stands alone", at: start) }
+            guard let scalar = Unicode.Scalar(code) else { throw fault("a surrogate isn't part of a pair", at: start) }
             content.append(contentsOf: Character(scalar).utf8)
-        default: throw fault("there is no such escape", at: index - 1)
+        default: throw fault("the escape is unknown", at: index - 1)
         }
     }
 

@@ -1,15 +1,15 @@
 import Foundation
 import WebServiceClient
 
-/// What a decoder brings along to all places in a payload.
+/// The settings shared by all places of a payload.
 final class PayloadSettings: Sendable {
     let types: TypeRegistry
     let context: ContextURL
 
-    /// What the user gives types along for their decoding.
+    /// The user's `userInfo` for decoding.
     let given: [CodingUserInfoKey: any Sendable]
 
-    /// Whether what is decoded is thrown away: it only shows what a type asks for.
+    /// Whether the result is discarded because decoding only records the property names.
     let isTrial: Bool
 
     init(
@@ -21,7 +21,7 @@ final class PayloadSettings: Sendable {
         isTrial = false
     }
 
-    /// The same, to see what a type asks for.
+    /// Creates settings for recording the property names of a type.
     init(trialOf other: PayloadSettings) {
         types = other.types
         given = other.given
@@ -32,18 +32,18 @@ final class PayloadSettings: Sendable {
     var userInfo: [CodingUserInfoKey: Any] { given }
 }
 
-/// How values are spelled in a payload.
+/// The spelling of values in a payload.
 public struct PayloadFormat: Sendable, Hashable {
     /// The version of the protocol.
     public var version: ODataVersion
-    /// Whether `Int64` and `Decimal` are written as texts, which readers with numbers of 53 bits want (JSON Format, section 3.2). The
-    /// `Content-Type` has to say so; V2 writes them as texts in any case.
+    /// Whether `Int64` and `Decimal` are written as strings, for readers with numbers of 53 bits (JSON Format, section 3.2). The
+    /// `Content-Type` must declare this, as ``contentType`` does. V2 always writes strings.
     public var isIEEE754Compatible: Bool
 
-    /// How version 2 writes existing entities that a new one is related to.
+    /// The spelling of links to existing entities in version 2.
     public var v2Bindings: V2BindingSpelling
 
-    /// A format.
+    /// Creates a format.
     public init(version: ODataVersion = .v4, isIEEE754Compatible: Bool = false, v2Bindings: V2BindingSpelling = .deferred) {
         self.version = version
         self.isIEEE754Compatible = isIEEE754Compatible
@@ -57,36 +57,35 @@ public struct PayloadFormat: Sendable, Hashable {
         return isIEEE754Compatible ? text + ";IEEE754Compatible=true" : text
     }
 
-    /// The name of control information: `@odata.type`, and `@type` from 4.01 on. For a property the name is the property's with this behind it.
+    /// Returns the name of control information: `@odata.type`, or `@type` from 4.01 on. For a property, it follows the property's name.
     public func controlName(_ name: String) -> String {
         version >= .v401 ? "@" + name : "@odata." + name
     }
 
-    /// A type's name as control information has it: `#Sales.Person`; in 4.01 primitive types stand without `#`.
+    /// Returns a type's name for control information: `#Sales.Person`. In 4.01, primitive types have no `#`.
     public func typeReference(_ name: String) -> String {
         version >= .v401 && !name.contains(".") ? name : "#" + name
     }
 
-    /// Whether wide numbers are written as texts.
+    /// Whether wide numbers are written as strings.
     var hasTextNumbers: Bool { version == .v2 || isIEEE754Compatible }
 }
 
-/// How an existing entity is written in version 2 where a new one is related to it. Services differ, as the JSON format of version 2 defines
-/// it for neither.
+/// The spelling of links to existing entities in version 2. Services differ, as the JSON format of version 2 doesn't define one.
 public enum V2BindingSpelling: String, Sendable, Hashable, CaseIterable {
-    /// `{"__deferred":{"uri":"…"}}`, as relations come that weren't expanded: a link and never an entity, so that no service makes a new one of it.
-    /// Olingo binds by it, one entity for each relation.
+    /// `{"__deferred":{"uri":"…"}}`, like relations that weren't expanded: always a link, so that no service creates a new entity from it.
+    /// Olingo supports it for one entity per relation.
     case deferred = "__deferred"
-    /// `{"__metadata":{"uri":"…"}}`, as Microsoft's services and SAP SuccessFactors want it. Others, Olingo among them, take it for a new entity
-    /// without properties.
+    /// `{"__metadata":{"uri":"…"}}`, required by Microsoft's services and SAP SuccessFactors. Others, such as Olingo, create a new entity
+    /// without properties from it.
     case metadata = "__metadata"
 }
 
-/// Where in a payload a value is.
+/// The position of a value in a payload.
 indirect enum PayloadPlace {
     case top
     case key(any CodingKey, in: PayloadPlace)
-    /// Where a reader of the text stands.
+    /// The position of a text decoder.
     case within(any Decoder)
 
     var path: [any CodingKey] {
@@ -100,7 +99,7 @@ indirect enum PayloadPlace {
         return path.reversed()
     }
 
-    /// The contexts of the objects around the place where a reader of the text stands.
+    /// The contexts of the objects around the position of a text decoder.
     var contexts: [String] {
         var place = self
         while case .key(_, let outer) = place { place = outer }
@@ -109,15 +108,16 @@ indirect enum PayloadPlace {
     }
 }
 
-/// OData's JSON, read from the text without a tree of it.
+/// OData's JSON, decoded from text without a tree.
 ///
-/// There is one rule for what is read how. A type decodes itself from the text, where numbers may be texts and V2's wrappings are looked
-/// through. Whoever wants more, by ``PayloadDecoder/of(_:)``, gets the tree of its own value with what stands beside that: types that OData
-/// spells in its own way, relations, entities with what no type declares. The results are the same as from a tree of all of the payload.
+/// A type decodes itself from the text, where numbers may be strings and V2's envelopes are unwrapped. Types that need more call
+/// ``PayloadDecoder/of(_:)`` for the tree of their value with its control information: types with an OData spelling, relations, and
+/// entities with undeclared properties. The results are the same as from a tree of the whole payload.
 struct PayloadDialect: JSONDialect {
     let settings: PayloadSettings
 
-    /// The types with a spelling of their own. The numbers, texts and Booleans among them are read as JSON has them, or by ``integer(of:as:)``.
+    /// Returns whether a type has an OData spelling. Numbers, strings and Booleans are excluded: they are read as JSON or by
+    /// ``integer(of:as:)``.
     func reads(_ type: any Any.Type) -> Bool {
         type is any PayloadReadable.Type && !(type is any BinaryInteger.Type || type is any BinaryFloatingPoint.Type)
             && type != Bool.self && type != String.self
@@ -151,7 +151,7 @@ struct PayloadDialect: JSONDialect {
     }
 
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder {
-        // Only what is said about the member: no tree of all the rest, which may hold what no tree can.
+        // Includes only the member and its control information: other members may not be representable as a tree.
         var members = DynamicEntity()
         let name = key.stringValue
         try object.forEachMember { member, value in
@@ -159,7 +159,7 @@ struct PayloadDialect: JSONDialect {
             members[member] = try ODataValue(value)
         }
         var payload = PayloadDecoder(.object(members), at: .within(object.decoder), settings: settings)
-        // The place knows the contexts around the object.
+        // The place provides the contexts around the object.
         if let context = object.context { payload.contexts = [context] }
         return PayloadKeyedContainer<JSONKey>(decoder: payload, object: members).optional(key)
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A type whose values OData spells in its own way: written without a container.
+/// A type with an OData spelling, which is encoded without a container.
 protocol PayloadWritable {
-    /// - Throws: ``PayloadRefusal`` where the format has no spelling for the value.
+    /// - Throws: ``PayloadRefusal`` if the format has no spelling for the value.
     func payload(_ format: PayloadFormat) throws -> ODataValue
 }
 
-/// Why a value can't be written.
+/// The reason why a value can't be written.
 struct PayloadRefusal: Error, CustomStringConvertible {
     let description: String
 }
@@ -35,7 +35,7 @@ extension UInt32: PayloadWritable {
     func payload(_ format: PayloadFormat) -> ODataValue { .integer(Int64(self)) }
 }
 
-/// What `Edm.Int32` can't hold must be an `Edm.Int64` or a decimal in the service's model; declare `Int64` to have all of them texts.
+/// A value beyond `Edm.Int32` must be an `Edm.Int64` or a decimal in the service's model. Declare `Int64` to write all values as strings.
 extension Int: PayloadWritable {
     func payload(_ format: PayloadFormat) -> ODataValue {
         Int32(exactly: self) != nil ? .integer(Int64(self)) : Int64(self).payload(format)
@@ -66,7 +66,7 @@ extension Float: PayloadWritable {
 }
 
 extension NumberText {
-    /// V2 has texts for `Edm.Double` and `Edm.Single`; `INF`, `-INF` and `NaN` are texts everywhere.
+    /// V2 writes `Edm.Double` and `Edm.Single` as strings; `INF`, `-INF` and `NaN` are strings in all versions.
     fileprivate static func payload(_ value: some BinaryFloatingPoint & CustomStringConvertible, _ format: PayloadFormat) -> ODataValue {
         let text = floating(value)
         guard format.version != .v2, value.isFinite else { return .string(text) }
@@ -83,11 +83,11 @@ extension String: PayloadWritable {
 }
 
 extension EdmDecimal: PayloadWritable {
-    /// Without an exponent, which services need not understand.
+    /// Writes the number without an exponent, which services needn't support.
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         guard isFinite else {
             guard format.version >= .v401 else {
-                throw PayloadRefusal(description: "\(self) is no Edm.Decimal before version 4.01.")
+                throw PayloadRefusal(description: "\(self) isn't a valid Edm.Decimal before version 4.01.")
             }
             return .string(description)
         }
@@ -102,7 +102,7 @@ extension Decimal: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue { try EdmDecimal(self).payload(format) }
 }
 
-/// V2 has whole milliseconds, to the nearest of which a date is rounded: what it is finer by comes from a clock, as in `Date.now`.
+/// V2 has whole milliseconds. Dates are rounded because finer fractions come from clocks, such as `Date.now`.
 extension Date: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         guard format.version == .v2 else {
@@ -147,7 +147,7 @@ extension EdmTimeOfDay: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         if format.version == .v2 { return .string(v2Text) }
         guard self != .endOfDay else {
-            throw PayloadRefusal(description: "'\(self)' is no time of day in version 4, which ends before 24:00.")
+            throw PayloadRefusal(description: "'\(self)' isn't a time of day in version 4, whose days end before 24:00.")
         }
         return .string(description)
     }

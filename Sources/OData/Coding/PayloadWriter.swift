@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes a value as a JSON text (RFC 8259): compact, members in their order, numbers by their digits, slashes as they are.
+/// Writes a value as a JSON text (RFC 8259): compact, with members in order, exact numbers and unescaped slashes.
 struct PayloadWriter {
     private var bytes: [UInt8] = []
 
@@ -23,7 +23,7 @@ struct PayloadWriter {
         case .boolean(let value): append(value ? "true" : "false")
         case .integer(let value): bytes.append(contentsOf: String(value).utf8)
         case .decimal(let value):
-            // What JSON has no number for is a text in OData.
+            // OData writes values without a JSON number, such as INF, as strings.
             if value.isFinite {
                 bytes.append(contentsOf: value.description.utf8)
             } else {

@@ -1,23 +1,23 @@
 import WebServiceClient
 
-/// A value whose type the payload names: an entity or complex value of a derived type.
+/// A value whose type is named in the payload: an entity or complex value of a derived type.
 ///
 ///     let animals = try await client.fetch(FetchRequest<Polymorphic<any Animal>>(from: "Animals"))
 ///
-/// The client's ``TypeRegistry`` says which Swift type stands for a name; for one that isn't registered it is the nearest base that is,
-/// else `Base` itself where that can be decoded, or the one registered type without a base that fits. Other decoders than ``ODataDecoder`` know
-/// no registry. What the Swift type doesn't declare stays in ``undeclared``.
+/// The client's ``TypeRegistry`` maps the name to a Swift type. For an unregistered name it uses the nearest registered base, otherwise
+/// `Base` itself if that is decodable, or the only registered type without a base that fits. Decoders other than ``ODataDecoder`` have no
+/// registry. Undeclared properties are in ``undeclared``.
 public struct Polymorphic<Base: Sendable>: Sendable {
     /// The value.
     public let value: Base
-    /// The service's name of the type, where the payload says it.
+    /// The service's name of the type, if the payload has it.
     public let typeName: String?
-    /// What the service says about the entity.
+    /// The metadata of the entity.
     public let metadata: EntityMetadata
     /// The properties that the Swift type doesn't declare, in the payload's order.
     public let undeclared: DynamicEntity
 
-    /// A value to be written, of a type by its name; `nil` leaves it to the ``TypeRegistry``.
+    /// Creates a value for writing, with the name of its type; `nil` uses the ``TypeRegistry``.
     public init(_ value: Base, typeName: String? = nil) {
         self.value = value
         self.typeName = typeName
@@ -27,9 +27,9 @@ public struct Polymorphic<Base: Sendable>: Sendable {
 }
 
 extension Polymorphic: Decodable {
-    /// Reads the value as the type that its name stands for.
+    /// Decodes the value as the type for its name.
     ///
-    /// - Throws: `DecodingError` where no Swift type is known for it, naming the type.
+    /// - Throws: `DecodingError` with the type's name if no Swift type is known for it.
     public init(from decoder: any Decoder) throws {
         let types = PayloadDecoder.settings(of: decoder)?.types ?? TypeRegistry()
         let entity = try DynamicEntity(from: decoder)
@@ -42,7 +42,7 @@ extension Polymorphic: Decodable {
         } else if let base = Base.self as? any (Decodable & Sendable).Type {
             found = try container.decode(base)
         } else {
-            // A protocol names no type. Where one root alone fits, it is the declared type.
+            // A protocol doesn't identify a type. If exactly one root type fits, it is the declared type.
             var fitting: [any (Decodable & Sendable)] = []
             for root in types.roots {
                 if let value = try? container.decode(root.type), value is Base { fitting.append(value) }
@@ -56,25 +56,25 @@ extension Polymorphic: Decodable {
     }
 
     private static func unknown(_ typeName: String?, _ container: any SingleValueDecodingContainer) -> DecodingError {
-        let name = typeName.map { "'\($0)'" } ?? "that isn't named"
+        let name = typeName.map { "'\($0)'" } ?? "without a name"
         return DecodingError.dataCorruptedError(
             in: container,
             debugDescription:
-                "No Swift type that is a \(Base.self) is known for the type \(name): register one, or what the type derives from.")
+                "No Swift type that is a \(Base.self) is known for the type \(name): register one for it or for its base type.")
     }
 }
 
 extension Polymorphic: Encodable {
-    /// Writes the value with the name of its type, and the undeclared properties with the types that the service said. Where both have a
-    /// property, the value's counts.
+    /// Encodes the value with the name of its type, and the undeclared properties with the types that the service sent. If both contain a
+    /// property, the value's is written.
     ///
-    /// - Throws: `EncodingError` where the value isn't `Encodable`.
+    /// - Throws: `EncodingError` if the value isn't `Encodable`.
     public func encode(to encoder: any Encoder) throws {
         guard let encodable = value as? any Encodable else {
             throw EncodingError.invalidValue(
                 value, .init(codingPath: encoder.codingPath, debugDescription: "\(Swift.type(of: value)) isn't Encodable."))
         }
-        // Of the value itself, whose static type may be a protocol.
+        // Uses the dynamic type, since the static type may be a protocol.
         if let payload = encoder as? PayloadEncoder, let name = typeName ?? payload.settings.types.name(of: Swift.type(of: encodable)) {
             payload.writeType(name)
         }

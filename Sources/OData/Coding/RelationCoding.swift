@@ -2,10 +2,9 @@ import Foundation
 import WebServiceClient
 
 extension ToMany: Decodable where Entity: Decodable {
-    /// Reads the collection with its count and next link, in any version's shape.
+    /// Decodes the collection with its count and next link, in the format of any version.
     ///
-    /// Decoders other than ``ODataDecoder`` have nothing to say about what stands beside a property: with them the next link of a page
-    /// in V4 isn't seen.
+    /// Decoders other than ``ODataDecoder`` can't access control information, so that V4's next link is missing.
     public init(from decoder: any Decoder) throws {
         self.init()
         guard let payload = try PayloadDecoder.of(decoder) else {
@@ -25,7 +24,7 @@ extension ToMany: Decodable where Entity: Decodable {
             self.nextLink = nextLink
             navigationLink = link
         } else {
-            // A count or a link may come without the collection.
+            // A count or a link may be present without the collection.
             count = payload.control["count"]?.integer
             nextLink = payload.control["nextLink"]?.string
             navigationLink = link
@@ -35,9 +34,9 @@ extension ToMany: Decodable where Entity: Decodable {
 }
 
 extension ToMany: Encodable where Entity: Encodable {
-    /// Writes the elements.
+    /// Encodes the elements.
     ///
-    /// - Throws: `EncodingError` for a first page: written, it would stand for all.
+    /// - Throws: `EncodingError` if only the first page is loaded: the service would take it for the whole relation.
     public func encode(to encoder: any Encoder) throws {
         let payload = encoder as? PayloadEncoder
         payload?.node.isRelation = true
@@ -46,7 +45,7 @@ extension ToMany: Encodable where Entity: Encodable {
                 self,
                 .init(
                     codingPath: encoder.codingPath,
-                    debugDescription: "Only the relation's first page was loaded; written, it would stand for all."))
+                    debugDescription: "Only the relation's first page is loaded, and the service would take it for all."))
         }
         var container = encoder.singleValueContainer()
         try container.encode(elements ?? [])
@@ -54,14 +53,14 @@ extension ToMany: Encodable where Entity: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A relation, which is absent where it wasn't expanded.
+    /// Decodes a relation, which is absent if it wasn't expanded.
     public func decode<Entity: Decodable>(_ type: ToMany<Entity>.Type, forKey key: Key) throws -> ToMany<Entity> {
         try decodeWithNeighbours(type, forKey: key) ?? ToMany<Entity>()
     }
 
-    /// The same; `nil` where nothing is said of the relation.
+    /// Decodes a relation, or `nil` if the payload has neither its entities nor its count or links.
     public func decodeIfPresent<Entity: Decodable>(_ type: ToMany<Entity>.Type, forKey key: Key) throws -> ToMany<Entity>? {
-        // Other decoders than this library's take no null for a collection.
+        // Other libraries' decoders can't decode null as a collection.
         if contains(key), try decodeNil(forKey: key), try PayloadDecoder.of(superDecoder(forKey: key)) == nil { return nil }
         let relation = try decode(type, forKey: key)
         let isSilent = !relation.isLoaded && relation.count == nil && relation.nextLink == nil && relation.navigationLink == nil
@@ -70,19 +69,19 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Writes a relation, unless it isn't loaded.
+    /// Encodes a relation, unless it isn't loaded.
     public mutating func encode<Entity: Encodable>(_ value: ToMany<Entity>, forKey key: Key) throws {
         if value.isLoaded { try encodePlainly(value, forKey: key) }
     }
 
-    /// Writes a relation, unless it is `nil` or isn't loaded.
+    /// Encodes a relation, unless it is `nil` or isn't loaded.
     public mutating func encodeIfPresent<Entity: Encodable>(_ value: ToMany<Entity>?, forKey key: Key) throws {
         if value?.isLoaded ?? true { try encodePlainlyIfPresent(value, forKey: key) }
     }
 }
 
 extension ToOne: Decodable where Entity: Decodable {
-    /// Reads the entity, null, V2's link in place of it, or the link beside it.
+    /// Decodes the entity, null, V2's deferred link, or the navigation link.
     public init(from decoder: any Decoder) throws {
         if let payload = try PayloadDecoder.of(decoder) {
             if let link = payload.deferredLink {
@@ -102,7 +101,7 @@ extension ToOne: Decodable where Entity: Decodable {
 }
 
 extension PayloadDecoder {
-    /// A link that stands by itself: absolute, where it is known by now what it begins at. A context may still come behind the entities of a page.
+    /// Resolves a link if its base is known by now. The context may still follow after the entities of a page.
     fileprivate func absolute(_ link: String) -> String {
         let context = settings.context
         guard context.page != nil, context.text != nil || context.isBeforeVersion4 || !context.mayCome else { return link }
@@ -111,7 +110,7 @@ extension PayloadDecoder {
 }
 
 extension ToOne: Encodable where Entity: Encodable {
-    /// Writes the entity or null; what isn't loaded is null where it can't be left out, in an array.
+    /// Encodes the entity or null. A relation that isn't loaded is null in an array, which can't omit it.
     public func encode(to encoder: any Encoder) throws {
         (encoder as? PayloadEncoder)?.node.isRelation = true
         try value.encode(to: encoder)
@@ -119,12 +118,12 @@ extension ToOne: Encodable where Entity: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// A relation, which is absent where it wasn't expanded.
+    /// Decodes a relation, which is absent if it wasn't expanded.
     public func decode<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity> {
         try decodeWithNeighbours(type, forKey: key) ?? .notLoaded(link: nil)
     }
 
-    /// The same; `nil` where nothing is said of the relation, not even that there is no entity.
+    /// Decodes a relation, or `nil` if the payload has neither its entity or null nor a link.
     public func decodeIfPresent<Entity: Decodable>(_ type: ToOne<Entity>.Type, forKey key: Key) throws -> ToOne<Entity>? {
         let relation = try decode(type, forKey: key)
         return relation.isLoaded || relation.link != nil ? relation : nil
@@ -132,12 +131,12 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-    /// Writes a relation, unless it isn't loaded.
+    /// Encodes a relation, unless it isn't loaded.
     public mutating func encode<Entity: Encodable>(_ value: ToOne<Entity>, forKey key: Key) throws {
         if value.isLoaded { try encodePlainly(value, forKey: key) }
     }
 
-    /// Writes a relation, unless it is `nil` or isn't loaded.
+    /// Encodes a relation, unless it is `nil` or isn't loaded.
     public mutating func encodeIfPresent<Entity: Encodable>(_ value: ToOne<Entity>?, forKey key: Key) throws {
         if value?.isLoaded ?? true { try encodePlainlyIfPresent(value, forKey: key) }
     }

@@ -4,13 +4,13 @@ extension EdmSpatial: Codable {
         case type, coordinates, geometries, crs, properties, name
     }
 
-    /// The reference system of values that don't name theirs (CSDL, section 6.5): WGS 84 on the earth, none on a plane.
+    /// Returns the default reference system (CSDL, section 6.5): WGS 84 for geography, none for geometry.
     private static func defaultSRID(_ space: Space) -> Int { space == .geography ? 4326 : 0 }
 
-    /// Reads GeoJSON.
+    /// Decodes GeoJSON.
     ///
-    /// It doesn't say whether a value is on the earth or on a plane: where control information beside the property does, that is taken, else a
-    /// reference system 0 is a plane and all others are the earth.
+    /// GeoJSON doesn't distinguish geography from geometry. If control information doesn't either, reference system 0 is geometry, and all
+    /// others are geography.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         var srid: Int?
@@ -50,11 +50,11 @@ extension EdmSpatial: Codable {
             return .collection(shapes)
         default:
             throw DecodingError.dataCorruptedError(
-                forKey: .type, in: container, debugDescription: "'\(type.prefix(60))' is none of GeoJSON's geometries.")
+                forKey: .type, in: container, debugDescription: "'\(type.prefix(60))' isn't a GeoJSON geometry type.")
         }
     }
 
-    /// Writes GeoJSON, with the reference system where it isn't the usual one.
+    /// Encodes GeoJSON, with the reference system if it isn't the default one.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try Self.write(shape, to: &container, depth: 0)
@@ -92,7 +92,7 @@ extension EdmSpatial: Codable {
     }
 }
 
-/// A value as a whole: a change of some coordinate isn't one of a member.
+/// Written as one value, because a change of coordinates isn't a change of a member.
 extension EdmSpatial: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         let node = PayloadNode()
@@ -102,7 +102,7 @@ extension EdmSpatial: PayloadWritable {
 }
 
 extension EdmSpatial.Position: Codable {
-    /// Reads two to four numbers.
+    /// Decodes two to four numbers.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         var numbers: [Double] = []
@@ -114,7 +114,7 @@ extension EdmSpatial.Position: Codable {
             x: numbers[0], y: numbers[1], z: numbers.count > 2 ? numbers[2] : nil, m: numbers.count > 3 ? numbers[3] : nil)
     }
 
-    /// Writes two to four numbers.
+    /// Encodes two to four numbers.
     ///
     /// - Throws: `EncodingError` for a measure without an altitude.
     public func encode(to encoder: any Encoder) throws {
@@ -128,7 +128,7 @@ extension EdmSpatial.Position: Codable {
 }
 
 extension EdmSpatial: PropertySample {
-    /// A point that differs for each number.
+    /// Returns a point that is different for each number.
     public static func propertySample(_ number: Int) -> EdmSpatial? {
         .point(longitude: Double(number), latitude: 0)
     }

@@ -1,10 +1,10 @@
 import Foundation
 import WebServiceClient
 
-/// Reads what a service says of an error in XML (OData Atom Format 4.0, section 21.1; OData 2.0, Atom Format), as the members that it has in JSON.
+/// Reads an OData error in XML (OData Atom Format 4.0, section 21.1; OData 2.0, Atom Format) as the members that it has in JSON.
 ///
-/// It scans a bounded text for elements, their texts and `xml:lang`. A document type declaration, and so any entity of the text's own, isn't read:
-/// such a text is no error of OData.
+/// Scans a text of limited size for elements, their text and `xml:lang`. A text with a document type declaration, and so with custom
+/// entities, isn't read as an OData error.
 struct XMLErrorReader {
     private struct Element {
         let name: String
@@ -25,7 +25,7 @@ struct XMLErrorReader {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The members of the error; `nil` where the text isn't one.
+    /// Returns the members of the error, or `nil` if the body isn't an OData error in XML.
     static func error(in body: Data) -> DynamicEntity? {
         guard body.count <= sizeLimit, let first = body.first(where: { $0 > 0x20 && ![0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }),
             first == UInt8(ascii: "<"), let text = text(of: body)
@@ -35,7 +35,7 @@ struct XMLErrorReader {
         return object(root)
     }
 
-    /// The text in UTF-8: of the charset that its declaration names.
+    /// Returns the body in UTF-8, converted from the charset in its XML declaration.
     private static func text(of body: Data) -> Data? {
         let head = String(decoding: body.prefix(200), as: UTF8.self)
         guard head.hasPrefix("<?xml"), let end = head.range(of: "?>"), let name = head[..<end.lowerBound].range(of: "encoding=") else {
@@ -75,7 +75,7 @@ struct XMLErrorReader {
             if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
             return true
         }
-        // Nothing else that begins so, such as a document type, and no second root.
+        // Rejects other markup, such as a document type, and a second root.
         index += 1
         count += 1
         guard root == nil, open.count < Self.depthLimit, count <= Self.countLimit else { return false }
@@ -106,7 +106,7 @@ struct XMLErrorReader {
         return false
     }
 
-    /// A name without its prefix.
+    /// Reads a name and returns it without its prefix.
     private mutating func readName() -> String {
         let start = index
         while index < bytes.count, !isBlank(bytes[index]), !"=/><\"'!?&".utf8.contains(bytes[index]) { index += 1 }
@@ -139,7 +139,7 @@ struct XMLErrorReader {
         return false
     }
 
-    /// Appends characters, with what stands for characters replaced. What isn't known stays as it is.
+    /// Appends characters, replacing character references. Unknown references are kept.
     private static func append(_ bytes: ArraySlice<UInt8>, to text: inout [UInt8]) {
         var rest = bytes
         while let mark = rest.firstIndex(of: UInt8(ascii: "&")) {
@@ -189,7 +189,7 @@ struct XMLErrorReader {
         return object
     }
 
-    /// Elements in a list, `details` of each `detail`, are elements of an array.
+    /// Returns a list, such as `details` of `detail` elements, as an array.
     private static func value(_ element: Element) -> ODataValue {
         if element.children.isEmpty {
             return .string(String(decoding: element.text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))

@@ -1,5 +1,5 @@
 extension QueryReader {
-    /// Transformations with `/` between (Data Aggregation ABNF, "applyExpr").
+    /// Reads transformations separated by `/` (Data Aggregation ABNF, "applyExpr").
     mutating func transformations() throws(QueryParsingError) -> [Transformation] {
         try descendLevel()
         defer { depth -= 1 }
@@ -83,14 +83,14 @@ extension QueryReader {
         return Computation(expression, as: try alias())
     }
 
-    /// A comma, with blanks on both sides.
+    /// Reads a comma with optional blanks on both sides.
     private mutating func comma() throws(QueryParsingError) {
         skipBlanks()
         try expect(",")
         skipBlanks()
     }
 
-    /// Whether a comma comes next, and so was read.
+    /// Reads a comma, and returns whether there was one.
     private mutating func skipComma() -> Bool {
         let start = index
         skipBlanks()
@@ -161,7 +161,7 @@ extension QueryReader {
         var steps: [Transformation] = []
         var order: [QueryOptions.Order] = []
         if skipComma() {
-            // Steps are told from what is sorted by through their parentheses.
+            // Steps differ from sort expressions by their parentheses.
             let start = index
             if let found = try? transformations() { steps = found } else { index = start }
             if steps.isEmpty || skipComma() { order = try list { reader throws(QueryParsingError) in try reader.order() } }
@@ -171,7 +171,7 @@ extension QueryReader {
 }
 
 extension QueryReader {
-    /// One item of `aggregate(…)` (Data Aggregation ABNF, "aggregateExpr").
+    /// Reads one item of `aggregate(…)` (Data Aggregation ABNF, "aggregateExpr").
     mutating func aggregate(needsAlias: Bool) throws(QueryParsingError) -> AggregateExpression {
         var item: AggregateExpression
         if isNext("$count"), !isWordByte(at: index + 6) {
@@ -181,7 +181,7 @@ extension QueryReader {
             item = AggregateExpression(try aggregated())
         }
         if skipWord("with") {
-            guard !item.isCount else { throw expected("' as ' or ' from ' behind a count") }
+            guard !item.isCount else { throw expected("' as ' or ' from ' after a count") }
             item.method = try method()
         } else if !item.isCount {
             guard case .path(let path) = item.source.kind, case .property? = path.segments.last else {
@@ -210,7 +210,7 @@ extension QueryReader {
         return item
     }
 
-    /// What is aggregated: an expression, or a path that may end with a cast and lead through collections.
+    /// Reads the source of an aggregate: an expression, or a path that may end with a cast and lead through collections.
     private mutating func aggregated() throws(QueryParsingError) -> QueryExpression {
         let start = index
         let mark = variables.count

@@ -1,12 +1,12 @@
 extension BinaryOperator {
     private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
 
-    /// The operator of a word, in any letter case, as 4.01 services read it.
+    /// Returns the operator for a word, in any letter case, as 4.01 services read it.
     fileprivate static func word(_ word: String) -> BinaryOperator? {
         named[word] ?? named[word.lowercased()]
     }
 
-    /// How strongly the operator binds (URL Conventions, section 5.1.1.14).
+    /// The precedence of the operator (URL Conventions, section 5.1.1.14).
     fileprivate var strength: Int {
         switch self {
         case .or: 1
@@ -23,7 +23,7 @@ extension BinaryOperator {
 extension QueryReader {
     private static let unaryStrength = 7
 
-    /// An expression whose operators bind at least so strongly.
+    /// Reads an expression whose operators have at least the given precedence.
     mutating func expression(_ strength: Int = 1) throws(QueryParsingError) -> QueryExpression {
         try descend()
         defer { depth -= 1 }
@@ -42,7 +42,7 @@ extension QueryReader {
         return left
     }
 
-    /// The operator that comes next, between blanks, and where its right side begins.
+    /// Returns the next operator between blanks, and the start of its right operand.
     private func nextOperator() -> (BinaryOperator, Int)? {
         var copy = self.index
         while copy < bytes.count, bytes[copy] == 0x20 || bytes[copy] == 0x09 { copy += 1 }
@@ -69,7 +69,7 @@ extension QueryReader {
         return try primary()
     }
 
-    /// Whether the sign belongs to a literal.
+    /// A Boolean value that indicates whether the sign belongs to a literal.
     private var isLiteralSign: Bool {
         guard let next = byte(1) else { return false }
         if (0x30...0x39).contains(next) { return true }
@@ -101,7 +101,7 @@ extension QueryReader {
         }
     }
 
-    /// What begins with a name: a keyword, a literal with a prefix, a function, a path.
+    /// Reads a part that begins with a name: a keyword, a literal with a prefix, a function or a path.
     private mutating func named() throws(QueryParsingError) -> QueryExpression {
         let start = index
         let name = try qualifiedName("a name")
@@ -139,7 +139,7 @@ extension QueryReader {
         }
     }
 
-    /// What stands behind `in`.
+    /// Reads the right operand of `in`.
     private mutating func membership(of operand: QueryExpression) throws(QueryParsingError) -> QueryExpression {
         if isNext("(") {
             let start = index
@@ -171,7 +171,7 @@ extension QueryReader {
     }
 }
 
-/// Functions whose arguments have no names.
+/// Functions with unnamed arguments.
 extension QueryReader {
     mutating func call(_ name: String, _ arity: ClosedRange<Int>, at start: Int) throws(QueryParsingError) -> QueryExpression {
         try expect("(")

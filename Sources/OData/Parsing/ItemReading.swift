@@ -1,13 +1,13 @@
 extension QueryReader {
-    /// What a path without expressions is for, which decides what it may be made of.
+    /// The use of a path without expressions, which determines the allowed steps.
     enum PlainPath {
-        /// What is grouped by: single values only, and no cast at the end.
+        /// A grouping criterion: only single values, and no final cast.
         case group
-        /// What is joined, nested or expanded.
+        /// A path that is joined, nested or expanded.
         case nest
     }
 
-    /// A path of properties and casts in `$apply`.
+    /// Reads a path of properties and casts in `$apply`.
     mutating func plainPath(_ use: PlainPath) throws(QueryParsingError) -> QueryPath {
         var state = PathState([.entity, .complex], model: model)
         var path = QueryPath(segments: [])
@@ -22,11 +22,11 @@ extension QueryReader {
             let name = try qualifiedName("a property")
             try follow(name, &path, &state, throughCollections: use == .nest, "a property", at: start)
         } while skip("/")
-        if use == .group, case .cast? = path.segments.last { throw expected("'/' and a property behind the type") }
+        if use == .group, case .cast? = path.segments.last { throw expected("'/' and a property after the type") }
         return path
     }
 
-    /// One item of `$select`.
+    /// Reads one item of `$select`.
     mutating func selectItem() throws(QueryParsingError) -> SelectItem {
         try countOne()
         var item = SelectItem(QueryPath(segments: []))
@@ -50,7 +50,7 @@ extension QueryReader {
             }
             let roles = state.roles(of: name)
             let isOperation = state.knowsNames && (roles.contains(.action) || !roles.functionValues.isEmpty)
-            // An operation is the end; a type has something behind it.
+            // An operation is the last step; a type needs another step.
             if isOperation, !isNext("/"), name.utf8.contains(UInt8(ascii: ".")) || roles.isDisjoint(with: .values) {
                 item.path.segments.append(.cast(name))
                 break
@@ -58,7 +58,7 @@ extension QueryReader {
             try follow(name, &item.path, &state, throughCollections: true, "a property", at: start)
         } while skip("/")
         guard isNext("(") else { return item }
-        // `$filter=` and `@a=` are options, names alone the parameters of a function.
+        // `$filter=` and `@a=` are options; names without a value are the parameters of a function.
         let isOption = byte(1) == 0x24 || byte(1) == 0x40 || isOptionBehindParenthesis
         index += 1
         if isOption {
@@ -85,7 +85,7 @@ extension QueryReader {
         return names
     }
 
-    /// One item of `$expand`.
+    /// Reads one item of `$expand`.
     mutating func expansion() throws(QueryParsingError) -> Expansion {
         try countOne()
         if skip("$value") { return Expansion(path: QueryPath(segments: [.value])) }
@@ -132,7 +132,7 @@ extension QueryReader {
 }
 
 extension QueryReader {
-    /// `[…]` or `{…}` (URL Conventions, section 5.1.1.12): JSON, whose values may also be expressions.
+    /// Reads `[…]` or `{…}` (URL Conventions, section 5.1.1.12): JSON, whose values may also be expressions.
     mutating func json() throws(QueryParsingError) -> QueryExpression {
         try descendLevel()
         defer { depth -= 1 }
@@ -166,7 +166,7 @@ extension QueryReader {
         isNext("\"") ? .literal(.string(try jsonString())) : try expression()
     }
 
-    /// `"…"` with the escapes of RFC 8259.
+    /// Reads `"…"` with the escapes of RFC 8259.
     private mutating func jsonString() throws(QueryParsingError) -> String {
         guard skip("\"") else { throw expected("a name in double quotes") }
         let start = index

@@ -1,7 +1,7 @@
 import Foundation
 
 extension QueryReader {
-    /// `'…'`, with doubled quotes inside.
+    /// Reads `'…'`, with doubled quotes inside.
     mutating func string() throws(QueryParsingError) -> String {
         try expect("'")
         var content: [UInt8] = []
@@ -23,7 +23,7 @@ extension QueryReader {
         throw expected("the string's closing quote")
     }
 
-    /// A literal that begins with a digit or a sign: a number, a date, a time, a Guid.
+    /// Reads a literal that begins with a digit or a sign: a number, a date, a time or a Guid.
     mutating func numberLike() throws(QueryParsingError) -> EdmValue {
         if let value = guid() { return value }
         if let (value, end) = TimeText.dateTime(bytes, from: index), isEnd(end) {
@@ -47,7 +47,7 @@ extension QueryReader {
         return !isWordByte(at: place) && bytes[place] != 0x2E && bytes[place] != 0x2D
     }
 
-    /// A Guid, if one begins here.
+    /// Reads a Guid, and returns `nil` if there isn't one.
     mutating func guid() -> EdmValue? {
         guard index + 36 <= bytes.count, isEnd(index + 36) else { return nil }
         for (place, byte) in bytes[index..<index + 36].enumerated() {
@@ -93,7 +93,7 @@ extension QueryReader {
         return value
     }
 
-    /// V2's suffixes.
+    /// Reads a number suffix of V2.
     private mutating func suffixed(_ text: String) -> EdmValue? {
         guard let suffix = byte(), !isWordByte(at: index + 1) else { return nil }
         let value: EdmValue? =
@@ -108,7 +108,7 @@ extension QueryReader {
         return value
     }
 
-    /// What stands in quotes behind a prefix: `duration'…'`, `Ns.Colour'Red'`.
+    /// Reads quoted text after a prefix: `duration'…'`, `Ns.Colour'Red'`.
     mutating func prefixed(_ prefix: String, at start: Int) throws(QueryParsingError) -> EdmValue {
         let place = index
         let content = try string()
@@ -133,11 +133,11 @@ extension QueryReader {
 }
 
 extension QueryReader {
-    /// `(5)`, `(A=1,B='x')`, `(@key)`.
+    /// Reads `(5)`, `(A=1,B='x')` or `(@key)`.
     mutating func key() throws(QueryParsingError) -> [ResourcePath.KeyPart] {
         try expect("(")
         let start = index
-        // A name with `=` behind it begins a key of several properties, or one that says its property's name.
+        // A name followed by `=` begins a key with named properties.
         let isNamed = isAtName && byteBehindWord == 0x3D
         guard isNamed else {
             let value = try keyValue()
@@ -167,7 +167,7 @@ extension QueryReader {
         }
     }
 
-    /// A literal and nothing else.
+    /// Reads a literal, not an expression.
     mutating func literal() throws(QueryParsingError) -> EdmValue {
         let start = index
         guard let next = byte() else { throw expected("a literal") }
@@ -192,7 +192,7 @@ extension QueryReader {
         }
     }
 
-    /// `(name=value,…)` of a function in a path: literals and aliases only.
+    /// Reads `(name=value,…)` of a function in a path: only literals and aliases.
     mutating func arguments() throws(QueryParsingError) -> [QueryPath.Parameter] {
         try expect("(")
         skipBlanks()

@@ -7,17 +7,17 @@ extension QueryReader {
         }
     }
 
-    /// Whether a name begins here.
+    /// A Boolean value that indicates whether a name begins here.
     var isAtName: Bool {
         byte().map { Self.isNameByte($0, first: true) } ?? false
     }
 
-    /// Whether the byte at a place could continue a word.
+    /// Returns whether the byte at a position could continue a word.
     func isWordByte(at place: Int) -> Bool {
         place < bytes.count && Self.isNameByte(bytes[place], first: false)
     }
 
-    /// Where a name that begins at a place ends; the place itself where none does.
+    /// Returns the end of a name that begins at a position, or the position itself without a name.
     private func endOfName(from place: Int) -> Int {
         guard place < bytes.count, Self.isNameByte(bytes[place], first: true) else { return place }
         var end = place
@@ -25,18 +25,18 @@ extension QueryReader {
         return end
     }
 
-    /// The word that comes next, without reading it.
+    /// The next word, without consuming it.
     var nextWord: String {
         String(decoding: bytes[index..<endOfName(from: index)], as: UTF8.self)
     }
 
-    /// The byte behind the word that comes next.
+    /// The byte after the next word.
     var byteBehindWord: UInt8? {
         let end = endOfName(from: index)
         return end < bytes.count ? bytes[end] : nil
     }
 
-    /// A name: letters, digits and `_`.
+    /// Reads a name: letters, digits and `_`.
     mutating func name(_ what: String) throws(QueryParsingError) -> String {
         let end = endOfName(from: index)
         let name = try text(index..<end)
@@ -45,7 +45,7 @@ extension QueryReader {
         return name
     }
 
-    /// A name with its namespace, if it has one. A dot that no name follows is left.
+    /// Reads a name with its namespace, if it has one. Stops before a dot that no name follows.
     mutating func qualifiedName(_ what: String) throws(QueryParsingError) -> String {
         let start = index
         _ = try name(what)
@@ -56,7 +56,7 @@ extension QueryReader {
         return try text(start..<index)
     }
 
-    /// `Ns.Type`, or `Collection(Ns.Type)`; in V2 in quotes.
+    /// Reads `Ns.Type`, or `Collection(Ns.Type)`; in V2 in quotes.
     mutating func typeName() throws(QueryParsingError) -> String {
         let isQuoted = version == .v2 && skip("'")
         var type: String
@@ -70,7 +70,7 @@ extension QueryReader {
         return type
     }
 
-    /// A word that must have blanks before it: whether it was there and was read.
+    /// Reads a word after required blanks, and returns whether it was there.
     mutating func skipWord(_ word: String) -> Bool {
         let start = index
         if skipBlanks(), isNext(word), !isWordByte(at: index + word.utf8.count) {
@@ -81,13 +81,13 @@ extension QueryReader {
         return false
     }
 
-    /// ` as Name`.
+    /// Reads ` as Name`.
     mutating func alias() throws(QueryParsingError) -> String {
         guard skipWord("as"), skipBlanks() else { throw expected("' as ' and a name") }
         return try name("the name of the result")
     }
 
-    /// Digits as a number that is at least 0.
+    /// Reads digits as a nonnegative number.
     mutating func wholeNumber(_ what: String) throws(QueryParsingError) -> Int {
         let start = index
         while let next = byte(), (0x30...0x39).contains(next) { index += 1 }
@@ -95,7 +95,7 @@ extension QueryReader {
         return number
     }
 
-    /// Items with commas between, blanks allowed.
+    /// Reads items separated by commas with optional blanks.
     mutating func list<Item>(
         _ item: (inout QueryReader) throws(QueryParsingError) -> Item
     ) throws(QueryParsingError) -> [Item] {

@@ -1,9 +1,9 @@
 extension QueryReader {
-    /// Whose parentheses options stand in.
+    /// The owner of the parentheses that contain options.
     enum OptionOwner {
         case expansion, reference, count, star, selection
 
-        /// The options that are allowed there.
+        /// The names of the allowed options.
         fileprivate var names: Set<String> {
             let few: Set<String> = ["filter", "search"]
             let list: Set<String> = ["filter", "search", "orderby", "skip", "top", "count"]
@@ -17,7 +17,7 @@ extension QueryReader {
         }
     }
 
-    /// `$filter=…;$top=…)` behind an opening parenthesis, with the closing one.
+    /// Reads `$filter=…;$top=…)` after an opening parenthesis, including the closing one.
     mutating func nestedOptions(_ owner: OptionOwner) throws(QueryParsingError) -> QueryOptions {
         try descendLevel()
         defer { depth -= 1 }
@@ -48,13 +48,13 @@ extension QueryReader {
         return options
     }
 
-    /// The aliases of a list of options, each name once; they are given to the options at the end, as there may be thousands.
+    /// The aliases of a list of options, each name once. They are assigned at the end because there may be thousands.
     struct AliasList {
         fileprivate(set) var all: [ParameterAlias] = []
         fileprivate var names: Set<String> = []
     }
 
-    /// `name=value` behind the `@`.
+    /// Reads `name=value` after the `@`.
     mutating func readAlias(into aliases: inout AliasList, at start: Int) throws(QueryParsingError) {
         let name = try name("the name of a parameter alias")
         guard aliases.names.insert(name).inserted else { throw expected("an alias that isn't there yet", at: start) }
@@ -62,7 +62,7 @@ extension QueryReader {
         aliases.all.append(ParameterAlias(name, try expression()))
     }
 
-    /// The value of a structured option, by its name in lower case without the `$`.
+    /// Reads the value of a structured option, by its lowercase name without the `$`.
     mutating func read(_ name: String, into options: inout QueryOptions, at start: Int) throws(QueryParsingError) {
         switch name {
         case "filter": options.filter = try expression()
@@ -139,11 +139,11 @@ extension QueryReader {
 }
 
 extension QueryReader {
-    /// `$search` (ABNF, "searchExpr"): `OR` binds less than `AND`, which binds less than `NOT`; blanks mean `AND`.
+    /// Reads a `$search` (ABNF, "searchExpr"): `OR` binds less tightly than `AND`, which binds less tightly than `NOT`; blanks mean `AND`.
     mutating func search() throws(QueryParsingError) -> SearchTerm {
         skipBlanks()
         if isNext("'") {
-            // Not an expression, but what somebody typed.
+            // A quoted string is literal user input, not an expression.
             return .text(try string())
         }
         let term = try searchDisjunction()
@@ -181,7 +181,7 @@ extension QueryReader {
             }
             try countOne()
             let right = try searchTerm()
-            // Words behind one another are one list of words.
+            // Consecutive words form one list of words.
             if case .words(let last) = right.kind, case .words(let words)? = terms.last?.kind, terms.count == 1 || isPlainList(start) {
                 terms[terms.count - 1] = .words(words + " " + last)
             } else {
@@ -190,12 +190,12 @@ extension QueryReader {
         }
     }
 
-    /// Whether the word before a place is one that a list of words can go on from.
+    /// Returns whether a list of words can continue after the word before `place`.
     private func isPlainList(_ place: Int) -> Bool {
         place > 0 && bytes[place - 1] != 0x29
     }
 
-    /// Whether the word comes next as an operator: between blanks, with something to work on.
+    /// Reads the word as an operator, between blanks and before a term, and returns whether it did.
     private mutating func operatorBehindBlanks(_ word: String) -> Bool {
         let start = index
         if skipBlanks(), skip(word), skipBlanks(), isAtSearchTerm { return true }
@@ -242,7 +242,7 @@ extension QueryReader {
         index += 1
         while isSearchByte(at: index) || isNext("'") { index += 1 }
         let word = try text(start..<index)
-        // The printer would quote it, so that it is a phrase of one word.
+        // The printer would quote such a word, so it becomes a phrase.
         return SearchTerm.isPlain(word) ? .words(word) : .phrase(word)
     }
 
@@ -257,7 +257,7 @@ extension QueryReader {
                 guard let text = String(validating: content, as: UTF8.self) else { throw expected("UTF-8", at: start) }
                 return text
             }
-            // The writer doubles backslashes, as later versions of the grammar ask for.
+            // The printer doubles backslashes, as later versions of the grammar require.
             if next == 0x5C, byte(1) == 0x5C { index += 1 }
             content.append(next)
             index += 1

@@ -1,5 +1,5 @@
 extension QueryReader {
-    /// A path with all that may be in it; an `any` or `all` at its end makes it a condition.
+    /// Reads a path with all its steps; a final `any` or `all` makes it a condition.
     mutating func path(allowsLoneCast: Bool = false, throughCollections: Bool = false) throws(QueryParsingError) -> QueryExpression {
         let start = index
         var state = PathState([.entity, .complex], model: model)
@@ -34,7 +34,7 @@ extension QueryReader {
             if path.isFinished { break }
         }
         if !allowsLoneCast, path.root == .entity, path.segments.count == 1, case .cast = path.segments[0] {
-            throw expected("'/' and a property behind the type", at: max(start, index))
+            throw expected("'/' and a property after the type", at: max(start, index))
         }
         return .path(path)
     }
@@ -63,7 +63,7 @@ extension QueryReader {
         return .entity
     }
 
-    /// What stands behind `$root/`.
+    /// Reads the part after `$root/`.
     private mutating func service(_ path: inout QueryPath, _ state: inout PathState) throws(QueryParsingError) {
         let start = index
         let name = try qualifiedName("an entity set, a singleton or a function")
@@ -83,7 +83,7 @@ extension QueryReader {
         state.become(roles.contains(.entitySet) ? .entityCollection : .entity)
     }
 
-    /// One step behind a `/`, or the first of a path.
+    /// Reads the first step of a path, or one after a `/`.
     private mutating func step(
         _ path: inout QueryPath, _ state: inout PathState, throughCollections: Bool
     ) throws(QueryParsingError) -> QueryExpression? {
@@ -134,7 +134,7 @@ extension QueryReader {
         }
     }
 
-    /// `$count` and `$filter`.
+    /// Reads `$count` or `$filter`.
     private mutating func collectionStep(
         _ path: inout QueryPath, _ state: inout PathState, throughCollections: Bool
     ) throws(QueryParsingError) {
@@ -159,7 +159,7 @@ extension QueryReader {
 }
 
 extension QueryPath {
-    /// Whether nothing can follow.
+    /// A Boolean value that indicates whether no step can follow.
     fileprivate var isFinished: Bool {
         switch segments.last {
         case .count, .countWhere, .aggregate: true
@@ -168,7 +168,7 @@ extension QueryPath {
     }
 }
 
-/// What paths are made of, besides names.
+/// The parts of paths other than names.
 extension QueryReader {
     /// `@Ns.Term#Qualifier`.
     mutating func annotation() throws(QueryParsingError) -> String {
@@ -179,9 +179,9 @@ extension QueryReader {
         return try text(start..<index)
     }
 
-    /// Whether what stands in parentheses are a function's parameters, and not a key.
+    /// Returns whether parentheses contain a function's parameters instead of a key.
     ///
-    /// - Parameter isCollection: whether the model knows a collection of that name as well, whose key it may be.
+    /// - Parameter isCollection: Whether the model also knows a collection of that name, to which a key could belong.
     func isFunctionNext(_ name: String, hasRole: Bool, knowsNames: Bool, isCollection: Bool) -> Bool {
         var place = index + 1
         while place < bytes.count, bytes[place] == 0x20 { place += 1 }
@@ -194,7 +194,7 @@ extension QueryReader {
         return name.utf8.contains(UInt8(ascii: ".")) && copy.isAtName && copy.byteBehindWord == 0x3D
     }
 
-    /// `(name=value,…)` of a function in an expression.
+    /// Reads `(name=value,…)` of a function in an expression.
     mutating func parameters() throws(QueryParsingError) -> [QueryPath.Parameter] {
         try expect("(")
         skipBlanks()
@@ -212,7 +212,7 @@ extension QueryReader {
     mutating func lambda(
         _ quantifier: LambdaQuantifier, over path: QueryPath, _ state: PathState
     ) throws(QueryParsingError) -> QueryExpression {
-        guard state.isAny(of: .collections) else { throw expected("a property: any and all are asked of collections") }
+        guard state.isAny(of: .collections) else { throw expected("a collection before any or all") }
         index += 4
         skipBlanks()
         if quantifier == .any, skip(")") { return .lambda(.any, path, LambdaVariable(number: 1), nil) }
@@ -229,11 +229,11 @@ extension QueryReader {
     }
 }
 
-/// What may follow in a path: what kinds of value have been reached, as far as a model tells.
+/// The steps that may follow in a path: the kinds of value reached so far, as far as the model defines them.
 struct PathState {
     /// The kinds of value that the path may have reached; without a model, all of them.
     var values: NameRoles
-    /// Whether the last step was a cast: two of them make no sense.
+    /// A Boolean value that indicates whether the last step was a cast, which another cast can't follow.
     var isCast = false
     private let model: (any QueryModel)?
 
@@ -242,7 +242,7 @@ struct PathState {
         self.model = model
     }
 
-    /// The roles of a name; without a model, all of them.
+    /// Returns the roles of a name; without a model, all of them.
     func roles(of name: String) -> NameRoles {
         guard let model else { return NameRoles(rawValue: .max) }
         return model.roles(of: name.lastPart)
@@ -261,28 +261,28 @@ struct PathState {
         isCast = false
     }
 
-    /// What a name in a path was followed as.
+    /// The kinds of names in a path.
     enum Kind {
         case property, cast
     }
 
-    /// Follows a name as what it stands for. A name with a namespace is a type. One without is a property where there is one to follow, and else
-    /// the type, whose namespace may be left out in 4.01.
+    /// Resolves a name. A name with a namespace is a type. A name without one is a property if there is one, and otherwise a type, because
+    /// 4.01 allows omitting the namespace.
     ///
-    /// - Returns: what the name is, or `nil` where nothing of that name can stand there.
+    /// - Returns: The kind of the name, or `nil` if it isn't allowed here.
     mutating func follow(name: String, throughCollections: Bool = false) -> Kind? {
         let isQualified = name.utf8.contains(UInt8(ascii: "."))
         if !isQualified, follow(property: name, throughCollections: throughCollections) { return .property }
         return follow(cast: name) ? .cast : nil
     }
 
-    /// Whether the name is that of a property that leads to many entities, so that a key may follow it in parentheses.
+    /// Returns whether the name is a property that leads to many entities, so that a key in parentheses may follow.
     func leadsToMany(_ name: String) -> Bool {
         guard knowsNames, isAny(of: [.entity, .complex]), !name.utf8.contains(UInt8(ascii: ".")) else { return false }
         return roles(of: name).contains(.entityCollection)
     }
 
-    /// Follows a property, where that is possible.
+    /// Follows a property if possible, and returns whether it did.
     mutating func follow(property name: String, throughCollections: Bool = false) -> Bool {
         let owners: NameRoles = throughCollections ? [.entity, .complex, .entityCollection, .complexCollection] : [.entity, .complex]
         guard isAny(of: owners) else { return false }
@@ -292,7 +292,7 @@ struct PathState {
         return true
     }
 
-    /// Follows a cast, where that is possible.
+    /// Follows a cast if possible, and returns whether it did.
     mutating func follow(cast name: String) -> Bool {
         guard !isCast else { return false }
         let types = roles(of: name)
@@ -305,7 +305,7 @@ struct PathState {
         return true
     }
 
-    /// Follows a bound function, where that is possible.
+    /// Follows a bound function if possible, and returns whether it did.
     mutating func follow(function name: String) -> Bool {
         let kinds = roles(of: name).functionValues
         guard !kinds.isEmpty else { return false }
@@ -315,7 +315,7 @@ struct PathState {
 }
 
 extension String {
-    /// What stands behind the last dot.
+    /// The part after the last dot.
     var lastPart: String {
         guard let dot = utf8.lastIndex(of: UInt8(ascii: ".")) else { return self }
         return String(self[utf8.index(after: dot)...])

@@ -1,10 +1,10 @@
-/// What a parser may ask about a service's names, so that it can tell a function from a key and refuse what the service doesn't have.
+/// The names of a service, which let a parser distinguish functions from keys and reject unknown names.
 public protocol QueryModel: Sendable {
-    /// Everything that is called so, without its namespace; empty for an unknown name.
+    /// Returns the roles of a name without its namespace; empty for an unknown name.
     func roles(of name: String) -> NameRoles
 }
 
-/// A model beneath `$crossjoin(A,B)`, whose instances have a property for each of the sets (URL Conventions, section 4.17).
+/// The model for `$crossjoin(A,B)`, whose instances have a property for each of the sets (URL Conventions, section 4.17).
 struct CrossjoinedNames: QueryModel {
     let model: any QueryModel
     let sets: Set<String>
@@ -14,12 +14,12 @@ struct CrossjoinedNames: QueryModel {
     }
 }
 
-/// What things of a service's model are called by a name. A name may have several roles.
+/// The roles of a name in a service's model. A name may have several roles.
 public struct NameRoles: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt32
 
-    /// Roles from their bits.
+    /// Creates roles from their bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -54,12 +54,12 @@ public struct NameRoles: OptionSet, Sendable, Hashable {
     private static let boundShift: UInt32 = 13
     private static let importShift: UInt32 = 20
 
-    /// A bound function that gives this kind of value.
+    /// Returns a bound function with this kind of result.
     public static func function(giving value: NameRoles) -> NameRoles {
         NameRoles(rawValue: value.intersection(.values).rawValue << boundShift)
     }
 
-    /// A function import that gives this kind of value.
+    /// Returns a function import with this kind of result.
     public static func functionImport(giving value: NameRoles) -> NameRoles {
         NameRoles(rawValue: value.intersection(.values).rawValue << importShift)
     }
@@ -69,12 +69,12 @@ public struct NameRoles: OptionSet, Sendable, Hashable {
     static let collections: NameRoles = [.entityCollection, .complexCollection, .primitiveCollection]
     static let types: NameRoles = [.entityType, .complexType]
 
-    /// What the bound functions of the name give.
+    /// The result kinds of the name's bound functions.
     var functionValues: NameRoles {
         NameRoles(rawValue: rawValue >> Self.boundShift & NameRoles.values.rawValue)
     }
 
-    /// What the function imports of the name give.
+    /// The result kinds of the name's function imports.
     var importValues: NameRoles {
         NameRoles(rawValue: rawValue >> Self.importShift & NameRoles.values.rawValue)
     }

@@ -1,24 +1,24 @@
 public import WebServiceClient
 
-/// Reads URLs as queries: the other way round of ``QueryPrinter``, by the same grammar.
+/// Parses URLs as queries, the inverse of ``QueryPrinter``.
 ///
-/// Names are taken as they come unless a ``model`` knows them: without one, `Set(A=1)` is a key and `Ns.Name` a type. Operators are read
-/// in any letter case, and in version 4.01 system query options without `$`. What it gives is what the printer prints again.
+/// Without a ``model``, names are interpreted by syntax alone: `Set(A=1)` is a key and `Ns.Name` a type. Operators are case-insensitive,
+/// and in version 4.01 system query options may omit the `$`. The printer can print every parsed query.
 public struct QueryParser: Sendable {
-    /// The version whose literals are read; the later ones of V4 are read for 4.0 as well.
+    /// The version whose literals are parsed; 4.0 also accepts those of later V4 versions.
     public var version: ODataVersion
-    /// What is known of the service's names.
+    /// The names of the service.
     public var model: (any QueryModel)?
 
-    /// A parser for a version.
+    /// Creates a parser for a version.
     public init(version: ODataVersion = .v401, model: (any QueryModel)? = nil) {
         self.version = version
         self.model = model
     }
 
-    /// A query from a URL relative to the service's root, percent-encoded as it goes over the wire: `People('ada')/Trips?$top=5`.
+    /// Parses a percent-encoded URL relative to the service's root: `People('ada')/Trips?$top=5`.
     ///
-    /// - Throws: ``QueryParsingError`` with the position of what isn't a query.
+    /// - Throws: ``QueryParsingError`` with the position of the first invalid part.
     public func query(_ url: String) throws(QueryParsingError) -> ODataQuery {
         let bytes = Array(url.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
@@ -32,28 +32,28 @@ public struct QueryParser: Sendable {
         let isEntity = resource.segments.first == .entity
         let hasID = query.options.entityID != nil
         guard isEntity ? hasID : !hasID || resource.segments.last == .ref else {
-            throw QueryParsingError(position: mark, expected: "$id for $entity or behind $ref, and nowhere else", found: "")
+            throw QueryParsingError(position: mark, expected: "$id with $entity, and otherwise only after $ref", found: "")
         }
         return query
     }
 
-    /// The path of a resource, percent-encoded.
+    /// Parses the percent-encoded path of a resource.
     ///
-    /// - Throws: ``QueryParsingError`` with the position of what isn't a path.
+    /// - Throws: ``QueryParsingError`` with the position of the first invalid part.
     public func resource(_ path: String) throws(QueryParsingError) -> ResourcePath {
         try resource(Array(path.utf8)[...])
     }
 
-    /// Query options as they stand behind the `?`, percent-encoded.
+    /// Parses the percent-encoded query options after the `?`.
     ///
-    /// - Throws: ``QueryParsingError`` with the position of what isn't an option.
+    /// - Throws: ``QueryParsingError`` with the position of the first invalid part.
     public func options(_ text: String) throws(QueryParsingError) -> QueryOptions {
         try options(Array(text.utf8)[...], at: 0)
     }
 
-    /// An expression as it stands in `$filter`, percent-encoded.
+    /// Parses a percent-encoded expression, as in `$filter`.
     ///
-    /// - Throws: ``QueryParsingError`` with the position of what isn't an expression.
+    /// - Throws: ``QueryParsingError`` with the position of the first invalid part.
     public func expression(_ text: String) throws(QueryParsingError) -> QueryExpression {
         var reader = try reader(Array(text.utf8)[...], at: 0)
         let expression = try reader.expression()
@@ -61,9 +61,9 @@ public struct QueryParser: Sendable {
         return expression
     }
 
-    /// A literal as it stands in an expression, percent-encoded.
+    /// Parses a percent-encoded literal, as in an expression.
     ///
-    /// - Throws: ``QueryParsingError`` with the position of what isn't a literal.
+    /// - Throws: ``QueryParsingError`` with the position of the first invalid part.
     public func literal(_ text: String) throws(QueryParsingError) -> EdmValue {
         var reader = try reader(Array(text.utf8)[...], at: 0)
         let value = try reader.literal()
@@ -82,26 +82,26 @@ public struct QueryParser: Sendable {
 }
 
 extension QueryParser {
-    /// System query options that may be written without `$`, in lower case.
+    /// The system query options that may omit the `$`, in lowercase.
     private static let bare: Set<String> = [
         "filter", "search", "select", "expand", "orderby", "top", "skip", "count", "compute", "apply", "levels", "index", "format",
         "schemaversion", "id",
     ]
     private static let others: Set<String> = ["skiptoken", "deltatoken", "at", "from", "to", "toinclusive"]
 
-    /// Whether 4.01 reads a name without `$` as a system query option.
+    /// Returns whether 4.01 reads a name without `$` as a system query option.
     static func isSystemOption(_ name: String) -> Bool {
         bare.contains(name.lowercased())
     }
 
-    /// What is known of the options before the one that is read.
+    /// The state of the options read so far.
     private struct Before {
         var names: Set<String> = []
         var hasOthers = false
         var aliases = QueryReader.AliasList()
         var count = 0
 
-        /// Notes that an option comes that isn't the service's own.
+        /// Records an option that isn't custom: earlier custom options become leading.
         mutating func noteOther(_ options: inout QueryOptions) {
             guard !hasOthers else { return }
             hasOthers = true
@@ -109,7 +109,7 @@ extension QueryParser {
         }
     }
 
-    /// The options between `&`s.
+    /// Parses the options between `&`s.
     func options(_ text: ArraySlice<UInt8>, at start: Int) throws(QueryParsingError) -> QueryOptions {
         var options = QueryOptions()
         var before = Before()
@@ -122,7 +122,7 @@ extension QueryParser {
         }
         options.aliases = before.aliases.all
         if version == .v2 {
-            // In V2 `$select` alone says what comes of what is expanded: the expansions have no selection of their own.
+            // In V2, only `$select` restricts expanded entities: the expansions themselves have no selection.
             for index in options.expansions.indices { options.expansions[index].options.selection = .items([]) }
         }
         return options
@@ -145,7 +145,7 @@ extension QueryParser {
             return
         }
         let folded = name.lowercased()
-        // Before 4.01 a name without `$` is the service's own: an option, or a parameter of a function import.
+        // Before 4.01, a name without `$` is a custom option or a parameter of a function import.
         let isBare = version >= .v401 && Self.bare.contains(folded)
         let system = folded.hasPrefix("$") ? String(folded.dropFirst()) : isBare ? folded : nil
         guard let system else {
@@ -200,16 +200,16 @@ extension QueryParser {
     }
 }
 
-/// Why a text isn't a query: where, and what was expected there.
+/// The reason why a text isn't a valid query, with the position and the expected syntax.
 public struct QueryParsingError: DescribedError, Sendable, Hashable {
     /// The zero-based position in the text's UTF-8 bytes.
     public let position: Int
-    /// What was expected there, such as `')'` or `an expression`.
+    /// The syntax expected there, such as `')'` or `an expression`.
     public let expected: String
-    /// What was found there, shortened; empty at the end.
+    /// The text found there, shortened; empty at the end.
     public let found: String
 
-    /// A sentence for people.
+    /// A readable description.
     public var description: String {
         let what = found.isEmpty ? "the end" : "'\(found)'"
         return VisibleText.of("At position \(position) of the query \(expected) was expected, not \(what).")

@@ -1,21 +1,21 @@
-/// Reads a part of a URL from left to right: its bytes percent-decoded, each with its place in the text.
+/// Reads a part of a URL from left to right, as percent-decoded bytes with their offsets in the text.
 ///
-/// The text was cut at `?`, `&` and the first `=` before, as servers do it; what is inside is decoded and then read.
+/// The text is split at `?`, `&` and the first `=` before it is decoded, as servers do.
 struct QueryReader {
-    /// How high the tree of an expression, and how deep options may be: as high as is printed again.
+    /// The maximum height of an expression tree and depth of options: the printer's limit.
     static let heightLimit = QueryPrinter.depthLimit
-    /// How deep expressions may nest while they are read: some take two steps for one level of their tree.
+    /// The maximum nesting depth while reading expressions; some take two steps for one level of the tree.
     static let depthLimit = 200
-    /// How many options a query may have, and each of them operators, list elements and segments: the tree is released link by link.
+    /// The maximum number of options in a query, and of operators, list elements and segments in each; trees are released link by link.
     static let countLimit = 10_000
 
     let bytes: [UInt8]
-    /// Where each byte begins in the text; one more for the end.
+    /// The offset of each byte in the text, and of the end.
     private let offsets: [Int]
     var index = 0
     let version: ODataVersion
     let model: (any QueryModel)?
-    /// Whether what is read stands in a path, where a raw `/` always separates.
+    /// A Boolean value that indicates whether the text is part of a path, where an unencoded `/` is always a separator.
     let isPath: Bool
     var depth = 0
     private var count = 0
@@ -81,7 +81,7 @@ struct QueryReader {
         return index + wanted.count <= bytes.count && bytes[index..<index + wanted.count].elementsEqual(wanted)
     }
 
-    /// Whether the byte was percent-encoded.
+    /// Returns whether the byte was percent-encoded.
     func isEncoded(at index: Int) -> Bool {
         offsets[index + 1] - offsets[index] == 3
     }
@@ -108,7 +108,7 @@ struct QueryReader {
         guard isAtEnd else { throw expected(what) }
     }
 
-    /// Skips blanks, which are allowed in some places and needed in others: whether there were any.
+    /// Skips blanks, which are optional in some places and required in others, and returns whether there were any.
     @discardableResult
     mutating func skipBlanks() -> Bool {
         let start = index
@@ -116,24 +116,24 @@ struct QueryReader {
         return index > start
     }
 
-    /// One deeper into an expression.
+    /// Enters a nested expression.
     mutating func descend() throws(QueryParsingError) {
         depth += 1
         guard depth <= Self.depthLimit else { throw expected("nesting of at most \(Self.depthLimit) levels") }
     }
 
-    /// One deeper into what is printed level by level: options, transformations, searches, JSON.
+    /// Enters a nested level of options, transformations, searches or JSON, which the printer also counts.
     mutating func descendLevel() throws(QueryParsingError) {
         depth += 1
         try check(height: depth)
     }
 
-    /// Whether what was read isn't too high to be printed: trees grow to the left without getting deeper while they are read.
+    /// Checks that the tree isn't too high to print; its left operands add height without recursion of the reader.
     func check(height: Int) throws(QueryParsingError) {
         guard height <= Self.heightLimit else { throw expected("nesting of at most \(Self.heightLimit) levels") }
     }
 
-    /// One more.
+    /// Counts a part, up to the limit.
     mutating func countOne() throws(QueryParsingError) {
         count += 1
         guard count <= Self.countLimit else { throw expected("a query of at most \(Self.countLimit) parts") }
@@ -144,12 +144,12 @@ struct QueryReader {
     func expected(_ what: String, at place: Int? = nil) -> QueryParsingError {
         let place = min(place ?? index, bytes.count)
         var end = min(place + 12, bytes.count)
-        // Not in the middle of a character.
+        // Avoids splitting a character.
         while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
         return QueryParsingError(position: offsets[place], expected: what, found: String(decoding: bytes[place..<end], as: UTF8.self))
     }
 
-    /// The text of a part.
+    /// Returns the text of a range.
     func text(_ range: Range<Int>) throws(QueryParsingError) -> String {
         guard let text = String(validating: bytes[range], as: UTF8.self) else {
             throw expected("UTF-8", at: range.lowerBound)
@@ -157,7 +157,7 @@ struct QueryReader {
         return text
     }
 
-    /// Everything that is left.
+    /// Reads the remaining text.
     mutating func rest() throws(QueryParsingError) -> String {
         defer { index = bytes.count }
         return try text(index..<bytes.count)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension QueryReader {
-    /// The path of a resource (ABNF, "resourcePath").
+    /// Reads the path of a resource (ABNF, "resourcePath").
     mutating func resource() throws(QueryParsingError) -> ResourcePath {
         var path = ResourcePath(segments: [])
         var state = PathState(.values, model: model)
@@ -27,7 +27,7 @@ extension QueryReader {
         return isLinked ? path.ref() : path
     }
 
-    /// The function that the last name is where no model says so, and its parameters can't be a key: `Top(n=null)`, `Top(n=1.5e3)`.
+    /// Returns the last name as a function if there is no model and its parameters can't be a key: `Top(n=null)`, `Top(n=1.5e3)`.
     private mutating func functionWithoutModel(_ path: ResourcePath) -> ResourcePath.Segment? {
         guard model == nil, version > .v2, case .name(let name)? = path.segments.last else { return nil }
         var reader = self
@@ -38,7 +38,7 @@ extension QueryReader {
         return .function(name, parameters)
     }
 
-    /// Whether anything may follow.
+    /// Reads the first segment, and returns whether anything may follow.
     private mutating func firstSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         for (word, segment) in [("$batch", ResourcePath.Segment.batch), ("$metadata", .metadata)] where skip(word) {
             path.segments = [segment]
@@ -68,11 +68,11 @@ extension QueryReader {
         let name = try qualifiedName("the name of an entity set, singleton or operation")
         let isQualified = name.utf8.contains(UInt8(ascii: "."))
         if isQualified, skip("/$all") {
-            // 4.0's way to name all that an entity container has.
+            // 4.0's syntax for all entities of a container.
             path.segments = [.raw(name), .allEntities]
             return try typeBehind(&path, state)
         }
-        // In V2 the name of its container may stand before that of a set: `Ns.Container.People`.
+        // V2 allows the container's name before a set's: `Ns.Container.People`.
         guard !isQualified || version == .v2 else { throw expected("the name of an entity set, singleton or operation", at: start) }
         let roles = state.roles(of: name)
         if isNext("("), version != .v2 || byte(1) == 0x29,
@@ -89,10 +89,10 @@ extension QueryReader {
         } else if roles.contains(.singleton) {
             state.become(.entity)
         } else if !roles.importValues.isEmpty, version == .v2 {
-            // Its parameters are query options, and what it gives can be gone on from.
+            // Its parameters are query options, and the path may continue after its result.
             state.become(roles.importValues)
         } else if !roles.importValues.isEmpty {
-            // Without parentheses its parameters are query options, and nothing but `$query` follows.
+            // Without parentheses its parameters are query options, and only `$query` may follow.
             if skip("/$query") { path.segments.append(.query) }
             return false
         } else {
@@ -111,7 +111,7 @@ extension QueryReader {
         return false
     }
 
-    /// One segment behind a `/`: whether anything may follow.
+    /// Reads one segment after a `/`, and returns whether anything may follow.
     private mutating func segment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         let start = index
         if isNext("$"), !isEncoded(at: index) { return try systemSegment(&path, &state) }
@@ -150,7 +150,7 @@ extension QueryReader {
         }
         if isDotted {
             if !state.follow(cast: name) {
-                // No cast follows another, so the one before was a key: `People/ada.lovelace/Ns.Employee`.
+                // A cast can't follow a cast, so the previous one was a key: `People/ada.lovelace/Ns.Employee`.
                 guard path.segments.count > 1, case .cast(let key)? = path.segments.last else {
                     throw expected("a property or a key", at: start)
                 }
@@ -167,12 +167,12 @@ extension QueryReader {
         return true
     }
 
-    /// Whether a name that was read is the segment, and not the beginning of a key such as `ada-lovelace`.
+    /// Returns whether the name is the whole segment, and not the beginning of a key such as `ada-lovelace`.
     private func isEndOfName(_ path: ResourcePath, _ state: PathState) -> Bool {
         guard let next = byte() else { return true }
         if next == 0x2F { return !isEncoded(at: index) }
         guard next == 0x28 else { return false }
-        // An encoded parenthesis may belong to a key that is a segment, which stands behind a collection.
+        // An encoded parenthesis may belong to a key segment after a collection.
         guard !state.knowsNames, isEncoded(at: index) else { return true }
         return path.segments.last?.canHaveKey != true
     }
@@ -200,14 +200,13 @@ extension QueryReader {
         throw expected("$count, $value, $ref, $each, $query or $filter(…)")
     }
 
-    /// The index of an element, or a key.
+    /// Reads the index of an element, or a key.
     private mutating func valueSegment(_ path: inout ResourcePath, _ state: inout PathState) throws(QueryParsingError) -> Bool {
         var end = index
         while end < bytes.count, bytes[end] != 0x2F || isEncoded(at: end) { end += 1 }
         let digits = bytes[(isNext("-") ? index + 1 : index)..<end]
         let isNumber = !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }
-        // Entities have keys and other values have indices, which are new in 4.01. Without a model, a number from the end that nothing follows is
-        // an index.
+        // Entities have keys; other values have indexes, which are new in 4.01. Without a model, a negative number at the end is an index.
         let isIndex = version > .v4 && (state.knowsNames ? !takesKey(path, state) : isNext("-") && end == bytes.count)
         guard isNumber, isIndex else { return try keySegment(&path, &state) }
         guard state.isAny(of: .collections) else { throw expected("a segment that fits the type") }
@@ -217,8 +216,8 @@ extension QueryReader {
         return false
     }
 
-    /// Whether a key can stand as a segment: behind a collection of entities, and behind the first values of a key of several properties, which
-    /// are a segment each (URL Conventions, section 4.3.6).
+    /// Returns whether a key segment is allowed: after a collection of entities, and after the first values of a key of several properties,
+    /// each of which is a segment (URL Conventions, section 4.3.6).
     private func takesKey(_ path: ResourcePath, _ state: PathState) -> Bool {
         guard version > .v2 else { return false }
         if case .keySegment? = path.segments.last { return true }
@@ -229,7 +228,7 @@ extension QueryReader {
         guard takesKey(path, state) else { throw expected("a segment that fits the type") }
         let start = index
         while index < bytes.count, bytes[index] != 0x2F || isEncoded(at: index) {
-            // A parenthesis would rather belong to a key or a function; what prints keys as segments encodes it.
+            // An unencoded parenthesis belongs to a key or a function; writers of key segments encode it.
             guard bytes[index] != 0x28 || isEncoded(at: index) else { throw expected("a segment", at: start) }
             index += 1
         }
@@ -247,7 +246,7 @@ extension QueryReader {
         return true
     }
 
-    /// Whether a value is written as that text: `007` and `+7` aren't how 7 is written, so they are texts.
+    /// Returns whether the value prints as the given text: `007` and `+7` don't, so they are strings.
     private static func isKeySegment(_ value: EdmValue, _ text: String) -> Bool {
         var written = QueryText()
         guard (try? QueryPrinter(version: .v401).writeKeySegment(value, to: &written)) != nil else { return false }
@@ -256,14 +255,14 @@ extension QueryReader {
 }
 
 extension ResourcePath.KeyPart {
-    /// Whether the value is a floating-point number, which no property of a key has (CSDL 4.01, section 6.5).
+    /// A Boolean value that indicates whether the value is a floating-point number, which key properties can't be (CSDL 4.01, section 6.5).
     fileprivate var isDouble: Bool {
         if case .literal(.double) = value { true } else { false }
     }
 }
 
 extension ResourcePath.Segment {
-    /// Whether a key in parentheses can stand behind it.
+    /// A Boolean value that indicates whether a key in parentheses can follow.
     fileprivate var canHaveKey: Bool {
         switch self {
         case .raw, .name, .cast, .filter, .function: true

@@ -55,7 +55,7 @@ extension QueryPrinter {
             guard !items.isEmpty else { throw .invalidOption("$apply", reason: "compute has nothing to compute") }
             try writeList(items, to: &text) { item, text throws(ODataQueryError) in try write(item, isNested: false, to: &text) }
         case .concat(let sequences):
-            guard sequences.count > 1 else { throw .invalidOption("$apply", reason: "concat needs two sequences at least") }
+            guard sequences.count > 1 else { throw .invalidOption("$apply", reason: "concat needs at least two sequences") }
             try writeList(sequences, to: &text) { steps, text throws(ODataQueryError) in try write(steps, to: &text, depth: depth + 1) }
         case .ranked(_, let amount, let key):
             try write(amount, isNested: false, to: &text)
@@ -139,7 +139,7 @@ extension QueryPrinter {
     }
 
     private func write(_ hierarchy: RecursiveHierarchy, to text: inout QueryText) throws(ODataQueryError) {
-        guard hierarchy.nodes.root == .root else { throw .invalidOption("$apply", reason: "a hierarchy's nodes begin at $root") }
+        guard hierarchy.nodes.root == .root else { throw .invalidOption("$apply", reason: "a hierarchy's nodes must begin at $root") }
         guard ODataName.isIdentifier(hierarchy.qualifier) else { throw .invalidName(hierarchy.qualifier, role: "a hierarchy's qualifier") }
         try write(.path(hierarchy.nodes), isNested: false, to: &text)
         text.syntax(",")
@@ -150,7 +150,7 @@ extension QueryPrinter {
 }
 
 extension Transformation {
-    /// What stands before the parentheses.
+    /// The name before the parentheses.
     var name: String {
         switch kind {
         case .filter: "filter"
@@ -192,7 +192,7 @@ extension QueryPrinter {
             try writeWith(method, to: &text)
         } else {
             guard case .path = aggregate.source.kind else {
-                throw .invalidOption("$apply", reason: "an expression is aggregated with a method such as sum")
+                throw .invalidOption("$apply", reason: "an aggregated expression needs a method such as sum")
             }
         }
         for from in aggregate.from {
@@ -203,11 +203,11 @@ extension QueryPrinter {
             if let method = from.method {
                 try writeWith(method, to: &text)
             } else if aggregate.method != nil || aggregate.isCount {
-                throw .invalidOption("$apply", reason: "from needs a method where it isn't a custom aggregate's")
+                throw .invalidOption("$apply", reason: "from needs a method unless its aggregate is custom")
             }
         }
         if let alias = aggregate.alias {
-            guard needsAlias else { throw .invalidOption("aggregate", reason: "in an expression its result has no name") }
+            guard needsAlias else { throw .invalidOption("aggregate", reason: "its result can't have a name in an expression") }
             try writeAlias(as: alias, to: &text)
         } else if needsAlias, aggregate.method != nil || aggregate.isCount || !aggregate.from.isEmpty {
             throw .invalidOption("$apply", reason: "an aggregate needs a name for its result")
@@ -222,7 +222,7 @@ extension QueryPrinter {
 }
 
 extension AggregateExpression {
-    /// Whether it counts instances.
+    /// A Boolean value that indicates whether the expression counts instances.
     var isCount: Bool {
         guard method == nil, case .path(let path) = source.kind else { return false }
         return path.segments.last == .count

@@ -1,9 +1,9 @@
 import Foundation
 
-/// How strongly an expression holds together where it is an operand, weakest first (URL Conventions, section 5.1.1.14).
+/// The precedence of an expression as an operand, weakest first (URL Conventions, section 5.1.1.14).
 ///
-/// Where the specification's table and its grammar differ (`has`, `in`, `not` and `-` beside other operators), the rank is low enough
-/// that parentheses leave no doubt.
+/// The rank is low enough to add parentheses if the specification's table and grammar differ (`has`, `in`, `not` and `-` next to other
+/// operators).
 private enum Rank: Int, Comparable {
     case or, and, prefix, comparison, additive, multiplicative, primary
 
@@ -11,7 +11,7 @@ private enum Rank: Int, Comparable {
         left.rawValue < right.rawValue
     }
 
-    /// Whether operators of the rank are written in a row, from the left.
+    /// A Boolean value that indicates whether operators of the rank can follow each other from left to right.
     var isChain: Bool {
         switch self {
         case .or, .and, .additive, .multiplicative: true
@@ -99,7 +99,7 @@ extension QueryPrinter {
         _ operation: UnaryOperator, _ operand: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
         text.syntax(operation == .not ? "not " : "-")
-        // `-5` would be a literal and `-INF` one too, not the negation of what follows.
+        // Without parentheses, `-5` and `-INF` would be literals instead of negations.
         var needsParentheses = rank(of: operand) < .primary
         if operation == .negate, case .literal = operand.kind { needsParentheses = true }
         if needsParentheses { text.syntax("(") }
@@ -112,7 +112,7 @@ extension QueryPrinter {
         to text: inout QueryText
     ) throws(ODataQueryError) {
         let rank = operation.rank
-        // Chains lean to the left and may be long, so they are walked, not descended.
+        // Chains are left-associative and may be long, so they are iterated to avoid deep recursion.
         var first = left
         var chain = [(operation, right)]
         while rank.isChain, case .binary(let next, let operand, let right) = first.kind, next.rank == rank {
@@ -135,7 +135,7 @@ extension QueryPrinter {
     }
 
     private func usesIn(_ values: [EdmValue]) -> Bool {
-        // Services are at odds over null and over enumeration members in a list, so these take the long way round.
+        // Services disagree on null and enumeration members in lists, so these are written as a chain of `or`.
         version >= .v401 && !values.isEmpty
             && values.allSatisfy { value in
                 switch value {
@@ -218,7 +218,7 @@ extension QueryPrinter {
         text.syntax(")")
     }
 
-    /// `cast` and `isof`.
+    /// Writes `cast` or `isof`.
     func writeTyped(
         _ name: String, _ operand: QueryExpression?, _ type: String, in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
@@ -229,7 +229,7 @@ extension QueryPrinter {
             try write(operand, in: &scope, to: &text)
             text.syntax(",")
         }
-        // In V2 the type's name is a string.
+        // V2 writes the type's name as a string.
         if version == .v2 { text.syntax("'") }
         text.value(type, keeping: QueryText.parentheses)
         text.syntax(version == .v2 ? "')" : ")")
@@ -244,7 +244,7 @@ extension QueryPrinter {
         for (index, branch) in branches.enumerated() {
             if index > 0 { text.syntax(",") }
             try write(branch.condition, in: &scope, to: &text)
-            // `A gt 10:30` would end with a time of day.
+            // The blank prevents `A gt 10:30` from being read as a time of day.
             if text.endsWithDigit { text.syntax(" ") }
             text.syntax(":")
             try write(branch.value, in: &scope, to: &text)
@@ -254,7 +254,7 @@ extension QueryPrinter {
 
     // MARK: JSON
 
-    /// Collections and complex values; what isn't JSON in them is an expression.
+    /// Writes collections and complex values as JSON; other kinds are written as expressions.
     func writeJSON(_ expression: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
         try require(.v4, "JSON")
         switch expression.kind {
@@ -270,7 +270,7 @@ extension QueryPrinter {
             for (index, member) in members.enumerated() {
                 if index > 0 { text.syntax(",") }
                 guard !member.name.isEmpty, !members[..<index].contains(where: { $0.name == member.name }) else {
-                    throw .invalidOption("JSON object", reason: "the member '\(member.name)' has no name, or is there twice")
+                    throw .invalidOption("JSON object", reason: "the member '\(member.name)' has no name or occurs twice")
                 }
                 writeJSON(member.name, to: &text)
                 text.syntax(":")

@@ -1,7 +1,7 @@
 extension QueryPrinter {
-    /// The options of a request, as they stand behind the `?`; empty where there are none.
+    /// Returns the options of a request as the text after the `?`; empty without options.
     ///
-    /// - Throws: ``ODataQueryError`` where an option can't be said.
+    /// - Throws: ``ODataQueryError`` if an option can't be expressed.
     public func text(of options: QueryOptions) throws(ODataQueryError) -> String {
         var list = OptionList(separator: "&")
         try write(options, to: &list)
@@ -62,17 +62,17 @@ extension QueryPrinter {
     ) throws(ODataQueryError) {
         for option in options where option.isLeading == areLeading {
             guard let first = option.name.first, first != "$", first != "@" else {
-                throw .invalidOption("'\(option.name)'", reason: "the name of a custom option isn't empty and begins neither with $ nor @")
+                throw .invalidOption("'\(option.name)'", reason: "the name of a custom option must not be empty or begin with $ or @")
             }
             guard version < .v401 || !QueryParser.isSystemOption(option.name) else {
                 throw .invalidOption(
-                    "'\(option.name)'", reason: "4.01 reads it as $\(option.name.lowercased()), which has a method of its own")
+                    "'\(option.name)'", reason: "4.01 reads it as $\(option.name.lowercased()), which has its own method")
             }
             guard !list.isNested else { throw .invalidOption("'\(option.name)'", reason: "only a request as a whole has custom options") }
             list.begin("")
             list.text.value(option.name)
             list.text.syntax("=")
-            // As literals have them: what V2 takes as a parameter of a function is read as such an option.
+            // Apostrophes stay unencoded as in literals, because V2 passes function parameters this way.
             list.text.value(option.value, keeping: QueryText.apostrophe)
         }
     }
@@ -92,7 +92,7 @@ extension QueryPrinter {
         }
     }
 
-    /// What is decoded but for what is expanded: expanded properties come anyway, and with their own selection.
+    /// Selects the decoded properties except expanded ones, which are returned anyway, with their own selection.
     private func writeDecoded(_ options: QueryOptions, to list: inout OptionList) throws(ODataQueryError) {
         guard let names = options.decodedNames else { return }
         var isFirst = true
@@ -107,7 +107,7 @@ extension QueryPrinter {
         try writePlain(item.path, for: "$select", to: &text)
         if let parameters = item.parameters {
             guard case .cast = item.path.segments.last, item.nested.isEmpty else {
-                throw .invalidOption("$select", reason: "only functions have parameters, and these have no options")
+                throw .invalidOption("$select", reason: "only functions can have parameters, and they can't have options")
             }
             text.syntax("(")
             try writeList(parameters, to: &text) { name, text throws(ODataQueryError) in
@@ -135,7 +135,7 @@ extension QueryPrinter {
         }
     }
 
-    /// References, counts and the star take few of the options.
+    /// References, counts and `*` support only some options.
     private func checkOptions(of expansion: Expansion) throws(ODataQueryError) {
         let options = expansion.options
         let isList: Bool
@@ -157,14 +157,14 @@ extension QueryPrinter {
             ("$count", !isList && options.includesCount), ("$levels", rare.levels != nil), ("an option", rare != RareOptions()),
         ]
         if let option = misplaced.first(where: \.1) {
-            throw .invalidOption("$expand", reason: "\(option.0) has no meaning where references, a count or everything is expanded")
+            throw .invalidOption("$expand", reason: "\(option.0) isn't supported if references, a count or everything is expanded")
         }
     }
 
     private func writeNested(_ options: QueryOptions, to text: inout QueryText) throws(ODataQueryError) {
         var list = OptionList(separator: ";", isNested: true)
         swap(&list.text, &text)
-        // In case of an error the text is lost, as it is then anyway.
+        // If writing fails, `text` isn't restored, because the error discards it.
         try write(options, to: &list)
         if !list.isEmpty { list.text.syntax(")") }
         swap(&list.text, &text)
@@ -180,11 +180,11 @@ extension QueryPrinter {
     }
 }
 
-/// Options one behind the other, with what stands before, between and behind them.
+/// A list of options with their prefix, separators and closing parenthesis.
 struct OptionList {
     var text = QueryText()
     let separator: String
-    /// Whether they stand in the parentheses of another option.
+    /// A Boolean value that indicates whether the options are in the parentheses of another option.
     let isNested: Bool
     private(set) var isEmpty = true
 
@@ -202,7 +202,7 @@ struct OptionList {
 }
 
 extension QueryPrinter {
-    /// The options that the others may depend on.
+    /// Writes the options that others may depend on.
     func writeFirst(_ options: RareOptions, to list: inout OptionList) throws(ODataQueryError) {
         if !options.apply.isEmpty {
             try require(.v4, "$apply")
@@ -228,7 +228,7 @@ extension QueryPrinter {
 
     func writeLast(_ options: RareOptions, to list: inout OptionList) throws(ODataQueryError) {
         if let levels = options.levels {
-            guard list.isNested else { throw .invalidOption("$levels", reason: "it belongs into an expand") }
+            guard list.isNested else { throw .invalidOption("$levels", reason: "it is only allowed in an expand") }
             try require(.v4, "$levels")
             list.begin("$levels=")
             try write(levels, to: &list.text)
@@ -240,7 +240,7 @@ extension QueryPrinter {
                 ("a header", !options.headers.isEmpty),
             ]
             if let option = misplaced.first(where: \.1) {
-                throw .invalidOption(option.0, reason: "only a request as a whole has it")
+                throw .invalidOption(option.0, reason: "it is only allowed on a request as a whole")
             }
         }
         if let index = options.index {
@@ -282,8 +282,8 @@ extension QueryPrinter {
 }
 
 extension QueryPrinter {
-    /// Words of ASCII letters and digits stand as they are; everything else is quoted, since services disagree on what else a
-    /// word may hold, and `AND`, `OR` and `NOT` would be operators.
+    /// Writes a search. Words of ASCII letters and digits are unquoted. Everything else is quoted, because services disagree on other
+    /// characters in words, and `AND`, `OR` and `NOT` would be operators.
     func write(_ search: SearchTerm, to text: inout QueryText, depth: Int = 0) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         switch search.kind {
@@ -300,7 +300,7 @@ extension QueryPrinter {
             text.syntax("NOT ")
             try writeOperand(operand, isAtom: true, to: &text, depth)
         case .text(let typed):
-            try require(.v401, "$search for text as it was typed")
+            try require(.v401, "$search for typed text")
             text.syntax("'")
             text.value(typed.replacing("'", with: "''"), keeping: QueryText.apostrophe)
             text.syntax("'")

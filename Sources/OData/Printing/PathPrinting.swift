@@ -1,5 +1,5 @@
 extension QueryPrinter {
-    /// Words that stand for something else where they begin an expression; a property called so is reached from the instance.
+    /// Words with another meaning at the beginning of an expression; a property with such a name needs a path from the instance.
     private static let taken: Set<String> = ["null", "true", "false", "INF", "NaN", "not"]
 
     func write(_ path: QueryPath, in scope: inout PrintingScope, to text: inout QueryText) throws(ODataQueryError) {
@@ -21,7 +21,7 @@ extension QueryPrinter {
                 text.syntax("$this")
                 break
             }
-            // 4.0 can't name the instance in nested options: there the function stands alone, as one that isn't bound would.
+            // 4.0 can't refer to the instance in nested options, so the function is written like an unbound one.
             guard version > .v2, !scope.isNested || version >= .v401 else {
                 try writeSegments(path.segments, in: &scope, to: &text)
                 return
@@ -33,7 +33,7 @@ extension QueryPrinter {
         case .root:
             try require(.v4, "$root")
             guard !path.segments.isEmpty else {
-                throw .invalidOption("expression", reason: "$root needs an entity set or singleton behind it")
+                throw .invalidOption("expression", reason: "$root needs an entity set or singleton after it")
             }
             text.syntax("$root")
         case .alias(let name):
@@ -46,7 +46,7 @@ extension QueryPrinter {
         try writeSegments(path.segments, in: &scope, to: &text)
     }
 
-    /// The instance that the option is evaluated on: in nested options `$it` would be another one.
+    /// Writes the instance that the option is evaluated on; in nested options `$it` would be a different one.
     private func writeInstance(isNested: Bool, to text: inout QueryText) throws(ODataQueryError) {
         try require(isNested ? .v401 : .v4, isNested ? "$this" : "$it")
         text.syntax(isNested ? "$this" : "$it")
@@ -59,13 +59,13 @@ extension QueryPrinter {
         text.value(name)
     }
 
-    /// The path as `$select`, `$expand` and `$apply` take it, where no expression is.
+    /// Writes a path without expressions, as in `$select`, `$expand` and `$apply`.
     func writePlain(_ path: QueryPath, for option: String, to text: inout QueryText) throws(ODataQueryError) {
         guard path.root == .entity, !path.segments.isEmpty else { throw .invalidOption(option, reason: "a property is needed") }
         for (index, segment) in path.segments.enumerated() {
             if index > 0 { text.syntax("/") }
             guard try writeName(segment, to: &text) else {
-                throw .invalidOption(option, reason: "only properties and types can be in its paths")
+                throw .invalidOption(option, reason: "its paths can contain only properties and types")
             }
         }
     }
@@ -75,7 +75,7 @@ extension QueryPrinter {
     ) throws(ODataQueryError) {
         for (index, segment) in segments.enumerated() {
             if case .key(let parts) = segment {
-                guard index > 0 else { throw .invalidOption("key", reason: "it stands behind a collection") }
+                guard index > 0 else { throw .invalidOption("key", reason: "it must follow a collection") }
                 text.syntax("(")
                 try write(parts, to: &text)
                 text.syntax(")")
@@ -87,7 +87,7 @@ extension QueryPrinter {
         }
     }
 
-    /// Whether the segment is one that needs no expression, and so is written.
+    /// Writes the segment if it needs no expression, and returns whether it did.
     private func writeName(_ segment: QueryPath.Segment, to text: inout QueryText) throws(ODataQueryError) -> Bool {
         switch segment {
         case .property(let name):
@@ -168,7 +168,7 @@ extension QueryPrinter {
         }
     }
 
-    /// A condition that the elements of a collection within the expression have to meet: `$it` would be another instance there.
+    /// Writes a condition on the elements of a collection within the expression, where `$it` would be a different instance.
     private func writeWithin(
         _ condition: QueryExpression, in scope: inout PrintingScope, to text: inout QueryText
     ) throws(ODataQueryError) {
@@ -191,7 +191,7 @@ extension QueryPrinter {
 }
 
 extension QueryPrinter {
-    /// What stands in the parentheses of a key.
+    /// Writes the contents of a key's parentheses.
     func write(_ key: [ResourcePath.KeyPart], to text: inout QueryText) throws(ODataQueryError) {
         guard !key.isEmpty else { throw .invalidOption("key", reason: "it has no value") }
         for (index, part) in key.enumerated() {
@@ -217,12 +217,12 @@ extension QueryPrinter {
         switch value {
         case .binary where version == .v2, .double where version == .v2, .single where version == .v2: return
         case .null, .double, .single, .binary, .spatial:
-            throw .unsupportedLiteral("\(value)", reason: "no key property has such a value")
+            throw .unsupportedLiteral("\(value)", reason: "key properties can't have such a value")
         default: return
         }
     }
 
-    /// A key that is a segment of its own has no quotes (URL Conventions, section 4.3.6).
+    /// Writes a key as a segment, without quotes (URL Conventions, section 4.3.6).
     func writeKeySegment(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) {
         try checkKey(value)
         switch value {
@@ -242,7 +242,7 @@ extension QueryPrinter {
         function name: String, _ parameters: [QueryPath.Parameter], isFirst: Bool, to text: inout QueryText
     ) throws(ODataQueryError) {
         guard version != .v2 else {
-            // A V2 service operation has its parameters in the query.
+            // A V2 service operation takes its parameters in the query.
             guard isFirst, ODataName.isIdentifier(name) else { throw .unsupported("bound functions", version: version) }
             text.value(name)
             return
@@ -273,16 +273,16 @@ extension QueryPrinter {
         } else {
             throw .invalidOption(
                 "parameter '\(parameter.name)'",
-                reason: "in a path only literals and aliases can stand; give an alias, and its value with alias(_:_:)")
+                reason: "only literals and aliases are allowed in a path; pass an alias and define it with alias(_:_:)")
         }
     }
 
-    /// Raw text of a path: nothing that would end it.
+    /// Checks that raw text of a path contains nothing that would end the path.
     static func check(_ raw: String) throws(ODataQueryError) {
         guard !raw.isEmpty else { throw .invalidPath(raw, reason: "it is empty") }
         var isQuoted = false
         var segment: [UInt8] = []
-        // One more `/`, so that the last segment is looked at as well.
+        // The extra `/` makes the loop check the last segment, too.
         for byte in Array(raw.utf8) + [UInt8(ascii: "/")] {
             if byte == UInt8(ascii: "'") { isQuoted.toggle() }
             switch byte {
@@ -291,7 +291,7 @@ extension QueryPrinter {
             case UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "&"):
                 let wrong = Character(Unicode.Scalar(byte))
                 throw .invalidPath(
-                    raw, reason: "'\(wrong)' doesn't belong there; give query options by methods, and text not percent-encoded")
+                    raw, reason: "'\(wrong)' isn't allowed; set query options with methods, and don't percent-encode the path")
             case UInt8(ascii: "/"):
                 switch segment {
                 case []: throw .invalidPath(raw, reason: "it has an empty segment")

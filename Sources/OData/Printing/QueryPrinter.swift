@@ -1,18 +1,19 @@
-/// Writes queries as URL text, percent-encoded, in the spelling of one version of the protocol.
+/// Writes queries as percent-encoded URL text in the syntax of one protocol version.
 ///
-/// Another dialect is another way through these switches; the tree stays the same. What a dialect can't say is an error that names it.
+/// Expression trees are the same for every version; only the printer distinguishes them. Features that a version lacks throw an error with
+/// their name.
 public struct QueryPrinter: Sendable, Hashable {
-    /// The version whose spelling is used.
+    /// The protocol version of the output.
     public var version: ODataVersion
-    /// How enumeration members are written.
+    /// The spelling of enumeration members.
     public var enumerations: EnumerationSpelling
-    /// How V2 instants are written.
+    /// The spelling of V2 instants.
     public var v2Dates: V2DateSpelling
 
-    /// How deep expressions may nest. Chains of one operator don't count.
+    /// The maximum nesting depth of expressions. Chains of one operator count as one level.
     static let depthLimit = 128
 
-    /// A printer for a version.
+    /// Creates a printer for a version.
     public init(
         version: ODataVersion = .v4, enumerations: EnumerationSpelling = .qualified, v2Dates: V2DateSpelling = .dateTime
     ) {
@@ -21,18 +22,18 @@ public struct QueryPrinter: Sendable, Hashable {
         self.v2Dates = v2Dates
     }
 
-    /// The text of one expression as it stands in `$filter` or `$orderby`.
+    /// Returns the text of one expression, as in `$filter` or `$orderby`.
     ///
-    /// - Throws: ``ODataQueryError`` where the expression can't be said.
+    /// - Throws: ``ODataQueryError`` if the expression can't be expressed.
     public func text(of expression: QueryExpression) throws(ODataQueryError) -> String {
         var text = QueryText()
         try write(expression, isNested: false, to: &text)
         return text.text
     }
 
-    /// The text of one literal as it stands in an expression or a key.
+    /// Returns the text of one literal, as in an expression or a key.
     ///
-    /// - Throws: ``ODataQueryError`` where the value has no literal.
+    /// - Throws: ``ODataQueryError`` if the value has no literal.
     public func text(of value: EdmValue) throws(ODataQueryError) -> String {
         var text = QueryText()
         try literals.write(value, to: &text)
@@ -43,9 +44,9 @@ public struct QueryPrinter: Sendable, Hashable {
         LiteralWriter(version: version, enumerations: enumerations, v2Dates: v2Dates)
     }
 
-    /// Whether the version has something.
+    /// Checks that the version supports a feature.
     ///
-    /// - Throws: ``ODataQueryError/unsupported(_:version:)`` where it hasn't.
+    /// - Throws: ``ODataQueryError/unsupported(_:version:)`` if it doesn't.
     func require(_ since: ODataVersion, _ what: @autoclosure () -> String) throws(ODataQueryError) {
         if version < since { throw .unsupported(what(), version: version) }
     }
@@ -65,15 +66,15 @@ public struct QueryPrinter: Sendable, Hashable {
     }
 }
 
-/// Where in an expression the printer is, and the lambda variables that are known there, innermost last.
+/// The printer's position in an expression, with the lambda variables in scope, innermost last.
 struct PrintingScope {
     /// The whole expression.
     let root: QueryExpression
-    /// Whether the expression belongs to the options of an expansion or of a selected property.
+    /// A Boolean value that indicates whether the expression belongs to the options of an expansion or of a selected property.
     var isNested: Bool
     var variables: [LambdaVariable] = []
     var depth = 0
-    /// What variables' names begin with; found when the first one is needed.
+    /// The prefix of variables' names; computed for the first variable.
     private var prefix: String?
 
     init(root: QueryExpression, isNested: Bool) {
@@ -91,13 +92,13 @@ struct PrintingScope {
     }
 
     func name(of variable: LambdaVariable) throws(ODataQueryError) -> String {
-        // The innermost of equal numbers would be wrong only if a variable were used inside a lambda that hides it, and
-        // inner lambdas always have lower numbers than those around them.
+        // Searching from the innermost is safe: a variable could only be shadowed by a nested lambda with the same number, and nested
+        // lambdas always have lower numbers.
         guard let index = variables.lastIndex(of: variable) else { throw .variableOutOfScope }
         return (prefix ?? "x") + String(index + 1)
     }
 
-    /// A prefix that no property has which a path begins with: a property called `x1` would be taken for the variable.
+    /// Returns a prefix that no property at the beginning of a path uses: a property called `x1` would be mistaken for the variable.
     private static func prefix(for expression: QueryExpression) -> String {
         var names: [String] = []
         var rest = [expression]
@@ -121,13 +122,13 @@ struct PrintingScope {
     }
 }
 
-/// A version of the protocol that queries can be written for.
+/// A version of the OData protocol.
 public enum ODataVersion: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// OData 2.0: literals with prefixes and suffixes, `substringof`, `$inlinecount`; no lambdas, no nested options.
+    /// OData 2.0: literals with prefixes and suffixes, `substringof`, `$inlinecount`; no lambdas or nested options.
     case v2 = "2.0"
-    /// OData 4.0: lists of values become chains of `or`.
+    /// OData 4.0: lists of values are written as chains of `or`.
     case v4 = "4.0"
-    /// OData 4.01: adds `in`, `divby`, `case`, `$compute` and much else.
+    /// OData 4.01: adds `in`, `divby`, `case`, `$compute` and others.
     case v401 = "4.01"
 
     private var order: Int {
@@ -138,7 +139,7 @@ public enum ODataVersion: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    /// Whether the left version is the older one.
+    /// Returns whether the left version is older.
     public static func < (left: ODataVersion, right: ODataVersion) -> Bool {
         left.order < right.order
     }

@@ -1,7 +1,7 @@
-/// Text of a URL under construction: what is appended is either syntax, which is ours and legal, or a value, which is encoded.
+/// The text of a URL under construction, from syntax, which is already legal, and values, which are encoded.
 ///
-/// The one place of this module that percent-encodes. It goes by a list of what may stand raw, not of what may not: in a value only
-/// the unreserved characters of RFC 3986, so that no value can end an option, a literal or a path segment, whoever decodes it.
+/// All percent-encoding in this module happens here. It uses an allowlist: in a value only the unreserved characters of RFC 3986, so that
+/// no value can end an option, a literal or a path segment, regardless of the decoder.
 struct QueryText: Sendable {
     private var bytes: [UInt8] = []
 
@@ -10,10 +10,10 @@ struct QueryText: Sendable {
     static let annotation = Kept(others: [0x40])
     static let star = Kept(others: [0x2A])
     static let mediaType = Kept(others: Array("/=;*".utf8))
-    /// A URL inside of a query; what would end the option is encoded.
+    /// The characters of a URL within a query; those that would end the option are encoded.
     static let identifier = Kept(others: Array(":/@!$'()*,=".utf8))
     private static let unreserved = Kept(others: [])
-    /// What raw text in OData's spelling may hold outside of its quotes.
+    /// The characters that raw text in OData syntax may contain outside of quotes.
     private static let rawSyntax = Kept(others: Array("!$'()*,/:;=@".utf8))
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
 
@@ -21,7 +21,7 @@ struct QueryText: Sendable {
         bytes.reserveCapacity(256)
     }
 
-    /// What was written so far.
+    /// The text written so far.
     var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
@@ -30,7 +30,7 @@ struct QueryText: Sendable {
         bytes.count
     }
 
-    /// Takes back what was written behind a place.
+    /// Removes everything after an offset.
     mutating func cut(to count: Int) {
         bytes.removeLast(bytes.count - count)
     }
@@ -44,7 +44,7 @@ struct QueryText: Sendable {
         bytes += String(number).utf8
     }
 
-    /// Appends our own text: ASCII that is legal where it stands; blanks are written `%20`.
+    /// Appends syntax: ASCII that is legal at this position; blanks become `%20`.
     mutating func syntax(_ syntax: String) {
         var syntax = syntax
         syntax.withUTF8 { buffer in
@@ -54,7 +54,7 @@ struct QueryText: Sendable {
         }
     }
 
-    /// Appends a value: everything is percent-encoded but unreserved characters and those to be kept.
+    /// Appends a value: percent-encodes everything except unreserved characters and `kept`.
     mutating func value(_ value: String, keeping kept: Kept? = nil) {
         let kept = kept ?? Self.unreserved
         var value = value
@@ -63,7 +63,8 @@ struct QueryText: Sendable {
         }
     }
 
-    /// Appends a value whose apostrophes are written twice. By bytes: a combining mark behind an apostrophe makes a Character of both.
+    /// Appends a value and doubles its apostrophes. Works on bytes because a combining mark after an apostrophe forms a single Character
+    /// with it.
     mutating func doubled(_ value: String) {
         let kept = Self.unreserved
         var value = value
@@ -79,7 +80,7 @@ struct QueryText: Sendable {
         }
     }
 
-    /// Appends text in OData's own spelling: inside of quotes as a value, outside with its punctuation.
+    /// Appends text in OData syntax: quoted parts are encoded as values, other parts keep their punctuation.
     mutating func raw(_ raw: String) {
         var isQuoted = false
         for byte in raw.utf8 {
@@ -100,12 +101,12 @@ struct QueryText: Sendable {
 }
 
 extension QueryText {
-    /// The list of what stands raw, as a table of bits for the ASCII characters.
+    /// The set of characters that aren't encoded, as a bit table for ASCII.
     struct Kept: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
-        /// The unreserved characters and others.
+        /// Creates a set of the unreserved characters and others.
         init(others: [UInt8]) {
             for byte in Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8) + others {
                 if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }

@@ -1,22 +1,23 @@
 import Foundation
 
 extension QueryPrinter {
-    /// A query that is to be sent. Arguments of functions that can't stand in a path are said by aliases.
+    /// Returns the URL of a query to send. Function arguments that aren't allowed in a path are passed as aliases.
     ///
-    /// - Throws: ``ODataQueryError`` where a part can't be said, or an alias in the path has no value: a service would take it for null.
+    /// - Throws: ``ODataQueryError`` if a part can't be expressed, or if an alias in the path has no value: a service would treat it as
+    ///   null.
     func request(_ query: ODataQuery) throws(ODataQueryError) -> String {
         let asked = query.withoutUselessSelection(version)
         let query = version == .v2 ? asked : asked.aliasingArguments(by: self)
         if let name = query.resource.aliasNames.first(where: { name in !query.options.aliases.contains { $0.name == name } }) {
-            throw .invalidOption("@\(name)", reason: "the path has it, and it has no value; give it one by alias(_:_:)")
+            throw .invalidOption("@\(name)", reason: "the path uses it, but it has no value; define it with alias(_:_:)")
         }
         return try text(of: query)
     }
 }
 
 extension ODataQuery {
-    /// The query without a selection that nobody asked for where services refuse it: of a raw value, a count or references, and in version 2 of
-    /// what a function gives.
+    /// Removes the default selection where services reject one: for a raw value, a count or references, and in version 2 for the result of
+    /// a function.
     fileprivate func withoutUselessSelection(_ version: ODataVersion) -> ODataQuery {
         guard options.selection == .decoded else { return self }
         let isUseless =
@@ -33,7 +34,8 @@ extension ODataQuery {
         return copy
     }
 
-    /// Values with a structure, and whatever else isn't a literal, stand in the query: `Best(of=@arg)?@arg=[…]` (URL Conventions, section 4.5.1).
+    /// Moves values with a structure, and other values that aren't literals, to the query: `Best(of=@arg)?@arg=[…]` (URL Conventions,
+    /// section 4.5.1).
     fileprivate func aliasingArguments(by printer: QueryPrinter) -> ODataQuery {
         guard resource.segments.contains(where: { if case .function = $0 { true } else { false } }) else { return self }
         var copy = self
@@ -58,10 +60,10 @@ extension ODataQuery {
         return copy
     }
 
-    /// The aliases that stand anywhere in the query, be it without a value: a service takes those for null, not for an argument of another place.
+    /// Returns all aliases in the query, including undefined ones, which services treat as null: an argument must not define them.
     private func mentionedAliases(by printer: QueryPrinter) -> Set<String> {
         var names = Set(resource.aliasNames)
-        // As they are printed, so that those in raw text are seen as well; what can't be printed is an error anyway.
+        // Scans the printed text, which includes aliases in raw text; unprintable parts fail later anyway.
         func note(_ text: String?) {
             for part in (text ?? "").unicodeScalars.split(separator: "@", omittingEmptySubsequences: false).map(String.init).dropFirst() {
                 let text = part.removingPercentEncoding ?? part
@@ -82,8 +84,8 @@ extension ODataQuery {
 }
 
 extension ResourcePath {
-    /// The parameter aliases that keys and functions in the path name. Those in the expression of a `$filter(…)` segment don't count: without a
-    /// value a service takes them for null.
+    /// The parameter aliases in keys and functions of the path. Aliases in the expression of a `$filter(…)` segment don't count: services
+    /// treat undefined ones as null.
     fileprivate var aliasNames: [String] {
         var names: [String] = []
         for segment in segments {
@@ -102,9 +104,9 @@ extension ResourcePath {
 }
 
 extension QueryPrinter {
-    /// A query as a URL relative to the service's root, percent-encoded as it goes over the wire.
+    /// Returns a query as a URL relative to the service's root, percent-encoded.
     ///
-    /// - Throws: ``ODataQueryError`` where a part can't be said.
+    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
     public func text(of query: ODataQuery) throws(ODataQueryError) -> String {
         var list = OptionList(separator: "&")
         try write(query.resource, to: &list.text)
@@ -118,9 +120,9 @@ extension QueryPrinter {
         return list.text.text
     }
 
-    /// The path of a resource, percent-encoded.
+    /// Returns the path of a resource, percent-encoded.
     ///
-    /// - Throws: ``ODataQueryError`` where a part can't be said.
+    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
     public func text(of resource: ResourcePath) throws(ODataQueryError) -> String {
         var text = QueryText()
         try write(resource, to: &text)
@@ -130,9 +132,9 @@ extension QueryPrinter {
     private func checkPair(_ query: ODataQuery) throws(ODataQueryError) {
         let isEntity = query.resource.segments.first == .entity
         if isEntity, query.options.entityID == nil { throw .invalidOption("$entity", reason: "it needs $id") }
-        // Behind `$ref` it says which reference is meant (Protocol, section 11.4.6.2).
+        // After `$ref`, `$id` identifies the reference (Protocol, section 11.4.6.2).
         if !isEntity, query.options.entityID != nil, query.resource.segments.last != .ref {
-            throw .invalidOption("$id", reason: "it belongs to $entity, or behind $ref")
+            throw .invalidOption("$id", reason: "it is only allowed with $entity or after $ref")
         }
     }
 
@@ -147,7 +149,7 @@ extension QueryPrinter {
         }
     }
 
-    /// Where `$links` stands in V2: before the relation whose references are asked for.
+    /// Returns the position of `$links` in V2: before the relation whose references are requested.
     private static func linked(_ segments: [ResourcePath.Segment]) -> Int? {
         guard segments.last == .ref else { return nil }
         return segments.lastIndex { if case .name = $0 { true } else { false } }
@@ -170,7 +172,7 @@ extension QueryPrinter {
         case .function(let name, let parameters):
             try write(function: name, parameters, isFirst: isFirst, to: &text)
         case .key(let parts):
-            guard !isFirst else { throw .invalidPath("(…)", reason: "a key stands behind a collection") }
+            guard !isFirst else { throw .invalidPath("(…)", reason: "a key must follow a collection") }
             text.syntax("(")
             try write(parts, to: &text)
             text.syntax(")")
@@ -214,11 +216,11 @@ extension QueryPrinter {
     }
 }
 
-/// `$select` and `$expand` of V2, which have no parentheses: what is nested is written as paths (`$select=Name,Trips/Name&$expand=Trips`).
+/// `$select` and `$expand` of V2, which have no parentheses: nested options are written as paths (`$select=Name,Trips/Name&$expand=Trips`).
 extension QueryPrinter {
     private struct Relations {
         var selected: [QueryPath] = []
-        /// Whether anything says what is selected; else a `$select` would say what goes without saying.
+        /// A Boolean value that indicates whether anything restricts the selection; if not, `$select` is redundant.
         var isSelective = false
         var expanded: [QueryPath] = []
     }
@@ -240,7 +242,7 @@ extension QueryPrinter {
         }
     }
 
-    /// Whether something within the expansions is selected by name.
+    /// Returns whether an expansion, at any depth, selects properties by name.
     private func isSelective(within options: QueryOptions, depth: Int) -> Bool {
         guard depth < Self.depthLimit else { return false }
         return options.expansions.contains { expansion in
@@ -252,14 +254,14 @@ extension QueryPrinter {
         }
     }
 
-    /// - Parameter said: what the selections around name.
+    /// - Parameter said: The paths that the enclosing selections name.
     private func collect(
         _ options: QueryOptions, below prefix: [QueryPath.Segment], said: [QueryPath], into relations: inout Relations, depth: Int
     ) throws(ODataQueryError) {
         guard depth < Self.depthLimit else { throw .tooDeep(limit: Self.depthLimit) }
         var paths: [QueryPath]
         var said = said
-        // Where a selection around says what of the relation is wanted, only a selection of its own says more.
+        // If an enclosing selection already names properties of the relation, only an explicit selection adds more.
         var addsNothing = !prefix.isEmpty && said.contains { $0.segments.starts(with: prefix) }
         switch options.selection {
         case .items(let items):
@@ -268,7 +270,7 @@ extension QueryPrinter {
             }
             paths = items.map(\.path)
             said += items.map { QueryPath(root: $0.path.root, segments: prefix + $0.path.segments) }
-            // Of what a V2 URL expands, it selects itself what is wanted.
+            // A parsed V2 query has an empty selection in each expansion, because its `$select` contains all paths.
             addsNothing = items.isEmpty && !prefix.isEmpty
         case .decoded:
             let expanded = Set(options.expansions.compactMap(\.path.singleName))
@@ -278,7 +280,7 @@ extension QueryPrinter {
         }
         if paths.isEmpty { paths = [QueryPath(segments: [.all])] } else if !addsNothing { relations.isSelective = true }
         for path in paths where !addsNothing {
-            // Behind an expanded relation the path alone means all of it, also of what is expanded within: there `*` stands for its properties.
+            // After an expanded relation, the path alone includes everything expanded within it, whereas `*` means only its properties.
             let isAll = path.segments == [.all] && !prefix.isEmpty && !isSelective(within: options, depth: depth)
             let full = QueryPath(root: path.root, segments: isAll ? prefix : prefix + path.segments)
             if !relations.selected.contains(full) { relations.selected.append(full) }

@@ -1,7 +1,7 @@
-/// One aggregate of a typed `$apply`: what is aggregated, how, and which property of the result it becomes.
+/// One aggregate of a typed `$apply`: its source, its method, and the property of the result.
 public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendable>: Sendable, Hashable {
     let item: AggregateExpression
-    /// Why it can't be sent.
+    /// The error to throw if the aggregate can't be sent.
     let failure: ODataQueryError?
 
     private init(_ source: QueryExpression, _ method: AggregateExpression.Method?, _ alias: AnyKeyPath) {
@@ -14,42 +14,42 @@ public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendabl
         .path(QueryPath(segments: PropertyCatalog.segments(of: property, in: Input.self)))
     }
 
-    /// The sum.
+    /// Returns the sum.
     public static func sum<Value, Total>(_ property: KeyPath<Input, Value>, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(path(property), .sum, result)
     }
 
-    /// The smallest.
+    /// Returns the smallest value.
     public static func minimum<Value, Total>(_ property: KeyPath<Input, Value>, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(path(property), .minimum, result)
     }
 
-    /// The greatest.
+    /// Returns the greatest value.
     public static func maximum<Value, Total>(_ property: KeyPath<Input, Value>, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(path(property), .maximum, result)
     }
 
-    /// The mean.
+    /// Returns the mean.
     public static func average<Value, Total>(_ property: KeyPath<Input, Value>, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(path(property), .average, result)
     }
 
-    /// How many different values there are.
+    /// Returns the number of distinct values.
     public static func countDistinct<Value, Total>(_ property: KeyPath<Input, Value>, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(path(property), .countDistinct, result)
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     public static func count<Total>(as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(.path(QueryPath(segments: [.count])), nil, result)
     }
 
-    /// A custom aggregate of the service, by its name.
+    /// Returns a custom aggregate of the service by its name.
     public static func custom<Total>(_ name: String, as result: KeyPath<Output, Total>) -> Aggregate {
         Aggregate(.path(QueryPath(name)), nil, result)
     }
 
-    /// An expression, by any method.
+    /// Aggregates an expression by any method.
     public static func of<Value, Total>(
         _ method: AggregateExpression.Method, as result: KeyPath<Output, Total>, _ build: (QueryTerm<Input>) -> QueryTerm<Value>
     ) -> Aggregate {
@@ -60,10 +60,10 @@ public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendabl
 /// A computed property of a typed `$apply`.
 public struct ComputedProperty<Input: Decodable & Sendable, Output: Decodable & Sendable>: Sendable, Hashable {
     let item: Computation
-    /// Why it can't be sent.
+    /// The error to throw if the property can't be sent.
     let failure: ODataQueryError?
 
-    /// The result's property and how it is computed.
+    /// Creates a computed property from the result's property and an expression.
     public init<Value, Result>(_ property: KeyPath<Output, Result>, _ build: (QueryTerm<Input>) -> QueryTerm<Value>) {
         let (name, failure) = PropertyCatalog.name(of: property, in: Output.self)
         item = Computation(build(QueryTerm(.path(QueryPath(segments: [])))).queryExpression, as: name)
@@ -72,7 +72,7 @@ public struct ComputedProperty<Input: Decodable & Sendable, Output: Decodable & 
 }
 
 extension PropertyCatalog {
-    /// The wire name of a property, where it is one name.
+    /// Returns the wire name of a property, or an error if its path isn't a single name.
     fileprivate static func name(of keyPath: AnyKeyPath, in type: Any.Type) -> (String, ODataQueryError?) {
         switch segments(of: keyPath, in: type).first {
         case .property(let name)?: (name, nil)
@@ -84,52 +84,52 @@ extension PropertyCatalog {
 
 /// One item of `aggregate` (OData Extension for Data Aggregation, section 3.2.1).
 public struct AggregateExpression: Sendable, Hashable {
-    /// How values become one; names that aren't the standard's are those of the service, qualified by namespace.
+    /// A method that combines values into one. Nonstandard names belong to the service and are qualified by a namespace.
     public struct Method: Sendable, Hashable, RawRepresentable {
-        /// The name as it is written behind `with`.
+        /// The name after `with`.
         public let rawValue: String
 
-        /// A method by its name.
+        /// Creates a method from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// The sum.
         public static let sum = Method(rawValue: "sum")
-        /// The smallest.
+        /// The smallest value.
         public static let minimum = Method(rawValue: "min")
-        /// The greatest.
+        /// The greatest value.
         public static let maximum = Method(rawValue: "max")
         /// The mean.
         public static let average = Method(rawValue: "average")
-        /// How many different values there are.
+        /// The number of distinct values.
         public static let countDistinct = Method(rawValue: "countdistinct")
     }
 
-    /// `from …with …`: an aggregation over groups before the one behind it.
+    /// `from …with …`: an aggregation over groups that precedes the next one.
     public struct From: Sendable, Hashable {
-        /// What is grouped by.
+        /// The properties to group by.
         public var groupings: [QueryPath]
-        /// How the groups' values become one; only custom aggregates may leave it out.
+        /// The method that combines the groups' values; only custom aggregates may omit it.
         public var method: Method?
 
-        /// A step from its parts.
+        /// Creates a step from its parts.
         public init(_ groupings: [QueryPath], with method: Method? = nil) {
             self.groupings = groupings
             self.method = method
         }
     }
 
-    /// What is aggregated: an expression; a path to a custom aggregate; `$count`, or a path that ends with it.
+    /// The source: an expression, a path to a custom aggregate, `$count`, or a path that ends with it.
     public var source: QueryExpression
-    /// How; `nil` for counts and custom aggregates.
+    /// The method; `nil` for counts and custom aggregates.
     public var method: Method?
     /// Aggregations over groups, the innermost first.
     public var from: [From]
-    /// What the result is called; only custom aggregates, and ``QueryPath/Segment/aggregate(_:)``, go without.
+    /// The name of the result; optional only for custom aggregates and ``QueryPath/Segment/aggregate(_:)``.
     public var alias: String?
 
-    /// An aggregate from its parts.
+    /// Creates an aggregate from its parts.
     public init(_ source: QueryExpression, with method: Method? = nil, from: [From] = [], as alias: String? = nil) {
         self.source = source
         self.method = method
@@ -137,7 +137,7 @@ public struct AggregateExpression: Sendable, Hashable {
         self.alias = alias
     }
 
-    /// `$count`: how many instances there are.
+    /// `$count`: returns the number of instances.
     public static func count(as alias: String? = nil) -> AggregateExpression {
         AggregateExpression(.path(QueryPath(segments: [.count])), as: alias)
     }

@@ -1,4 +1,4 @@
-/// The steps of a typed `$apply`: each works on what the one before gives, and says what type that is.
+/// The steps of a typed `$apply`: each transforms the result of the previous one and determines its result type.
 ///
 ///     FetchRequest<Sale>(from: "Sales").apply {
 ///         $0.filter { $0.amount > 3 }
@@ -6,8 +6,7 @@
 ///             .ranked(.topCount, 5) { $0.total }
 ///     }
 ///
-/// The properties of the type that a grouping gives are named by its coding keys: those of the grouped properties as the service calls
-/// them, and one for every aggregate.
+/// The result type of a grouping declares coding keys for the wire names of the grouped properties, and one for each aggregate.
 public struct ApplyPipeline<Entity: Decodable & Sendable>: Sendable, Hashable {
     /// The steps so far.
     public var steps: [Transformation]
@@ -30,39 +29,39 @@ public struct ApplyPipeline<Entity: Decodable & Sendable>: Sendable, Hashable {
 
     // MARK: The same type
 
-    /// Only what the predicate holds for.
+    /// Keeps only the instances that satisfy the predicate.
     public func filter(_ predicate: (QueryTerm<Entity>) -> QueryTerm<Bool>) -> ApplyPipeline {
         adding(.filter(expression(predicate)))
     }
 
-    /// Only what matches.
+    /// Keeps only the instances that match.
     public func search(_ term: SearchTerm) -> ApplyPipeline {
         adding(.search(term))
     }
 
-    /// Sorted by these, the first first.
+    /// Sorts by these terms in order of priority.
     public func order(by terms: Ordering<Entity>...) -> ApplyPipeline {
         adding(.order(terms.map(\.item)))
     }
 
-    /// At most so many.
+    /// Limits the number of instances.
     public func top(_ count: Int) -> ApplyPipeline {
         adding(.top(count))
     }
 
-    /// Without the first so many.
+    /// Skips the first `count` instances.
     public func skip(_ count: Int) -> ApplyPipeline {
         adding(.skip(count))
     }
 
-    /// The greatest or the smallest by a value: so many, or those that make up a sum or a part of it.
+    /// Keeps the greatest or smallest instances by a value: a number of them, or those that reach a sum or a percentage of it.
     public func ranked<Value>(
         _ ranking: Transformation.Ranking, _ amount: some QueryNumberOperand, by value: (QueryTerm<Entity>) -> QueryTerm<Value>
     ) -> ApplyPipeline {
         adding(.ranked(ranking, amount.queryExpression, by: expression(value)))
     }
 
-    /// The results of several sequences, one behind the other.
+    /// Concatenates the results of several sequences.
     public func concat(_ sequences: (ApplyPipeline) -> ApplyPipeline...) -> ApplyPipeline {
         adding(
             .concat(
@@ -72,36 +71,36 @@ public struct ApplyPipeline<Entity: Decodable & Sendable>: Sendable, Hashable {
                 }))
     }
 
-    /// A step of your own making; the type stays the same.
+    /// Adds a custom step that keeps the type.
     public func transform(_ step: Transformation) -> ApplyPipeline {
         adding(step)
     }
 
     // MARK: Other types
 
-    /// A step of your own making, which gives another type.
+    /// Adds a custom step with another result type.
     public func transform<Other>(_ step: Transformation, into type: Other.Type) -> ApplyPipeline<Other> {
         adding(step, as: type)
     }
 
-    /// With computed properties, which the other type has besides: `.compute(into: Taxed.self, .init(\.tax) { $0.amount * $0.rate })`.
+    /// Adds computed properties, which the other type declares: `.compute(into: Taxed.self, .init(\.tax) { $0.amount * $0.rate })`.
     public func compute<Other>(into type: Other.Type, _ items: ComputedProperty<Entity, Other>...) -> ApplyPipeline<Other> {
         adding(items.lazy.compactMap(\.failure).first.map { .invalid($0) } ?? .compute(items.map(\.item)), as: type)
     }
 
-    /// One instance with totals.
+    /// Aggregates to one instance with totals.
     public func aggregate<Other>(into type: Other.Type, _ items: Aggregate<Entity, Other>...) -> ApplyPipeline<Other> {
         adding(Self.aggregating(items), as: type)
     }
 
-    /// One instance for each combination of values of these properties, with totals of the instances that have them.
+    /// Groups by these properties: one instance for each combination of their values, with totals for its group.
     public func group<Other>(
         by properties: PartialKeyPath<Entity>..., into type: Other.Type, _ items: Aggregate<Entity, Other>...
     ) -> ApplyPipeline<Other> {
         grouping(properties.map { .property(Self.path($0)) }, items)
     }
 
-    /// The same, and also the groups without the last property, without the last two and so on.
+    /// Groups like ``group(by:into:_:)``, and adds the groups without the last property, without the last two and so on.
     public func rollup<Other>(
         by properties: PartialKeyPath<Entity>..., into type: Other.Type, _ items: Aggregate<Entity, Other>...
     ) -> ApplyPipeline<Other> {
@@ -118,12 +117,12 @@ public struct ApplyPipeline<Entity: Decodable & Sendable>: Sendable, Hashable {
 }
 
 extension FetchRequest {
-    /// What set transformations make of the entities, as another type. Options behind it work on that; earlier ones that the service
-    /// would apply to the result are an error when printed. Those of the request as a whole stay: aliases, custom ones, `$format`,
-    /// `$schemaversion`, bounds in time.
+    /// Applies set transformations, whose result has another type. Later options apply to that result. Printing throws if an earlier option
+    /// would apply to it too. Options of the request as a whole are kept: aliases, custom options, `$format`, `$schemaversion`, temporal
+    /// bounds and header fields.
     public func apply<Result>(_ build: (ApplyPipeline<Entity>) -> ApplyPipeline<Result>) -> FetchRequest<Result> {
         var request = FetchRequest<Result>(resource: resource)
-        // What a transformation gives is what its type decodes: a `$select` would only repeat it.
+        // The result has exactly the properties its type decodes, so a `$select` would be redundant.
         request.options.selection = .all
         request.options.keepWhole(of: options)
         request.options.apply = options.apply + build(ApplyPipeline<Entity>(steps: [])).steps
@@ -131,7 +130,7 @@ extension FetchRequest {
             request.options.apply.append(
                 .invalid(
                     .invalidOption(
-                        "$apply", reason: "\(option) before it would work on its result; put it into it as a step, or behind it")))
+                        "$apply", reason: "\(option) must be a step of apply, or come after it")))
         }
         return request
     }

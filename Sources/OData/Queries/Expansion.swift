@@ -1,18 +1,18 @@
 /// One item of `$expand` (URL Conventions, section 5.1.3).
 ///
-/// Options nest 256 levels deep at most, more than is ever printed; what would be deeper can't be sent.
+/// Options nest at most 256 levels deep, more than the printer accepts; deeper ones can't be sent.
 public struct Expansion: Sendable, Hashable {
-    /// The navigation property; it may begin with a cast or a complex property, and end with a cast, `$ref` or `$count`. `*` is all of
-    /// them, `$value` the media stream.
+    /// The navigation property; the path may begin with a cast or a complex property, and end with a cast, `$ref` or `$count`. `*` expands
+    /// all of them, `$value` the media stream.
     public var path: QueryPath
     /// The options inside the parentheses.
     public var options: QueryOptions {
         didSet { bound() }
     }
-    /// How many levels of options there are, these included.
+    /// The number of levels of options, including these.
     private(set) var height = 1
 
-    /// An item from its parts.
+    /// Creates an item from its parts.
     public init(path: QueryPath, options: QueryOptions = QueryOptions()) {
         self.path = path
         self.options = options
@@ -31,10 +31,10 @@ extension QueryOptions {
 }
 
 extension QueryOptions {
-    /// How many levels of options there are at most.
+    /// The maximum number of levels of options.
     static let heightLimit = 256
 
-    /// In place of options that nest too deeply.
+    /// The replacement for options that nest too deeply.
     static let tooDeep: QueryOptions = {
         var options = QueryOptions()
         let error = ODataQueryError.tooDeep(limit: QueryPrinter.depthLimit)
@@ -42,7 +42,7 @@ extension QueryOptions {
         return options
     }()
 
-    /// How many levels of options there are, these included.
+    /// The number of levels of options, including these.
     var height: Int {
         var inner = 0
         for expansion in expansions { inner = max(inner, expansion.height) }

@@ -2,9 +2,9 @@ import WebServiceClient
 
 /// The variable of one `any` or `all`.
 ///
-/// It carries a number, not a name: printers name variables by depth, so nested lambdas never collide. While a predicate is being
-/// built its variable has a number nobody else has; a finished lambda numbers its own by how many lambdas nest inside, so that equal
-/// queries are equal values.
+/// Variables have a number instead of a name. Printers name them by depth, so nested lambdas never collide. While a predicate is being
+/// built, its variable has a unique number; a finished lambda numbers its variable by the depth of lambdas nested inside, so that equal
+/// queries compare equal.
 public struct LambdaVariable: Sendable, Hashable {
     let number: UInt64
 
@@ -15,7 +15,7 @@ public struct LambdaVariable: Sendable, Hashable {
     private static let openBit: UInt64 = 1 << 63
     private static let counter = Locked<UInt64>(0)
 
-    /// A variable that differs from every other.
+    /// Returns a variable that differs from every other.
     static func open() -> LambdaVariable {
         let count = counter.withLock { value in
             value &+= 1
@@ -30,7 +30,7 @@ public struct LambdaVariable: Sendable, Hashable {
 }
 
 extension QueryExpression {
-    /// A lambda over the elements of a collection, its variable numbered by the nesting inside.
+    /// Returns a lambda over the elements of a collection, with its variable numbered by the nesting depth inside.
     static func lambda(
         _ quantifier: LambdaQuantifier, over path: QueryPath, where predicate: (LambdaVariable) -> QueryExpression
     ) -> QueryExpression {
@@ -38,7 +38,7 @@ extension QueryExpression {
         return .lambda(quantifier, over: path, variable: open, body: predicate(open))
     }
 
-    /// A lambda whose open variable gets its number.
+    /// Returns a lambda whose open variable is replaced by a numbered one.
     static func lambda(
         _ quantifier: LambdaQuantifier, over path: QueryPath, variable open: LambdaVariable, body: QueryExpression
     ) -> QueryExpression {
@@ -50,7 +50,7 @@ extension QueryExpression {
         return .lambda(quantifier, path, closed, predicate)
     }
 
-    /// How many lambdas nest inside, at the deepest place.
+    /// The maximum depth of lambdas nested inside.
     private var lambdaHeight: UInt64 {
         var height: UInt64 = 0
         var rest = [self]

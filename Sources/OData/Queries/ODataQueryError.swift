@@ -1,27 +1,27 @@
 public import WebServiceClient
 
-/// Why a query can't be written as a URL: what is at fault, and what to do about it.
+/// The reason why a query can't be written as a URL, with the offending part and a fix.
 public enum ODataQueryError: DescribedError, Sendable, Hashable {
-    /// The wire name of a Swift property isn't known; the texts are the property, its type and the reason.
+    /// The wire name of a Swift property isn't known; the values are the property, its type and the reason.
     case unknownProperty(String, type: String, reason: String)
     /// A name isn't an OData identifier (JSON, URL and CSDL names: letters, digits and `_`, no digit first).
     case invalidName(String, role: String)
-    /// An entity set's path isn't usable as the path of a URL.
+    /// The path of a resource can't be part of a URL.
     case invalidPath(String, reason: String)
-    /// The variable of an `any` or `all` is used outside of it.
+    /// The variable of an `any` or `all` is used outside of its closure.
     case variableOutOfScope
-    /// A value has no literal.
+    /// A value can't be written as a literal.
     case unsupportedLiteral(String, reason: String)
-    /// An operator needs a later version of the protocol than the one that is printed.
+    /// An operator requires a later version of the protocol than the printer's.
     case unsupported(String, version: ODataVersion)
-    /// A `$search` can't be said.
+    /// A `$search` can't be expressed.
     case invalidSearch(String, reason: String)
     /// An option is missing something, contradicts another one, or is out of its range.
     case invalidOption(String, reason: String)
-    /// Expressions nest more deeply than the printer goes.
+    /// Expressions nest more deeply than the printer allows.
     case tooDeep(limit: Int)
 
-    /// A sentence for people.
+    /// A readable description.
     public var description: String {
         switch self {
         case .unknownProperty(let property, let type, let reason):
@@ -46,19 +46,19 @@ public enum ODataQueryError: DescribedError, Sendable, Hashable {
         }
     }
 
-    /// What to do about something that a version lacks.
+    /// Returns a fix for a feature that a version lacks.
     private static func remedy(for what: String) -> String {
         switch what {
         case "divby": "divide a decimal with div, or use version 4.01"
         case "in": "list the values with isIn, which older versions write as a chain of or, or use version 4.01"
-        case "any", "all": "ask the related entity set itself, or use a service of version 4"
+        case "any", "all": "query the related entity set instead, or use a service of version 4"
         case "has": "compare with the member by eq, or use a service of version 4"
         case "matchesPattern": "use contains, startswith or endswith, or version 4.01"
-        case "options in $expand": "ask for the relation by a request of its own, or use a service of version 4"
+        case "options in $expand": "request the relation separately, or use a service of version 4"
         case "options in $select": "select paths such as Address/City, or use version 4.01"
         case "$this": "use a property of the instance, or version 4.01"
         case "$filter in paths": "use the query option $filter, or version 4.01"
-        default: "use a service and a printer of a later version, or say it otherwise"
+        default: "use a service and a printer of a later version, or rewrite the expression"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// What entities are sorted by: `.ascending(\.lastName)`, `.descending("Age")`, `.ascending { $0.name.length }`.
+/// A sort criterion: `.ascending(\.lastName)`, `.descending("Age")`, `.ascending { $0.name.length }`.
 public struct Ordering<Entity>: Sendable, Hashable {
     let item: QueryOptions.Order
 
@@ -14,32 +14,32 @@ public struct Ordering<Entity>: Sendable, Hashable {
         build(QueryTerm(.path(QueryPath(segments: [])))).queryExpression
     }
 
-    /// The smallest first.
+    /// Sorts by a property, smallest first.
     public static func ascending<Value>(_ property: KeyPath<Entity, Value>) -> Ordering {
         Ordering(path(property), isDescending: false)
     }
 
-    /// The greatest first.
+    /// Sorts by a property, greatest first.
     public static func descending<Value>(_ property: KeyPath<Entity, Value>) -> Ordering {
         Ordering(path(property), isDescending: true)
     }
 
-    /// The smallest first, by a property's wire name.
+    /// Sorts by a property's wire name, smallest first.
     public static func ascending(_ name: String) -> Ordering {
         Ordering(.path(QueryPath(name)), isDescending: false)
     }
 
-    /// The greatest first, by a property's wire name.
+    /// Sorts by a property's wire name, greatest first.
     public static func descending(_ name: String) -> Ordering {
         Ordering(.path(QueryPath(name)), isDescending: true)
     }
 
-    /// The smallest first, by an expression.
+    /// Sorts by an expression, smallest first.
     public static func ascending<Value>(by build: (QueryTerm<Entity>) -> QueryTerm<Value>) -> Ordering {
         Ordering(built(build), isDescending: false)
     }
 
-    /// The greatest first, by an expression.
+    /// Sorts by an expression, greatest first.
     public static func descending<Value>(by build: (QueryTerm<Entity>) -> QueryTerm<Value>) -> Ordering {
         Ordering(built(build), isDescending: true)
     }

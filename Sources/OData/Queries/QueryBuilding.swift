@@ -1,10 +1,10 @@
 public import WebServiceClient
 
-/// The query options as methods: each gives a changed copy. ``FetchRequest``, ``EntityRequest`` and ``NestedQuery`` have them.
+/// Query options as methods that each return a changed copy, shared by ``FetchRequest``, ``EntityRequest`` and ``NestedQuery``.
 public protocol QueryBuilding<Entity>: Sendable, Hashable {
     /// The type that results are decoded into.
     associatedtype Entity: Decodable & Sendable
-    /// The options so far.
+    /// The options set so far.
     var options: QueryOptions { get set }
 }
 
@@ -15,62 +15,63 @@ extension QueryBuilding {
         return copy
     }
 
-    /// Only entities the predicate holds for. A second filter must hold as well.
+    /// Keeps only the entities that satisfy the predicate. Several filters are combined with `and`.
     public func filter(_ predicate: (QueryTerm<Entity>) -> QueryTerm<Bool>) -> Self {
         filter(predicate(QueryTerm(.path(QueryPath(segments: [])))))
     }
 
-    /// Only entities the predicate holds for: `.filter(.property("Age") > 21)`.
+    /// Keeps only the entities that satisfy the predicate: `.filter(.property("Age") > 21)`.
     public func filter(_ predicate: QueryTerm<Bool>) -> Self {
         filter(expression: predicate.queryExpression)
     }
 
-    /// Only entities the text holds for: OData's own spelling, not percent-encoded, such as `Age gt 21`.
+    /// Keeps only the entities that satisfy a condition in OData syntax, not percent-encoded, such as `Age gt 21`.
     public func filter(raw text: String) -> Self {
         filter(expression: .raw(text))
     }
 
-    /// Only entities the expression holds for.
+    /// Keeps only the entities that satisfy the expression.
     public func filter(expression: QueryExpression) -> Self {
         changed { options in options.filter = options.filter.map { .binary(.and, $0, expression) } ?? expression }
     }
 }
 
-/// What a request sends beside its URL.
+/// The parts of a request outside its URL.
 extension QueryBuilding {
-    /// With a header field of this request's own, in place of those of that name that the client has for all its calls. The requests for the
-    /// pages behind the first one have it as well, unless their link leads to another origin.
+    /// Sets a header field for this request, which replaces the client's fields of that name. Requests for later pages send it as well,
+    /// unless their link leads to another origin.
     ///
-    /// A name or a value that isn't well formed (RFC 9110, section 5) is an error when the request is sent.
+    /// Sending the request throws if the name or the value isn't well formed (RFC 9110, section 5).
     public func header(_ name: HTTPFields.Name, _ value: String) -> Self {
         changed { $0.headers[name] = value }
     }
 
-    /// With a preference (RFC 7240; Protocol, section 8.2.8), such as `odata.track-changes` or `odata.include-annotations="*"`: beside those
-    /// of earlier calls of this method, and before those that the client has for all its calls.
+    /// Adds a preference (RFC 7240; Protocol, section 8.2.8), such as `odata.track-changes` or `odata.include-annotations="*"`. Preferences
+    /// accumulate, and precede those of the client.
     public func preferring(_ preference: String) -> Self {
         changed { $0.headers.append("Prefer", preference) }
     }
 }
 
-/// `$select`, `$compute`, `$orderby`, and how many.
+/// `$select`, `$compute`, `$orderby`, `$top`, `$skip` and `$count`.
 extension QueryBuilding {
-    /// Only these properties, and those of an earlier `select`. Without any, what ``Entity`` decodes is selected where that is known.
+    /// Selects these properties in addition to earlier ones. Without a selection, the properties that ``Entity`` decodes are selected if
+    /// they are known.
     public func select(_ properties: PartialKeyPath<Entity>...) -> Self {
         selecting(properties.map { SelectItem(QueryPath(segments: PropertyCatalog.segments(of: $0, in: Entity.self))) })
     }
 
-    /// Only these properties by their wire names, and those of an earlier `select`. `*` and `Ns.*` are understood.
+    /// Selects these properties by their wire names, in addition to earlier ones. `*` and `Ns.*` are supported.
     public func select(_ first: String, _ more: String...) -> Self {
         selecting(([first] + more).map { SelectItem(QueryPath($0)) })
     }
 
-    /// Only these items, and those of an earlier `select`.
+    /// Selects these items in addition to earlier ones.
     public func select(_ first: SelectItem, _ more: SelectItem...) -> Self {
         selecting([first] + more)
     }
 
-    /// Only some elements of a collection of values: `Emails($filter=endswith($this,'.org'))`. Version 4.01.
+    /// Selects some elements of a collection of values: `Emails($filter=endswith($this,'.org'))`. Version 4.01.
     public func select<Element: Decodable & Sendable>(
         _ property: KeyPath<Entity, [Element]>, _ nested: (NestedQuery<Element>) -> NestedQuery<Element>
     ) -> Self {
@@ -78,7 +79,7 @@ extension QueryBuilding {
         return selecting([SelectItem(path, options: nested(NestedQuery()).options)])
     }
 
-    /// All properties: no `$select` is sent.
+    /// Selects all properties: no `$select` is sent.
     public func selectAll() -> Self {
         changed { $0.selection = .all }
     }
@@ -94,29 +95,29 @@ extension QueryBuilding {
         }
     }
 
-    /// With a property that the service computes: `.compute("Total") { $0.price * $0.amount }`. Other options know it by its name,
+    /// Adds a property that the service computes: `.compute("Total") { $0.price * $0.amount }`. Other options refer to it by name,
     /// `$0["Total"]`. Version 4.01.
     public func compute<Value>(_ name: String, _ build: (QueryTerm<Entity>) -> QueryTerm<Value>) -> Self {
         let expression = build(QueryTerm(.path(QueryPath(segments: [])))).queryExpression
         return changed { $0.compute.append(Computation(expression, as: name)) }
     }
 
-    /// Sorted by these, the first first. A second `order` sorts what the first leaves equal.
+    /// Sorts by these terms in order of priority. A second `order` adds terms with lower priority.
     public func order(by terms: Ordering<Entity>...) -> Self {
         changed { options in for term in terms { options.order.append(term.item) } }
     }
 
-    /// At most so many entities, in all pages together.
+    /// Limits the number of entities across all pages.
     public func top(_ count: Int) -> Self {
         changed { $0.top = count }
     }
 
-    /// Without the first so many entities.
+    /// Skips the first `count` entities.
     public func skip(_ count: Int) -> Self {
         changed { $0.skip = count }
     }
 
-    /// With the number of all entities that match, whatever `top` and `skip` say.
+    /// Requests the number of all matching entities, regardless of `top` and `skip`.
     public func count() -> Self {
         changed { $0.includesCount = true }
     }
@@ -124,49 +125,51 @@ extension QueryBuilding {
 
 /// The other options.
 extension QueryBuilding {
-    /// Only entities that match all these words, as the service understands matching.
+    /// Keeps only the entities that match all these words; the service defines what matches.
     public func search(_ words: String) -> Self {
         search(.words(words))
     }
 
-    /// Only entities that match these words in this order.
+    /// Keeps only the entities that match these words in this order.
     public func search(phrase: String) -> Self {
         search(.phrase(phrase))
     }
 
-    /// Only entities that match: `.search(.words("blue") && !.phrase("light green"))`. A second search must match as well.
+    /// Keeps only the entities that match the term: `.search(.words("blue") && !.phrase("light green"))`. Several searches are combined
+    /// with `and`.
     public func search(_ term: SearchTerm) -> Self {
         changed { options in options.search = options.search.map { .and($0, term) } ?? term }
     }
 
-    /// With what a parameter alias stands for: `@name=value`.
+    /// Defines the value of a parameter alias: `@name=value`.
     public func alias(_ name: String, _ value: some QueryOperand) -> Self {
         changed { $0.aliases.append(ParameterAlias(name, value.queryExpression)) }
     }
 
-    /// With an option of the service's own. The name must not begin with `$` or `@`.
+    /// Adds a custom query option. The name must not begin with `$` or `@`.
     public func option(_ name: String, _ value: String) -> Self {
         changed { $0.custom.append(QueryOptions.Custom(name: name, value: value)) }
     }
 
-    /// In this format: `json`, or a media type. Clients say it by `Accept`; this is for links that somebody else opens.
+    /// Requests a format: `json`, or a media type. Clients negotiate the format with `Accept`; use this option for links that other
+    /// programs open.
     public func format(_ format: String) -> Self {
         changed { $0.format = format }
     }
 
-    /// By this version of the service's metadata; `*` is the current one. Version 4.01.
+    /// Requests a version of the service's metadata; `*` is the current one. Version 4.01.
     public func schemaVersion(_ version: String) -> Self {
         changed { $0.schemaVersion = version }
     }
 
-    /// As it was, or will be, at a time, or in a period (OData Temporal Data).
+    /// Requests the state at a point in time or in a period (OData Temporal Data).
     public func temporal(_ kind: TemporalBound.Kind, _ value: some QueryOperand) -> Self {
         changed { $0.temporal.append(TemporalBound(kind, value.queryExpression)) }
     }
 }
 
 extension NestedQuery {
-    /// So many levels of a relation that leads to entities of the same type.
+    /// Sets the number of levels to expand in a relation between entities of the same type.
     public func levels(_ levels: ExpansionLevels) -> NestedQuery {
         changed { $0.levels = levels }
     }
@@ -174,23 +177,23 @@ extension NestedQuery {
 
 /// `$expand`.
 extension QueryBuilding {
-    /// With the related entities of a collection.
+    /// Expands the related entities of a collection.
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With the related entities of a collection that may be missing.
+    /// Expands the related entities of an optional collection.
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With the related entity, if there is one.
+    /// Expands an optional related entity.
     ///
-    /// Disfavoured, as an optional collection would fit here as well, and the nested closure hides from the compiler which one is meant.
+    /// Disfavored because an optional collection also matches, and the compiler can't resolve the ambiguity through the nested closure.
     @_disfavoredOverload
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, Target?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
@@ -198,29 +201,29 @@ extension QueryBuilding {
         expanding(relation, nested)
     }
 
-    /// With the related entity, which is always there. (Optionals and arrays are no ``EntityType``, which tells the overloads apart; for
-    /// other types there is ``expand(_:_:)`` by name.)
+    /// Expands a related entity that always exists. Optionals and arrays don't conform to ``EntityType``, which keeps the overloads
+    /// unambiguous; for other types, use ``expand(_:_:)`` with a name.
     public func expand<Target: EntityType>(
         _ relation: KeyPath<Entity, Target>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With the related entities of a collection that knows whether it was loaded, and how it goes on.
+    /// Expands the related entities of a collection that records whether it was loaded, and its next page.
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With the related entity of a relation that knows whether it was loaded.
+    /// Expands the related entity of a relation that records whether it was loaded.
     public func expand<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, ToOne<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target> = { $0 }
     ) -> Self {
         expanding(relation, nested)
     }
 
-    /// With what a navigation property by its wire name leads to.
+    /// Expands a navigation property by its wire name.
     public func expand(_ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }) -> Self {
         expanding(QueryPath(name), nested)
     }
@@ -238,7 +241,7 @@ extension QueryBuilding {
 
     // MARK: References, counts and stars
 
-    /// With references to the related entities in place of them: `Trips/$ref`.
+    /// Requests references instead of the related entities: `Trips/$ref`.
     @_disfavoredOverload
     public func expandReferences(
         _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
@@ -246,35 +249,35 @@ extension QueryBuilding {
         expanding(relation, .ref, nested)
     }
 
-    /// With references to those of the related entities that the nested query leaves.
+    /// Requests references to the related entities that the nested query keeps.
     public func expandReferences<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .ref, nested)
     }
 
-    /// The same of a collection that may be missing.
+    /// Requests references to the related entities of an optional collection that the nested query keeps.
     public func expandReferences<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .ref, nested)
     }
 
-    /// The same of a collection that knows whether it was loaded.
+    /// Requests references to the related entities that the nested query keeps, for a collection that records whether it was loaded.
     public func expandReferences<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .ref, nested)
     }
 
-    /// The same of a relation to at most one entity that knows whether it was loaded.
+    /// Requests a reference to the related entity of a to-one relation that records whether it was loaded.
     public func expandReferences<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, ToOne<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .ref, nested)
     }
 
-    /// With the number of related entities: `Trips/$count`, of those only that a nested filter or search leaves.
+    /// Requests the number of related entities: `Trips/$count`. A nested filter or search limits which are counted.
     @_disfavoredOverload
     public func expandCount(
         _ relation: PartialKeyPath<Entity>, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
@@ -282,21 +285,21 @@ extension QueryBuilding {
         expanding(relation, .count, nested)
     }
 
-    /// With the number of those of the related entities that the nested filter or search leaves: `Trips/$count($filter=…)`.
+    /// Requests the number of related entities that the nested filter or search keeps: `Trips/$count($filter=…)`.
     public func expandCount<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .count, nested)
     }
 
-    /// The same of a collection that may be missing.
+    /// Requests the number of related entities of an optional collection that the nested filter or search keeps.
     public func expandCount<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, [Target]?>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
         expanding(relation, .count, nested)
     }
 
-    /// The same of a collection that knows whether it was loaded.
+    /// Requests the number of related entities that the nested query keeps, for a collection that records whether it was loaded.
     public func expandCount<Target: Decodable & Sendable>(
         _ relation: KeyPath<Entity, ToMany<Target>>, _ nested: (NestedQuery<Target>) -> NestedQuery<Target>
     ) -> Self {
@@ -309,26 +312,26 @@ extension QueryBuilding {
         expanding(QueryPath(segments: PropertyCatalog.segments(of: relation, in: Entity.self) + [end]), nested)
     }
 
-    /// With references to what a navigation property by its wire name leads to.
+    /// Requests references to the entities of a navigation property by its wire name.
     public func expandReferences(
         _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
     ) -> Self {
         expanding(QueryPath(name + "/$ref"), nested)
     }
 
-    /// With the number of what a navigation property by its wire name leads to.
+    /// Requests the number of entities of a navigation property by its wire name.
     public func expandCount(
         _ name: String, _ nested: (NestedQuery<DynamicEntity>) -> NestedQuery<DynamicEntity> = { $0 }
     ) -> Self {
         expanding(QueryPath(name + "/$count"), nested)
     }
 
-    /// With everything that is related, so many levels deep. Not in version 2.
+    /// Expands every relation, up to `levels` deep. Not in version 2.
     public func expandAll(levels: ExpansionLevels? = nil) -> Self {
         expanding(QueryPath(segments: [.all])) { (query: NestedQuery<DynamicEntity>) in levels.map { query.levels($0) } ?? query }
     }
 
-    /// With an expansion of your own making.
+    /// Adds a custom expansion.
     public func expand(_ expansion: Expansion) -> Self {
         changed { $0.expansions.append(expansion) }
     }
@@ -338,21 +341,21 @@ extension QueryBuilding {
 public struct SelectItem: Sendable, Hashable {
     /// The property, `*`, all operations of a schema, or an operation by its qualified name.
     public var path: QueryPath
-    /// The names of a function's parameters, which tell its overloads apart; `nil` where they aren't needed.
+    /// The names of a function's parameters, which distinguish its overloads; `nil` if they aren't needed.
     public var parameters: [String]?
-    /// The options inside the parentheses, for complex values and collections. Version 4.01. Without any of them the array is empty; more
-    /// than one element has no meaning.
+    /// The options inside the parentheses, for complex values and collections. Version 4.01. Empty without options, otherwise a single
+    /// element.
     private(set) var nested: [QueryOptions] = []
-    /// How many levels of options there are.
+    /// The number of nested levels of options.
     private(set) var height = 0
 
-    /// An item from its parts.
+    /// Creates an item from its parts.
     public init(_ path: QueryPath, options: QueryOptions = QueryOptions()) {
         self.path = path
         self.options = options
     }
 
-    /// A function by its qualified name and the names of its parameters.
+    /// Creates an item for a function by its qualified name and the names of its parameters.
     public init(function name: String, parameters: [String]) {
         path = QueryPath(segments: [.cast(name)])
         self.parameters = parameters

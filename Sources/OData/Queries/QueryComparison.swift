@@ -71,12 +71,12 @@ extension QueryTerm where Value: EdmConvertible {
         left.binary(.greaterOrEqual, right)
     }
 
-    /// Whether the value is one of these: `in`, or a chain of `or` where the version has no `in`. `nil` among them is null.
+    /// Returns whether the value is one of these: `in`, or a chain of `or` in versions without `in`. A `nil` element is null.
     public func isIn(_ values: some Sequence<Value>) -> QueryTerm<Bool> {
         QueryTerm<Bool>(.membership(queryExpression, values.map(\.edmValue)))
     }
 
-    /// Whether the value of an enumeration has these flags.
+    /// Returns whether the enumeration value has these flags.
     public func has(_ flags: Value) -> QueryTerm<Bool> {
         binary(.has, flags)
     }
@@ -123,58 +123,58 @@ extension QueryTerm where Value == AnyEdm {
         left.binary(.greaterOrEqual, right)
     }
 
-    /// Whether the value is one of these: `in`, or a chain of `or` where the version has no `in`.
+    /// Returns whether the value is one of these: `in`, or a chain of `or` in versions without `in`.
     public func isIn(_ values: [any EdmConvertible]) -> QueryTerm<Bool> {
         QueryTerm<Bool>(.membership(queryExpression, values.map(\.edmValue)))
     }
 
-    /// Whether the value of an enumeration has these flags: `EdmValue.enumeration(type:member:)`.
+    /// Returns whether the enumeration value has these flags: `EdmValue.enumeration(type:member:)`.
     public func has(_ flags: some EdmConvertible) -> QueryTerm<Bool> {
         binary(.has, flags)
     }
 }
 
-/// Values on the left.
+/// Operators with a value on the left.
 extension QueryTerm where Value: EdmConvertible {
-    /// `eq` of a value; `nil` is null.
+    /// `eq` with a value on the left; `nil` is null.
     public static func == (left: Value?, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .equal, right)
     }
 
-    /// `ne` of a value; `nil` is null.
+    /// `ne` with a value on the left; `nil` is null.
     public static func != (left: Value?, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .notEqual, right)
     }
 
-    /// `lt` of a value.
+    /// `lt` with a value on the left.
     public static func < (left: Value, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .less, right)
     }
 
-    /// `le` of a value.
+    /// `le` with a value on the left.
     public static func <= (left: Value, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .lessOrEqual, right)
     }
 
-    /// `gt` of a value.
+    /// `gt` with a value on the left.
     public static func > (left: Value, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .greater, right)
     }
 
-    /// `ge` of a value.
+    /// `ge` with a value on the left.
     public static func >= (left: Value, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .greaterOrEqual, right)
     }
 }
 
-/// Values and terms on the left of terms that are known by name only.
+/// Operators with a value or a term on the left of a term known only by name.
 extension QueryTerm where Value == AnyEdm {
     /// `eq` between two terms.
     public static func == (left: QueryTerm, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .equal, right)
     }
 
-    /// `eq` of a value, or of a term that has a type.
+    /// `eq` with a value or a typed term on the left.
     public static func == (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .equal, right)
     }
@@ -184,7 +184,7 @@ extension QueryTerm where Value == AnyEdm {
         .of(left, .notEqual, right)
     }
 
-    /// `ne` of a value, or of a term that has a type.
+    /// `ne` with a value or a typed term on the left.
     public static func != (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .notEqual, right)
     }
@@ -194,7 +194,7 @@ extension QueryTerm where Value == AnyEdm {
         .of(left, .less, right)
     }
 
-    /// `lt` of a value, or of a term that has a type.
+    /// `lt` with a value or a typed term on the left.
     public static func < (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .less, right)
     }
@@ -204,7 +204,7 @@ extension QueryTerm where Value == AnyEdm {
         .of(left, .lessOrEqual, right)
     }
 
-    /// `le` of a value, or of a term that has a type.
+    /// `le` with a value or a typed term on the left.
     public static func <= (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .lessOrEqual, right)
     }
@@ -214,7 +214,7 @@ extension QueryTerm where Value == AnyEdm {
         .of(left, .greater, right)
     }
 
-    /// `gt` of a value, or of a term that has a type.
+    /// `gt` with a value or a typed term on the left.
     public static func > (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .greater, right)
     }
@@ -224,7 +224,7 @@ extension QueryTerm where Value == AnyEdm {
         .of(left, .greaterOrEqual, right)
     }
 
-    /// `ge` of a value, or of a term that has a type.
+    /// `ge` with a value or a typed term on the left.
     public static func >= (left: some QueryOperand, right: QueryTerm) -> QueryTerm<Bool> {
         .of(left, .greaterOrEqual, right)
     }
@@ -240,27 +240,27 @@ extension QueryTerm where Value == AnyEdm {
     }
 }
 
-/// Null, for what has no literal: relations to one entity, and complex values.
+/// Comparison with null for types without literals: to-one relations and complex values.
 extension QueryTerm {
-    /// `eq null`: whether there is no related entity or complex value.
+    /// `eq null`: returns whether the related entity or complex value is missing.
     @_disfavoredOverload
     public static func == <Wrapped>(left: QueryTerm, right: _OptionalNilComparisonType) -> QueryTerm<Bool> where Value == Wrapped? {
         .of(left, .equal, EdmValue.null)
     }
 
-    /// `null eq`: whether there is no related entity or complex value.
+    /// `null eq`: returns whether the related entity or complex value is missing.
     @_disfavoredOverload
     public static func == <Wrapped>(left: _OptionalNilComparisonType, right: QueryTerm) -> QueryTerm<Bool> where Value == Wrapped? {
         .of(EdmValue.null, .equal, right)
     }
 
-    /// `ne null`: whether there is a related entity or complex value.
+    /// `ne null`: returns whether the related entity or complex value exists.
     @_disfavoredOverload
     public static func != <Wrapped>(left: QueryTerm, right: _OptionalNilComparisonType) -> QueryTerm<Bool> where Value == Wrapped? {
         .of(left, .notEqual, EdmValue.null)
     }
 
-    /// `null ne`: whether there is a related entity or complex value.
+    /// `null ne`: returns whether the related entity or complex value exists.
     @_disfavoredOverload
     public static func != <Wrapped>(left: _OptionalNilComparisonType, right: QueryTerm) -> QueryTerm<Bool> where Value == Wrapped? {
         .of(EdmValue.null, .notEqual, right)
@@ -285,7 +285,7 @@ extension QueryTerm where Value == Bool {
 }
 
 extension Sequence where Element: EdmConvertible {
-    /// Whether the term's value is one of these: `in`, or a chain of `or` where the version has no `in`.
+    /// Returns whether the term's value is one of these: `in`, or a chain of `or` in versions without `in`.
     public func contains(_ term: QueryTerm<Element>) -> QueryTerm<Bool> {
         term.isIn(self)
     }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Marks the types whose terms have a year, month and day.
+/// Marks types whose terms have a year, month and day.
 public protocol ODataCalendarDate {}
 
-/// Marks the types whose terms have an hour, minute and second.
+/// Marks types whose terms have an hour, minute and second.
 public protocol ODataClockTime {}
 
-/// Marks the types whose terms have a date, a time of day and an offset from UTC.
+/// Marks types whose terms have a date, a time of day and an offset from UTC.
 public protocol ODataInstant {}
 
-/// Marks the types whose terms are lengths of time.
+/// Marks types whose terms are durations.
 public protocol ODataDuration {}
 
 extension Duration: ODataDuration {}
@@ -63,7 +63,7 @@ extension QueryTerm where Value: ODataClockTime {
 }
 
 extension QueryTerm where Value: ODataClockTime {
-    /// `fractionalseconds`: the second's fraction, from 0 and less than 1.
+    /// `fractionalseconds`: the fraction of the second, at least 0 and less than 1.
     public var fractionalSeconds: QueryTerm<Decimal> {
         QueryTerm<Decimal>(calling("fractionalseconds"))
     }
@@ -80,27 +80,27 @@ extension QueryTerm where Value: ODataInstant {
         QueryTerm<EdmTimeOfDay>(calling("time"))
     }
 
-    /// `totaloffsetminutes`: minutes to the east of UTC.
+    /// `totaloffsetminutes`: minutes east of UTC.
     public var totalOffsetMinutes: QueryTerm<Int> {
         QueryTerm<Int>(calling("totaloffsetminutes"))
     }
 
-    /// A length of time later: `add`.
+    /// Adds a duration: `add`.
     public static func + (left: QueryTerm, right: Duration) -> QueryTerm {
         QueryTerm(.binary(.add, left.queryExpression, right.queryExpression))
     }
 
-    /// A length of time later: `add`, behind the time as the grammar of types has it.
+    /// Adds a duration: `add`, written after the time as OData's operand types require.
     public static func + (left: Duration, right: QueryTerm) -> QueryTerm {
         right + left
     }
 
-    /// A length of time earlier: `sub`.
+    /// Subtracts a duration: `sub`.
     public static func - (left: QueryTerm, right: Duration) -> QueryTerm {
         QueryTerm(.binary(.subtract, left.queryExpression, right.queryExpression))
     }
 
-    /// The time between: `sub`.
+    /// Returns the duration since an earlier time: `sub`.
     public func since(_ earlier: some QueryOperand) -> QueryTerm<Duration> {
         QueryTerm<Duration>(.binary(.subtract, queryExpression, earlier.queryExpression))
     }

@@ -1,41 +1,41 @@
-/// An expression of a query option as a value: what `$filter` and `$orderby` are made of (OData URL Conventions, section 5.1.1).
+/// An expression of a query option, such as `$filter` or `$orderby`, as a value (OData URL Conventions, section 5.1.1).
 ///
-/// The tree says what is meant, not how a version of the protocol spells it; ``QueryPrinter`` does that. It is usually built through
-/// ``QueryTerm``, whose operators look like Swift's.
+/// The tree is independent of the protocol version; ``QueryPrinter`` chooses the spelling. Trees are usually built with ``QueryTerm``,
+/// whose operators look like Swift's.
 ///
-/// Expressions nest 256 levels deep at most, more than is ever printed; what would be deeper is ``invalid(_:)`` from there on. Chains of
-/// one operator, `a or b or c`, are one level, however long they are.
+/// Expressions nest at most 256 levels deep, more than the printer accepts; deeper parts become ``invalid(_:)``. Chains of one operator, `a
+/// or b or c`, count as one level, regardless of their length.
 public struct QueryExpression: Sendable {
-    /// What an expression is.
+    /// The kinds of expressions.
     public enum Kind: Sendable, Hashable {
-        /// A value, written by the one literal writer.
+        /// A literal value.
         case literal(EdmValue)
-        /// A property, a lambda variable, or what is reached from one of them.
+        /// A property, a lambda variable, or a path that begins with one of them.
         case path(QueryPath)
         /// `not x`, `-x`.
         case unary(UnaryOperator, QueryExpression)
         /// `a eq b`, `a add b`, `a and b` and so on.
         case binary(BinaryOperator, QueryExpression, QueryExpression)
-        /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
+        /// `a in (…)`; a chain of `or` in versions without `in`. An empty list means `false`.
         case membership(QueryExpression, [EdmValue])
-        /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
-        /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
+        /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service have named
+        /// parameters; they are ``QueryPath/Segment/function(_:_:)`` in a path.
         case call(String, [QueryExpression])
-        /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
+        /// `cast(x,Type)`, or `cast(Type)` for the current instance. The type is a qualified name, or `Collection(…)` around one.
         case cast(QueryExpression?, String)
-        /// `isof(x,Type)`, or `isof(Type)` of the current instance.
+        /// `isof(x,Type)`, or `isof(Type)` for the current instance.
         case isOf(QueryExpression?, String)
-        /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
+        /// `case(condition:value,…)`: the value of the first true condition, or null. Version 4.01.
         case conditional([Branch])
         /// `[…]`: a collection written as JSON.
         case array([QueryExpression])
         /// `{…}`: a complex value or an entity written as JSON.
         case object([Member])
-        /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
+        /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` tests whether the collection has an element.
         case lambda(LambdaQuantifier, QueryPath, LambdaVariable, QueryExpression?)
-        /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
+        /// Text in OData syntax; only characters that a URL can't contain are percent-encoded.
         case raw(String)
-        /// What can't be sent, and why: printing it throws this error.
+        /// An expression that can't be sent, and the reason: printing it throws this error.
         case invalid(ODataQueryError)
     }
 
@@ -43,10 +43,10 @@ public struct QueryExpression: Sendable {
     public struct Branch: Sendable, Hashable {
         /// The condition.
         public var condition: QueryExpression
-        /// The value where the condition is the first to be true.
+        /// The value if the condition is the first true one.
         public var value: QueryExpression
 
-        /// A branch from its parts.
+        /// Creates a branch from its parts.
         public init(when condition: QueryExpression, _ value: QueryExpression) {
             self.condition = condition
             self.value = value
@@ -55,12 +55,12 @@ public struct QueryExpression: Sendable {
 
     /// One member of a JSON object.
     public struct Member: Sendable, Hashable {
-        /// The name: a property's, or control information such as `@odata.id`.
+        /// The name of a property, or control information such as `@odata.id`.
         public var name: String
         /// The value.
         public var value: QueryExpression
 
-        /// A member from its parts.
+        /// Creates a member from its parts.
         public init(_ name: String, _ value: QueryExpression) {
             self.name = name
             self.value = value
@@ -69,22 +69,22 @@ public struct QueryExpression: Sendable {
 
     var node: QueryNode
 
-    /// An expression of a kind.
+    /// Creates an expression of a kind.
     public init(_ kind: Kind) {
         node = QueryNode(kind)
     }
 
-    /// What the expression is.
+    /// The kind of the expression.
     public var kind: Kind { node.kind }
 }
 
 extension QueryExpression {
-    /// A value, written by the one literal writer.
+    /// Returns a literal value.
     public static func literal(_ value: EdmValue) -> QueryExpression {
         QueryExpression(.literal(value))
     }
 
-    /// A property, a lambda variable, or what is reached from one of them.
+    /// Returns a property, a lambda variable, or a path that begins with one of them.
     public static func path(_ path: QueryPath) -> QueryExpression {
         QueryExpression(.path(path))
     }
@@ -99,28 +99,28 @@ extension QueryExpression {
         QueryExpression(.binary(operation, left, right))
     }
 
-    /// `a in (…)`; versions without `in` get a chain of `or`. No values at all means `false`.
+    /// `a in (…)`; a chain of `or` in versions without `in`. An empty list means `false`.
     public static func membership(_ operand: QueryExpression, _ values: [EdmValue]) -> QueryExpression {
         QueryExpression(.membership(operand, values))
     }
 
-    /// A canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service's own have named
-    /// parameters, and are ``QueryPath/Segment/function(_:_:)`` in a path.
+    /// Calls a canonical function by its name: `contains(Name,'x')`, `geo.distance(…)`, `now()`. Functions of the service have named
+    /// parameters; they are ``QueryPath/Segment/function(_:_:)`` in a path.
     public static func call(_ name: String, _ arguments: [QueryExpression]) -> QueryExpression {
         QueryExpression(.call(name, arguments))
     }
 
-    /// `cast(x,Type)`, or `cast(Type)` of the current instance. The type is a qualified name, or `Collection(…)` of one.
+    /// `cast(x,Type)`, or `cast(Type)` for the current instance. The type is a qualified name, or `Collection(…)` around one.
     public static func cast(_ operand: QueryExpression?, _ type: String) -> QueryExpression {
         QueryExpression(.cast(operand, type))
     }
 
-    /// `isof(x,Type)`, or `isof(Type)` of the current instance.
+    /// `isof(x,Type)`, or `isof(Type)` for the current instance.
     public static func isOf(_ operand: QueryExpression?, _ type: String) -> QueryExpression {
         QueryExpression(.isOf(operand, type))
     }
 
-    /// `case(condition:value,…)`: the value behind the first condition that is true, else null. Version 4.01.
+    /// `case(condition:value,…)`: the value of the first true condition, or null. Version 4.01.
     public static func conditional(_ branches: [Branch]) -> QueryExpression {
         QueryExpression(.conditional(branches))
     }
@@ -135,26 +135,26 @@ extension QueryExpression {
         QueryExpression(.object(members))
     }
 
-    /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` asks whether there is an element at all.
+    /// `path/any(x:…)`, `path/all(x:…)`. Without a predicate, `any()` tests whether the collection has an element.
     public static func lambda(
         _ quantifier: LambdaQuantifier, _ path: QueryPath, _ variable: LambdaVariable, _ predicate: QueryExpression?
     ) -> QueryExpression {
         QueryExpression(.lambda(quantifier, path, variable, predicate))
     }
 
-    /// Text in OData's own spelling, taken as it is except that characters a URL can't hold are percent-encoded.
+    /// Returns text in OData syntax; only characters that a URL can't contain are percent-encoded.
     public static func raw(_ text: String) -> QueryExpression {
         QueryExpression(.raw(text))
     }
 
-    /// What can't be sent, and why: printing it throws this error.
+    /// Returns an expression that can't be sent, and the reason: printing it throws this error.
     public static func invalid(_ error: ODataQueryError) -> QueryExpression {
         QueryExpression(.invalid(error))
     }
 }
 
 extension QueryExpression.Kind {
-    /// Calls with what the expression is directly made of: its paths and the expressions in it, also those inside of paths.
+    /// Visits the direct parts of the expression: its paths and subexpressions, including those inside paths.
     func visit(paths: (QueryPath) -> Void, children: (QueryExpression) -> Void) {
         switch self {
         case .literal, .raw, .invalid:
@@ -187,12 +187,12 @@ extension QueryExpression.Kind {
 }
 
 extension QueryExpression {
-    /// Calls with what the expression is directly made of.
+    /// Visits the direct parts of the expression.
     func visit(paths: (QueryPath) -> Void, children: (QueryExpression) -> Void) {
         kind.visit(paths: paths, children: children)
     }
 
-    /// The expression with every path in it changed.
+    /// Returns the expression with every path in it changed.
     func mapPaths(_ change: (QueryPath) -> QueryPath) -> QueryExpression {
         func map(_ path: QueryPath) -> QueryPath { change(path.mapPaths(change)) }
         switch kind {
@@ -203,7 +203,7 @@ extension QueryExpression {
         case .unary(let operation, let operand):
             return .unary(operation, operand.mapPaths(change))
         case .binary(let operation, let left, let right):
-            // The left operands of a long chain are walked, not descended.
+            // Long chains of left operands are iterated to avoid deep recursion.
             var first = left
             var chain = [(operation, right)]
             while case .binary(let operation, let left, let right) = first.kind {
@@ -232,7 +232,7 @@ extension QueryExpression {
 }
 
 extension QueryPath {
-    /// Calls with the expressions inside of the path's segments.
+    /// Visits the expressions inside the path's segments.
     func visit(_ children: (QueryExpression) -> Void) {
         for segment in segments {
             switch segment {
@@ -245,7 +245,7 @@ extension QueryPath {
         }
     }
 
-    /// The path with every path in the expressions inside of its segments changed.
+    /// Returns the path with every path in the expressions inside its segments changed.
     fileprivate func mapPaths(_ change: (QueryPath) -> QueryPath) -> QueryPath {
         var copy = self
         for (index, segment) in segments.enumerated() {

@@ -1,17 +1,17 @@
 /// A node of an expression's tree.
 ///
-/// Nothing that goes through a tree has to fear its depth: it is bounded, but for the left operands in a chain of one operator, which are
-/// walked, not descended.
+/// Recursion through a tree is safe because its depth is bounded. The exception is the left operands in a chain of one operator, which are
+/// iterated.
 ///
-/// `@unchecked Sendable`: what a node is changes only while it is released, when nothing else can see it.
+/// `@unchecked Sendable` because `kind` changes only in `deinit`, when the node has no other reference.
 final class QueryNode: @unchecked Sendable {
-    /// How many levels there are at most.
+    /// The maximum number of levels.
     static let heightLimit = 256
 
     @exclusivity(unchecked) private(set) var kind: QueryExpression.Kind
-    /// How many levels there are, this one included; a chain is one.
+    /// The number of levels, including this one; a chain counts as one.
     let height: Int
-    /// How many operators of the chain stand in the left operands.
+    /// The number of operators of the chain in the left operands.
     let length: Int
 
     init(_ kind: QueryExpression.Kind) {
@@ -33,7 +33,7 @@ final class QueryNode: @unchecked Sendable {
         self.length = isTooDeep ? 0 : length
     }
 
-    /// A chain would be released by as many calls in each other, and chains nest.
+    /// Releases a chain iteratively: chains nest, and each operator would add a recursive call.
     deinit {
         guard length > 0, case .binary(_, var next, _) = kind else { return }
         kind = .raw("")
@@ -45,7 +45,7 @@ final class QueryNode: @unchecked Sendable {
 }
 
 extension BinaryOperator {
-    /// What is the same for operators that are written in a row, from the left; `nil` for those that aren't.
+    /// The chain that an operator belongs to: its operators can follow each other from left to right. `nil` for operators that don't chain.
     fileprivate var chain: Int? {
         switch self {
         case .or: 0
@@ -58,7 +58,7 @@ extension BinaryOperator {
 }
 
 extension QueryExpression: Hashable {
-    /// Whether both say the same in the same way.
+    /// Returns whether both expressions have the same structure.
     public static func == (left: QueryExpression, right: QueryExpression) -> Bool {
         var (left, right) = (left.node, right.node)
         while left !== right {
@@ -72,7 +72,7 @@ extension QueryExpression: Hashable {
         return true
     }
 
-    /// Hashes what the expression is.
+    /// Hashes the structure of the expression.
     public func hash(into hasher: inout Hasher) {
         var node = node
         while node.length > 0, case .binary(let operation, let next, let operand) = node.kind {

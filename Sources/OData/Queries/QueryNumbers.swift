@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Marks the types whose terms can be calculated with.
+/// Marks types whose terms support arithmetic.
 public protocol ODataNumber {}
 
 extension Int: ODataNumber {}
@@ -19,7 +19,7 @@ extension Decimal: ODataNumber {}
 extension EdmDecimal: ODataNumber {}
 extension Optional: ODataNumber where Wrapped: ODataNumber {}
 
-/// Where a number is rounded to.
+/// The rule for rounding a number.
 public enum QueryRounding: String, Sendable, Hashable, CaseIterable {
     /// `round`: the nearest whole number, halves away from zero.
     case toNearest = "round"
@@ -66,17 +66,17 @@ extension QueryTerm where Value: ODataNumber & EdmConvertible {
         left.arithmetic(.multiply, right)
     }
 
-    /// `div`: of integers, integer division.
+    /// `div`: integer division if both operands are integers.
     public static func / (left: QueryTerm, right: Value) -> QueryTerm {
         left.arithmetic(.divide, right)
     }
 
-    /// `div` of two terms: of integers, integer division.
+    /// `div` of two terms: integer division if both are integers.
     public static func / (left: QueryTerm, right: QueryTerm) -> QueryTerm {
         left.arithmetic(.divide, right)
     }
 
-    /// `divby`: division with a fraction, of integers too. Version 4.01.
+    /// `divby`: division with a fractional result, also for integers. Version 4.01.
     public func divided(exactlyBy other: some QueryNumberOperand) -> QueryTerm<Double> {
         QueryTerm<Double>(.binary(.divideBy, queryExpression, other.queryExpression))
     }
@@ -102,7 +102,7 @@ extension QueryTerm where Value: ODataNumber & EdmConvertible {
     }
 }
 
-/// Values on the left.
+/// Operators with a value on the left.
 extension QueryTerm where Value: ODataNumber & EdmConvertible {
     /// `add`.
     public static func + (left: Value, right: QueryTerm) -> QueryTerm {
@@ -119,7 +119,7 @@ extension QueryTerm where Value: ODataNumber & EdmConvertible {
         QueryTerm(.binary(.multiply, left.queryExpression, right.queryExpression))
     }
 
-    /// `div`: of integers, integer division.
+    /// `div`: integer division if both operands are integers.
     public static func / (left: Value, right: QueryTerm) -> QueryTerm {
         QueryTerm(.binary(.divide, left.queryExpression, right.queryExpression))
     }
@@ -151,7 +151,7 @@ extension QueryTerm where Value == AnyEdm {
         arithmetic(.divide, other)
     }
 
-    /// `divby`: division with a fraction, of integers too. Version 4.01.
+    /// `divby`: division with a fractional result, also for integers. Version 4.01.
     public func divided(exactlyBy other: some QueryOperand) -> QueryTerm {
         arithmetic(.divideBy, other)
     }

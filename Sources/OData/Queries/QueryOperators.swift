@@ -26,7 +26,7 @@ public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
     case greaterOrEqual = "ge"
     /// Has the flags of an enumeration value.
     case has
-    /// Is an element of a collection; lists of literals are ``QueryExpression/membership(_:_:)``. Version 4.01.
+    /// Is an element of a collection; for lists of literals, use ``QueryExpression/membership(_:_:)``. Version 4.01.
     case isIn = "in"
     /// Addition.
     case add
@@ -34,7 +34,7 @@ public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
     case subtract = "sub"
     /// Multiplication.
     case multiply = "mul"
-    /// Division; of integers, integer division.
+    /// Division; integer division if both operands are integers.
     case divide = "div"
     /// Division with a fractional result; version 4.01 only.
     case divideBy = "divby"
@@ -42,7 +42,7 @@ public enum BinaryOperator: String, Sendable, Hashable, CaseIterable {
     case modulo = "mod"
 }
 
-/// Which elements of a collection a lambda's predicate must hold for.
+/// The number of elements for which a lambda's predicate must hold.
 public enum LambdaQuantifier: String, Sendable, Hashable, CaseIterable {
     /// At least one.
     case any
@@ -50,13 +50,13 @@ public enum LambdaQuantifier: String, Sendable, Hashable, CaseIterable {
     case all
 }
 
-/// What is known of a canonical function (URL Conventions, section 5.1.1; Data Aggregation, section 3.3).
+/// The properties of a canonical function (URL Conventions, section 5.1.1; Data Aggregation, section 3.3).
 struct CanonicalFunction: Sendable {
-    /// The name in the case it is written.
+    /// The name in its exact case.
     let name: String
-    /// How many arguments it takes.
+    /// The number of arguments.
     let arity: ClosedRange<Int>
-    /// The first version that has it.
+    /// The first version that supports the function.
     let since: ODataVersion
 
     private static let all: [CanonicalFunction] = {
@@ -64,7 +64,7 @@ struct CanonicalFunction: Sendable {
             ("endswith", 2...2), ("startswith", 2...2), ("length", 1...1), ("indexof", 2...2), ("substring", 2...3), ("tolower", 1...1),
             ("toupper", 1...1), ("trim", 1...1), ("concat", 2...2), ("day", 1...1), ("hour", 1...1), ("minute", 1...1),
             ("month", 1...1), ("second", 1...1), ("year", 1...1), ("round", 1...1), ("floor", 1...1), ("ceiling", 1...1),
-            // V2 calls it substringof, with the arguments exchanged; the printer knows.
+            // V2 calls it substringof, with the arguments swapped; the printer converts it.
             ("contains", 2...2),
         ]
         let v4: [(String, ClosedRange<Int>)] = [
@@ -79,9 +79,9 @@ struct CanonicalFunction: Sendable {
         return made(v2, .v2) + made(v4, .v4) + made(v401, .v401)
     }()
 
-    /// By name, in its exact case.
+    /// Functions by name, in their exact case.
     private static let named = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-    /// By name in lower case, as 4.01 services read names.
+    /// Functions by lowercase name, because 4.01 services ignore case.
     private static let folded = Dictionary(uniqueKeysWithValues: all.map { ($0.name.lowercased(), $0) })
 
     static func named(_ name: String) -> CanonicalFunction? {

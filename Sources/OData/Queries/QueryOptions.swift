@@ -1,15 +1,15 @@
-/// The system query options of one request or one expansion, as values without a Swift type (URL Conventions, section 5.1).
+/// The system query options of one request or one expansion, without a Swift type (URL Conventions, section 5.1).
 public struct QueryOptions: Sendable, Hashable {
-    /// What `$select` names.
+    /// The properties that `$select` names.
     public enum Selection: Sendable, Hashable {
-        /// What the result's type decodes, where that is known.
+        /// The properties that the result's type decodes, if they are known.
         case decoded
-        /// No `$select`: everything the service gives.
+        /// No `$select`: every property that the service returns by default.
         case all
         /// These items.
         case items([SelectItem])
 
-        /// These properties.
+        /// Selects these properties.
         public static func properties(_ paths: [QueryPath]) -> Selection {
             .items(paths.map { SelectItem($0) })
         }
@@ -17,34 +17,34 @@ public struct QueryOptions: Sendable, Hashable {
 
     /// One item of `$orderby`.
     public struct Order: Sendable, Hashable {
-        /// What is sorted by.
+        /// The expression to sort by.
         public var expression: QueryExpression
-        /// Whether the greatest comes first.
+        /// A Boolean value that indicates whether the greatest comes first.
         public var isDescending: Bool
 
-        /// An item from its parts.
+        /// Creates an item from its parts.
         public init(_ expression: QueryExpression, isDescending: Bool = false) {
             self.expression = expression
             self.isDescending = isDescending
         }
     }
 
-    /// One option of the service's own, written behind the system's.
+    /// A custom query option, written after the system query options.
     public struct Custom: Sendable, Hashable {
         /// The option's name.
         public var name: String
-        /// Its value.
+        /// The value of the option.
         public var value: String
-        /// Whether it is written before the system query options, as parameters of V2's functions are.
+        /// A Boolean value that indicates whether the option precedes the system query options, like the function parameters of V2.
         var isLeading = false
 
-        /// An option from its parts. The name must not begin with `$` or `@`.
+        /// Creates an option from its parts. The name must not begin with `$` or `@`.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// Whether names and values are the same, wherever they stand.
+        /// Returns whether names and values are equal, regardless of position.
         public static func == (left: Custom, right: Custom) -> Bool {
             left.name == right.name && left.value == right.value
         }
@@ -64,7 +64,7 @@ public struct QueryOptions: Sendable, Hashable {
     public var selection: Selection
     /// `$expand`.
     public var expansions: [Expansion] = []
-    /// `$orderby`, the first sorting first.
+    /// `$orderby`, in order of priority.
     public var order: [Order] = []
     /// `$top`.
     public var top: Int?
@@ -72,15 +72,15 @@ public struct QueryOptions: Sendable, Hashable {
     public var skip: Int?
     /// `$count=true`.
     public var includesCount = false
-    /// Options of the service's own.
+    /// Custom query options.
     public var custom: [Custom] = []
 
-    /// The options that few queries have; no element or one, so that the others are cheap to copy.
+    /// The rarely used options: an empty array or one element, which keeps other options cheap to copy.
     var rare: [RareOptions] = []
-    /// What is known of the result's type; `nil` where there is none.
+    /// The known properties of the result's type; `nil` without a type.
     var catalog: PropertyCatalog?
 
-    /// No options: everything the service gives.
+    /// Creates empty options, which request everything the service returns by default.
     public init() {
         selection = .all
     }
@@ -90,20 +90,20 @@ public struct QueryOptions: Sendable, Hashable {
         catalog = PropertyCatalog.of(type)
     }
 
-    /// What the result's type decodes, where that is known.
+    /// The property names that the result's type decodes, if they are known.
     public var decodedNames: [String]? {
         catalog?.decodedNames
     }
 
-    /// Why ``decodedNames`` is missing, in a sentence's part.
+    /// The reason why ``decodedNames`` is missing, as part of a sentence.
     public var decodedReason: String? {
         catalog?.reason
     }
 }
 
-/// What becomes of options where a request becomes one for something else.
+/// Conversions of options when a request changes its target.
 extension QueryOptions {
-    /// Takes over what another request says about the request as a whole, and not about the entities.
+    /// Copies the options that apply to the request as a whole, not to its entities.
     mutating func keepWhole(of other: QueryOptions) {
         custom = other.custom
         aliases = other.aliases
@@ -113,7 +113,7 @@ extension QueryOptions {
         headers = other.headers
     }
 
-    /// The options that were given and say something about the entities: which, in what order, with what.
+    /// The names of the options that are set and apply to the entities.
     var ownNames: [String] {
         var isSelective = false
         if case .items(let items) = selection { isSelective = !items.isEmpty }
@@ -127,29 +127,29 @@ extension QueryOptions {
         return given.filter(\.1).map(\.0)
     }
 
-    /// The same where what the type doesn't declare is kept, too: all properties, unless some were selected.
+    /// The options for a result that keeps undeclared properties: selects all properties unless a selection was made.
     var keepingUndeclared: QueryOptions {
         guard case .decoded = selection else { return self }
         var options = self
-        // What is computed comes for sure only where it is selected (Protocol, section 11.2.5.3).
+        // Computed properties are only guaranteed if they are selected (Protocol, section 11.2.5.3).
         let computed = compute.map { SelectItem(QueryPath($0.name)) }
         options.selection = computed.isEmpty ? .all : .items([SelectItem(QueryPath(segments: [.all]))] + computed)
         return options
     }
 
-    /// The options of the same entities seen as ones of a derived type.
+    /// Returns the options for the same entities cast to a derived type.
     func cast(to type: Any.Type) -> QueryOptions {
         var options = self
         options.catalog = PropertyCatalog.of(type)
         if !apply.isEmpty {
-            options.apply.append(.invalid(.invalidOption("$apply", reason: "what it gives can't be seen as another type; cast before it")))
+            options.apply.append(.invalid(.invalidOption("$apply", reason: "its result can't be cast to another type; cast before apply")))
         }
         return options
     }
 
-    /// A name that no alias has yet.
+    /// Returns a name that no alias uses yet.
     ///
-    /// - Parameter others: names that aren't free either.
+    /// - Parameter others: Further names that are in use.
     func freeAlias(_ name: String, besides others: Set<String> = []) -> String {
         var number = 1
         var free = name

@@ -1,44 +1,43 @@
-/// The way from the entity, or from something else that has a name, to what an expression speaks of: `Address/City`, `x1/Budget`,
-/// `Trips/$count`, `$root/Products('P2')/Name`.
+/// A path from the entity or another named root to an operand: `Address/City`, `x1/Budget`, `Trips/$count`, `$root/Products('P2')/Name`.
 public struct QueryPath: Sendable, Hashable {
-    /// Where a path begins.
+    /// The start of a path.
     public enum Root: Sendable, Hashable {
-        /// The instance that the query option is evaluated on; unwritten where a segment follows.
+        /// The instance that the query option is evaluated on; omitted if a segment follows.
         case entity
-        /// `$it`: the current instance of the resource that the URL names, from within nested options as well.
+        /// `$it`: the current instance of the resource that the URL identifies, also within nested options.
         case it
-        /// `$this`: the instance that the option is evaluated on. Version 4.01. Before a function that is bound to the instance it is written `$it`
-        /// where that is the same, which every version 4 knows.
+        /// `$this`: the instance that the option is evaluated on. Version 4.01. Before a bound function it is written as the equivalent
+        /// `$it` outside of nested options, because every version 4 supports that.
         case this
-        /// `$these`: the collection that a set transformation works on (Data Aggregation, section 3.1).
+        /// `$these`: the input collection of a set transformation (Data Aggregation, section 3.1).
         case these
-        /// `$root`: the service; an entity set, a singleton or a function import follows.
+        /// `$root`: the service; followed by an entity set, a singleton or a function import.
         case root
-        /// A parameter alias, without the `@`; the query's ``QueryOptions/aliases`` say what it stands for.
+        /// A parameter alias, without the `@`, that the query's ``QueryOptions/aliases`` define.
         case alias(String)
-        /// The element that an `any` or `all` looks at.
+        /// The current element of an `any` or `all`.
         case variable(LambdaVariable)
     }
 
     /// One step of a path.
     public enum Segment: Sendable, Hashable {
-        /// A property, a navigation property, or behind `$root` an entity set or singleton, by its wire name. An annotation begins with
-        /// `@` and may end with a qualifier: `@Measures.Currency`, `@Currency#Reporting`.
+        /// A property, a navigation property, or after `$root` an entity set or singleton, by its wire name. An annotation begins with `@`
+        /// and may end with a qualifier: `@Measures.Currency`, `@Currency#Reporting`.
         case property(String)
         /// A cast to a derived type by its qualified name.
         case cast(String)
         /// `$count`, the number of elements.
         case count
-        /// `$count(…)`: the number of elements that a filter and a search leave. Version 4.01.
+        /// `$count(…)`: the number of elements that a filter and a search keep. Version 4.01.
         case countWhere(QueryExpression?, SearchTerm?)
-        /// `$filter(…)`: the elements that the condition holds for. Version 4.01.
+        /// `$filter(…)`: the elements that satisfy the condition. Version 4.01.
         case filter(QueryExpression)
-        /// `(…)`: one entity of the collection before, by its key.
+        /// `(…)`: one entity of the preceding collection, by its key.
         case key([ResourcePath.KeyPart])
-        /// A function of the service's own with its parameters: `Ns.Nearby(distance=5)`. Where a path begins with one it isn't bound, or services may
-        /// take it so: one that is bound to the instance stands behind ``Root/this``.
+        /// A service-defined function with its parameters: `Ns.Nearby(distance=5)`. At the beginning of a path, services may treat it as
+        /// unbound; a function bound to the instance follows ``Root/this``.
         case function(String, [Parameter])
-        /// `aggregate(…)` of the collection before (Data Aggregation, section 3.1.3).
+        /// `aggregate(…)` of the preceding collection (Data Aggregation, section 3.1.3).
         case aggregate(AggregateExpression)
         /// `*` in `$select` and `$expand`.
         case all
@@ -48,7 +47,7 @@ public struct QueryPath: Sendable, Hashable {
         case ref
         /// `$value` in `$expand`: the media stream. Version 4.01.
         case value
-        /// A step whose name couldn't be found: printing the path throws this error.
+        /// A step whose name couldn't be resolved: printing the path throws this error.
         indirect case unresolved(ODataQueryError)
     }
 
@@ -56,29 +55,29 @@ public struct QueryPath: Sendable, Hashable {
     public struct Parameter: Sendable, Hashable {
         /// The parameter's name.
         public var name: String
-        /// Its value: a literal, an alias, or in expressions whatever has a value.
+        /// The value: a literal, an alias, or, in expressions, anything that has a value.
         public var value: QueryExpression
 
-        /// A parameter from its parts.
+        /// Creates a parameter from its parts.
         public init(_ name: String, _ value: QueryExpression) {
             self.name = name
             self.value = value
         }
     }
 
-    /// Where the path begins.
+    /// The start of the path.
     public var root: Root
-    /// The steps after it.
+    /// The steps after the root.
     public var segments: [Segment]
 
-    /// A path from its parts.
+    /// Creates a path from its parts.
     public init(root: Root = .entity, segments: [Segment]) {
         self.root = root
         self.segments = segments
     }
 
-    /// A path of property names from the entity; a `/` separates steps, and `$count`, `$ref`, `*` and qualified type names are
-    /// understood, as are `$it`, `$this`, `$root` and `@alias` at the beginning.
+    /// Creates a path of property names from the entity. A `/` separates steps; `$count`, `$ref`, `*` and qualified type names are
+    /// recognized, as are `$it`, `$this`, `$root` and `@alias` at the beginning.
     public init(_ text: String) {
         guard let first = text.utf8.first, first == UInt8(ascii: "$") || first == UInt8(ascii: "@") else {
             self.init(segments: Self.segments(of: text))
@@ -120,7 +119,7 @@ public struct QueryPath: Sendable, Hashable {
         }
     }
 
-    /// The wire name where the path is one property of the entity itself.
+    /// The wire name if the path is a single property of the entity.
     var singleName: String? {
         guard root == .entity, segments.count == 1, case .property(let name) = segments[0] else { return nil }
         return name

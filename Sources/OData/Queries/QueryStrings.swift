@@ -1,4 +1,4 @@
-/// Marks the types whose terms have the text functions.
+/// Marks types whose terms support the text functions.
 public protocol ODataText {}
 
 extension String: ODataText {}
@@ -21,7 +21,7 @@ extension QueryTerm where Value: ODataText {
         QueryTerm<Bool>(calling("endswith", suffix))
     }
 
-    /// `matchesPattern`: whether a regular expression of ECMAScript is found in it; `^` and `$` bind it to the ends. Version 4.01.
+    /// `matchesPattern`: returns whether an ECMAScript regular expression matches anywhere; `^` and `$` anchor it. Version 4.01.
     public func matches(pattern: some QueryTextOperand) -> QueryTerm<Bool> {
         QueryTerm<Bool>(calling("matchesPattern", pattern))
     }
@@ -36,7 +36,7 @@ extension QueryTerm where Value: ODataText {
         QueryTerm(calling("toupper"))
     }
 
-    /// `trim`: without blanks at both ends.
+    /// `trim`: removes whitespace at both ends.
     public func trimmed() -> QueryTerm {
         QueryTerm(calling("trim"))
     }
@@ -56,7 +56,7 @@ extension QueryTerm where Value: ODataText {
         QueryTerm(calling("substring", start))
     }
 
-    /// `substring` of at most so many characters from a zero-based position.
+    /// `substring` of at most `length` characters from a zero-based position.
     public func substring(from start: some QueryNumberOperand, length: some QueryNumberOperand) -> QueryTerm {
         QueryTerm(calling("substring", start, length))
     }
@@ -79,14 +79,14 @@ extension QueryTerm where Value == String {
     }
 }
 
-/// Marks the types whose terms have the geographic functions.
+/// Marks types whose terms support the geographic functions.
 public protocol ODataSpatial {}
 
 extension EdmSpatial: ODataSpatial {}
 extension AnyEdm: ODataSpatial {}
 extension Optional: ODataSpatial where Wrapped: ODataSpatial {}
 
-/// A spatial operand: a value, or a term whose value is one.
+/// A spatial operand: a spatial value, or a term with one.
 public protocol QuerySpatialOperand: QueryOperand {}
 
 extension EdmSpatial: QuerySpatialOperand {}
@@ -98,7 +98,7 @@ extension QueryTerm where Value: ODataSpatial {
         QueryTerm<Double>(calling("geo.distance", other))
     }
 
-    /// `geo.intersects`: whether a point lies within a polygon.
+    /// `geo.intersects`: returns whether a point is within a polygon.
     public func intersects(_ other: some QuerySpatialOperand) -> QueryTerm<Bool> {
         QueryTerm<Bool>(calling("geo.intersects", other))
     }

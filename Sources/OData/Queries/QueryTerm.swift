@@ -1,71 +1,71 @@
-/// A typed part of a query: what a filter's closure gets as `$0`, and what its members, operators and functions give.
+/// A typed part of a query: the `$0` of a filter's closure, and the result of its members, operators and functions.
 ///
 ///     request.filter { $0.age > 21 && $0.name.hasPrefix("O'") || $0.trips.any { $0.budget >= 1_000 } }
 ///
-/// Members are those of the Swift type and print under their wire names. Nothing is computed here: a term is only a description.
+/// Members are those of the Swift type and print under their wire names. A term only describes a computation.
 @dynamicMemberLookup
 public struct QueryTerm<Value>: Sendable, QueryOperand {
-    /// The term as a part of the tree.
+    /// The term as an expression tree.
     public let queryExpression: QueryExpression
 
-    /// A term of your own making; the type is what you say it is.
+    /// Creates a term from an expression; `Value` isn't checked.
     public init(_ expression: QueryExpression) {
         queryExpression = expression
     }
 
-    /// A property of the value.
+    /// Returns a property of the value.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> QueryTerm<Member> {
         member(keyPath, of: Value.self)
     }
 
-    /// A property of the value behind an optional: in OData, a property of null is null.
+    /// Returns a property of an optional value; in OData, a property of null is null.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Member>) -> QueryTerm<Member?> where Value == Wrapped? {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// An optional property of the value behind an optional.
+    /// Returns an optional property of an optional value.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Member?>) -> QueryTerm<Member?> where Value == Wrapped? {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// A property that may be absent: in a query it is null or a value.
+    /// Returns a property that may be absent; in a query it is null or a value.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Presence<Member>>) -> QueryTerm<Member?> {
         member(keyPath, of: Value.self)
     }
 
-    /// A property that may be absent, of the value behind an optional.
+    /// Returns a property of an optional value that may be absent.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Presence<Member>>) -> QueryTerm<Member?>
     where Value == Wrapped? {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// The entity that a relation leads to: in a query it is there whether it was loaded or not.
+    /// Returns the related entity, which a query can use whether or not it was loaded.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, ToOne<Member>>) -> QueryTerm<Member?> {
         member(keyPath, of: Value.self)
     }
 
-    /// The entity that a relation leads to, of the value behind an optional.
+    /// Returns the related entity of an optional value.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, ToOne<Member>>) -> QueryTerm<Member?>
     where Value == Wrapped? {
         member(keyPath, of: Wrapped.self)
     }
 
-    /// A property by its wire name, or by a path of them: `$0["Address/City"]`.
+    /// Returns a property by its wire name or by a path of wire names: `$0["Address/City"]`.
     public subscript(_ path: String) -> QueryTerm<AnyEdm> {
         QueryTerm<AnyEdm>(appending(QueryPath.segments(of: path)))
     }
 
-    /// The same expression seen as another type, for what the service knows and Swift doesn't.
+    /// Returns the same expression as another type that the service knows and Swift can't infer.
     public func of<Other>(_ type: Other.Type) -> QueryTerm<Other> {
         QueryTerm<Other>(queryExpression)
     }
 
-    /// A function by its name, for functions without a Swift spelling here: `.function("geo.distance", a, b)`.
+    /// Returns a call of a function that has no Swift equivalent here: `.function("geo.distance", a, b)`.
     public static func function(_ name: String, _ arguments: any QueryOperand...) -> QueryTerm<Value> {
         QueryTerm(.call(name, arguments.map(\.queryExpression)))
     }
 
-    /// Text in OData's own spelling, such as `Age gt 21`, not percent-encoded. Values inside it are yours to write right.
+    /// Returns text in OData syntax, such as `Age gt 21`, not percent-encoded. Literals inside it must already be quoted and escaped.
     public static func raw(_ text: String) -> QueryTerm<Value> {
         QueryTerm(.raw(text))
     }
@@ -87,28 +87,28 @@ public struct QueryTerm<Value>: Sendable, QueryOperand {
     }
 }
 
-/// Stands for the type of what is only known by name.
+/// The placeholder type of values known only by name.
 public enum AnyEdm: Sendable {}
 
 extension QueryTerm where Value == AnyEdm {
-    /// A property of the entity by its wire name, or by a path of them.
+    /// Returns a property of the entity by its wire name or by a path of wire names.
     public static func property(_ path: String) -> QueryTerm<AnyEdm> {
         QueryTerm(.path(QueryPath(path)))
     }
 }
 
 extension QueryTerm {
-    /// `$it`: the current instance of the resource that the URL names, from within nested options as well.
+    /// `$it`: the current instance of the resource that the URL identifies, also within nested options.
     public static var it: QueryTerm {
         QueryTerm(.path(QueryPath(root: .it, segments: [])))
     }
 
-    /// `$this`: the instance that the option is evaluated on, such as the elements of a collection of values. Version 4.01.
+    /// `$this`: the instance that the option is evaluated on, such as an element of a collection of values. Version 4.01.
     public static var this: QueryTerm {
         QueryTerm(.path(QueryPath(root: .this, segments: [])))
     }
 
-    /// `$these`: the collection that a set transformation works on.
+    /// `$these`: the input collection of a set transformation.
     public static var these: QueryTerm {
         QueryTerm(.path(QueryPath(root: .these, segments: [])))
     }
@@ -118,40 +118,39 @@ extension QueryTerm {
         QueryTerm(.path(QueryPath(root: .root, segments: QueryPath.segments(of: name))))
     }
 
-    /// `@name`: what ``QueryBuilding/alias(_:_:)`` says.
+    /// `@name`: the alias that ``QueryBuilding/alias(_:_:)`` defines.
     public static func alias(_ name: String) -> QueryTerm {
         QueryTerm(.path(QueryPath(root: .alias(name), segments: [])))
     }
 
-    /// A value as a term.
+    /// Returns a value as a term.
     public static func literal(_ value: Value) -> QueryTerm where Value: EdmConvertible {
         QueryTerm(value.queryExpression)
     }
 
-    /// The value behind the first condition that is true, else null: `case(…)`. Version 4.01.
+    /// Returns the value of the first true condition, or null: `case(…)`. Version 4.01.
     ///
     ///     .when([($0.age < 18, "minor"), (.literal(true), "adult")])
     public static func when(_ branches: [(QueryTerm<Bool>, any QueryOperand)]) -> QueryTerm {
         QueryTerm(.conditional(branches.map { QueryExpression.Branch(when: $0.0.queryExpression, $0.1.queryExpression) }))
     }
 
-    /// The value as one of another type: `cast(x,Edm.String)`. The type is named as in the service's metadata.
+    /// Converts the value to another type: `cast(x,Edm.String)`. The type name comes from the service's metadata.
     public func converted<Other>(to name: String, as type: Other.Type = AnyEdm.self) -> QueryTerm<Other> {
         QueryTerm<Other>(.cast(queryExpression, name))
     }
 
-    /// Whether the value is of a type: `isof(x,Ns.Type)`.
+    /// Returns whether the value is of a type: `isof(x,Ns.Type)`.
     public func isOf(_ name: String) -> QueryTerm<Bool> {
         QueryTerm<Bool>(.isOf(queryExpression, name))
     }
 
-    /// The instance seen as one of a derived type, whose properties can be asked for then: `Ns.Employee/Salary`.
+    /// Casts the instance to a derived type, which makes its properties available: `Ns.Employee/Salary`.
     public func cast<Derived>(to type: Derived.Type, named name: String) -> QueryTerm<Derived> {
         QueryTerm<Derived>(appending([.cast(name)]))
     }
 
-    /// What a function of the service gives that is bound to this: `Trips/Ns.Nearby(distance=5)`, and of the entity itself
-    /// `$it/Ns.Nearby(distance=5)`.
+    /// Calls a service function bound to this value: `Trips/Ns.Nearby(distance=5)`, or `$it/Ns.Nearby(distance=5)` for the entity itself.
     public func calling<Result>(
         _ name: String, _ parameters: KeyValuePairs<String, any QueryOperand> = [:], as type: Result.Type = AnyEdm.self
     ) -> QueryTerm<Result> {
@@ -162,27 +161,28 @@ extension QueryTerm {
         return QueryTerm<Result>(appending([function]))
     }
 
-    /// Whether the property is there after a transformation that may have left it out: `isdefined(…)` (Data Aggregation, section 3.3).
+    /// A Boolean value that indicates whether the property exists after a transformation that may have removed it: `isdefined(…)` (Data
+    /// Aggregation, section 3.3).
     public var isDefined: QueryTerm<Bool> {
         QueryTerm<Bool>(calling("isdefined"))
     }
 }
 
 extension QueryTerm where Value == AnyEdm {
-    /// A collection as JSON: `["a","b"]`.
+    /// Returns a collection as JSON: `["a","b"]`.
     public static func array(_ items: [any QueryOperand]) -> QueryTerm {
         QueryTerm(.array(items.map(\.queryExpression)))
     }
 
-    /// A complex value or an entity as JSON: `{"City":"Bonn"}`.
+    /// Returns a complex value or an entity as JSON: `{"City":"Bonn"}`.
     public static func object(_ members: KeyValuePairs<String, any QueryOperand>) -> QueryTerm {
         QueryTerm(.object(members.map { QueryExpression.Member($0.key, $0.value.queryExpression) }))
     }
 }
 
-/// What can stand as an operand or argument in an expression: a Swift value that has a literal, or a ``QueryTerm``.
+/// An operand or argument in an expression: a Swift value that has a literal, or a ``QueryTerm``.
 public protocol QueryOperand {
-    /// The operand as a part of the tree.
+    /// The operand as an expression tree.
     var queryExpression: QueryExpression { get }
 }
 
@@ -200,7 +200,7 @@ extension QueryTerm: QueryNumberOperand where Value: ODataNumber {}
 
 /// Collections whose terms have `any`, `all` and a count.
 public protocol ODataCollection {
-    /// What the collection is made of.
+    /// The type of the elements.
     associatedtype Member
 }
 
@@ -215,62 +215,62 @@ extension Set: ODataCollection {
 }
 
 extension AnyEdm: ODataCollection {
-    /// Elements are known by name only, too.
+    /// The elements, also known only by name.
     public typealias Member = AnyEdm
 }
 
 extension Optional: ODataCollection where Wrapped: ODataCollection {
-    /// The elements of the collection, if there is one.
+    /// The elements of the wrapped collection.
     public typealias Member = Wrapped.Member
 }
 
 extension QueryTerm where Value: ODataCollection {
-    /// Whether the predicate holds for at least one element.
+    /// Returns whether at least one element satisfies the predicate.
     public func any(_ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Bool> {
         lambda(.any, predicate)
     }
 
-    /// Whether the predicate holds for every element; true of an empty collection.
+    /// Returns whether every element satisfies the predicate; true for an empty collection.
     public func all(_ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Bool> {
         lambda(.all, predicate)
     }
 
-    /// Whether there is an element.
+    /// Returns whether the collection has an element.
     public func any() -> QueryTerm<Bool> {
         collection { .lambda(.any, $0, LambdaVariable(number: 1), nil) }
     }
 
-    /// How many elements there are: `/$count`.
+    /// The number of elements: `/$count`.
     public var count: QueryTerm<Int> {
         QueryTerm<Int>(appending([.count]))
     }
 
-    /// Whether there is no element.
+    /// A Boolean value that indicates whether the collection is empty.
     public var isEmpty: QueryTerm<Bool> {
         !any()
     }
 
-    /// How many elements a condition holds for: `$count($filter=…)`. Version 4.01.
+    /// Returns the number of elements that satisfy a condition: `$count($filter=…)`. Version 4.01.
     public func count(where predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm<Int> {
         QueryTerm<Int>(appending([.countWhere(predicate(QueryTerm<Value.Member>(.path(QueryPath(segments: [])))).queryExpression, nil)]))
     }
 
-    /// The elements that a condition holds for: `/$filter(…)`. Version 4.01.
+    /// Returns the elements that satisfy a condition: `/$filter(…)`. Version 4.01.
     public func filter(_ predicate: (QueryTerm<Value.Member>) -> QueryTerm<Bool>) -> QueryTerm {
         QueryTerm(appending([.filter(predicate(QueryTerm<Value.Member>(.path(QueryPath(segments: [])))).queryExpression)]))
     }
 
-    /// `hassubset`: whether all elements of another collection are in it, in any order. Version 4.01.
+    /// `hassubset`: returns whether the collection contains all elements of another one, in any order. Version 4.01.
     public func hasSubset(_ other: some QueryOperand) -> QueryTerm<Bool> {
         QueryTerm<Bool>(calling("hassubset", other))
     }
 
-    /// `hassubsequence`: whether all elements of another collection are in it, in its order. Version 4.01.
+    /// `hassubsequence`: returns whether the collection contains all elements of another one, in the same order. Version 4.01.
     public func hasSubsequence(_ other: some QueryOperand) -> QueryTerm<Bool> {
         QueryTerm<Bool>(calling("hassubsequence", other))
     }
 
-    /// One value of all elements: `aggregate(Amount with sum)` (Data Aggregation, section 3.1.3).
+    /// Aggregates all elements to one value: `aggregate(Amount with sum)` (Data Aggregation, section 3.1.3).
     public func aggregate<Element>(
         _ method: AggregateExpression.Method, _ build: (QueryTerm<Value.Member>) -> QueryTerm<Element>
     ) -> QueryTerm<Element> {
@@ -291,14 +291,14 @@ extension QueryTerm where Value: ODataCollection {
 
     private func collection(_ build: (QueryPath) -> QueryExpression) -> QueryTerm<Bool> {
         guard case .path(let path) = queryExpression.kind else {
-            return QueryTerm<Bool>(.invalid(.invalidOption("expression", reason: "any and all are asked of properties only")))
+            return QueryTerm<Bool>(.invalid(.invalidOption("expression", reason: "any and all apply only to properties")))
         }
         return QueryTerm<Bool>(build(path))
     }
 }
 
 extension QueryTerm {
-    /// Whether the value is an element of a collection: `in`. Version 4.01.
+    /// Returns whether the value is an element of a collection: `in`. Version 4.01.
     public func isIn<Collection: ODataCollection>(_ collection: QueryTerm<Collection>) -> QueryTerm<Bool> {
         QueryTerm<Bool>(.binary(.isIn, queryExpression, collection.queryExpression))
     }

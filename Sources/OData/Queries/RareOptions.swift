@@ -1,6 +1,6 @@
 public import WebServiceClient
 
-/// The query options that few queries have, behind one reference.
+/// The rarely used query options, stored in one reference.
 struct RareOptions: Sendable, Hashable {
     var apply: [Transformation] = []
     var compute: [Computation] = []
@@ -16,27 +16,27 @@ struct RareOptions: Sendable, Hashable {
     var headers = HTTPFields()
 }
 
-/// How deep a recursive relation is expanded: `$levels`.
+/// The depth to which a recursive relation is expanded: `$levels`.
 public enum ExpansionLevels: Sendable, Hashable, ExpressibleByIntegerLiteral {
-    /// So many levels, at least 1.
+    /// A number of levels, at least 1.
     case levels(Int)
-    /// As deep as the service goes.
+    /// The maximum depth that the service supports.
     case max
 
-    /// So many levels.
+    /// Creates a number of levels.
     public init(integerLiteral value: Int) {
         self = .levels(value)
     }
 }
 
-/// A parameter alias and what it stands for: `@name=value`.
+/// A parameter alias and its value: `@name=value`.
 public struct ParameterAlias: Sendable, Hashable {
     /// The name, without the `@`.
     public var name: String
-    /// What it stands for.
+    /// The value of the alias.
     public var value: QueryExpression
 
-    /// An alias from its parts.
+    /// Creates an alias from its parts.
     public init(_ name: String, _ value: QueryExpression) {
         self.name = name
         self.value = value
@@ -45,21 +45,21 @@ public struct ParameterAlias: Sendable, Hashable {
 
 /// A property that the query computes: `$compute=Price mul Amount as Total`.
 public struct Computation: Sendable, Hashable {
-    /// How it is computed.
+    /// The expression that computes the property.
     public var expression: QueryExpression
-    /// What it is called.
+    /// The name of the computed property.
     public var name: String
 
-    /// A computed property from its parts.
+    /// Creates a computed property from its parts.
     public init(_ expression: QueryExpression, as name: String) {
         self.expression = expression
         self.name = name
     }
 }
 
-/// A bound in time of a temporal query: `$at`, `$from`, `$to`, `$toInclusive` (OData Temporal Data, section 4).
+/// A bound of a temporal query: `$at`, `$from`, `$to`, `$toInclusive` (OData Temporal Data, section 4).
 public struct TemporalBound: Sendable, Hashable {
-    /// Which bound it is; the raw value is the option's name.
+    /// The kinds of bounds; the raw value is the option's name.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// At this time.
         case at = "$at"
@@ -71,12 +71,12 @@ public struct TemporalBound: Sendable, Hashable {
         case toInclusive = "$toInclusive"
     }
 
-    /// Which bound it is.
+    /// The kind of the bound.
     public var kind: Kind
     /// The time: a literal, or `min` or `max` as a path.
     public var value: QueryExpression
 
-    /// A bound from its parts.
+    /// Creates a bound from its parts.
     public init(_ kind: Kind, _ value: QueryExpression) {
         self.kind = kind
         self.value = value
@@ -94,7 +94,7 @@ extension QueryOptions {
         rare = options == RareOptions() ? [] : [options]
     }
 
-    /// `$apply`: the set transformations, one working on what the one before gives.
+    /// `$apply`: the set transformations, each applied to the result of the previous one.
     public var apply: [Transformation] {
         get { read(\.apply, []) }
         set { write(\.apply, newValue) }
@@ -112,7 +112,7 @@ extension QueryOptions {
         set { write(\.levels, newValue) }
     }
 
-    /// `$index`: where in an ordered collection an entity is to be inserted; negative from the end.
+    /// `$index`: the position in an ordered collection at which an entity is inserted; negative values count from the end.
     public var index: Int? {
         get { read(\.index, nil) }
         set { write(\.index, newValue) }
@@ -130,19 +130,19 @@ extension QueryOptions {
         set { write(\.schemaVersion, newValue) }
     }
 
-    /// `$skiptoken`: the service's own word for where a page begins.
+    /// `$skiptoken`: the service's opaque token for the start of a page.
     public var skipToken: String? {
         get { read(\.skipToken, nil) }
         set { write(\.skipToken, newValue) }
     }
 
-    /// `$deltatoken`: the service's own word for the state that changes are asked from.
+    /// `$deltatoken`: the service's opaque token for the state that changes are relative to.
     public var deltaToken: String? {
         get { read(\.deltaToken, nil) }
         set { write(\.deltaToken, newValue) }
     }
 
-    /// `$id`: the URL that identifies an entity, for ``ResourcePath/Segment/entity``.
+    /// `$id`: the URL of an entity, for ``ResourcePath/Segment/entity``.
     public var entityID: String? {
         get { read(\.entityID, nil) }
         set { write(\.entityID, newValue) }
@@ -154,13 +154,13 @@ extension QueryOptions {
         set { write(\.temporal, newValue) }
     }
 
-    /// The header fields of the request's own; for a request as a whole only.
+    /// The request's header fields; only for a request as a whole.
     public var headers: HTTPFields {
         get { read(\.headers, HTTPFields()) }
         set { write(\.headers, newValue) }
     }
 
-    /// What parameter aliases stand for.
+    /// The parameter aliases and their values.
     public var aliases: [ParameterAlias] {
         get { read(\.aliases, []) }
         set { write(\.aliases, newValue) }

@@ -1,32 +1,32 @@
-/// The path of a resource from the service's root (URL Conventions, section 4).
+/// The path of a resource, relative to the service's root (URL Conventions, section 4).
 ///
 ///     ResourcePath(entitySet: "People").key("ada").property("Trips").count()
 public struct ResourcePath: Sendable, Hashable {
     /// One property of a key; a key of a single property needs no name.
     public struct KeyPart: Sendable, Hashable {
-        /// What a key property is compared with.
+        /// The value of a key property.
         public enum Value: Sendable, Hashable {
             /// A value.
             case literal(EdmValue)
-            /// A parameter alias, without the `@`: for values that a server can't take in a path.
+            /// A parameter alias, without the `@`, for values that a server can't accept in a path.
             case alias(String)
         }
 
-        /// The property's wire name, or the name of an alternate key's.
+        /// The wire name of the property, or its name in an alternate key.
         public var name: String?
-        /// Its value.
+        /// The value of the property.
         public var value: Value
 
-        /// A part of a key; all parts of a key of several properties need names, as do those of an alternate key.
+        /// Creates a part of a key. Alternate keys and keys of several properties need a name for each part.
         public init(name: String? = nil, _ value: Value) {
             self.name = name
             self.value = value
         }
     }
 
-    /// One step.
+    /// One step of a path.
     public enum Segment: Sendable, Hashable {
-        /// An entity set, singleton, property or whatever else the text says: OData's own spelling, not percent-encoded.
+        /// An entity set, singleton, property or other steps in OData syntax, not percent-encoded.
         case raw(String)
         /// An entity set, singleton, operation import, property or navigation property by its wire name.
         case name(String)
@@ -36,23 +36,23 @@ public struct ResourcePath: Sendable, Hashable {
         case operation(String)
         /// A function with its parameters; bound ones by qualified name.
         case function(String, [QueryPath.Parameter])
-        /// `(5)`, `(A=1,B='x')`, behind the segment before.
+        /// `(5)`, `(A=1,B='x')`, a key predicate after the previous segment.
         case key([KeyPart])
-        /// `/5`: a key as a segment of its own, for services that say so in their metadata.
+        /// `/5`: a key as a separate segment, for services whose metadata announces support.
         case keySegment(EdmValue)
-        /// `/-1`: an element of an ordered collection; negative from the end. Version 4.01.
+        /// `/-1`: an element of an ordered collection; negative indexes count from the end. Version 4.01.
         case index(Int)
-        /// `/$filter(…)`: the members that the condition holds for. Version 4.01.
+        /// `/$filter(…)`: the members that satisfy the condition. Version 4.01.
         case filter(QueryExpression)
-        /// `/$each`: every member on its own, for requests that change them. Version 4.01.
+        /// `/$each`: each member individually, for requests that change them. Version 4.01.
         case each
         /// `/$count`.
         case count
         /// `/$value`: the raw value, or the media stream.
         case value
-        /// `/$ref`: references in place of entities; `$links` in V2.
+        /// `/$ref`: references instead of entities; `$links` in V2.
         case ref
-        /// `/$query`: for options that are the body of a POST. Version 4.01.
+        /// `/$query`: for options in the body of a POST. Version 4.01.
         case query
         /// `$all`: every entity of every set.
         case allEntities
@@ -64,49 +64,49 @@ public struct ResourcePath: Sendable, Hashable {
         case metadata
         /// `$batch`.
         case batch
-        /// A step whose name couldn't be found: printing the path throws this error.
+        /// A step whose name couldn't be resolved: printing the path throws this error.
         indirect case invalid(ODataQueryError)
     }
 
-    /// The steps, from the root on.
+    /// The steps, starting at the root.
     public var segments: [Segment]
 
-    /// A path from its steps.
+    /// Creates a path from its steps.
     public init(segments: [Segment]) {
         self.segments = segments
     }
 
-    /// A path of OData's own spelling, not percent-encoded.
+    /// Creates a path from text in OData syntax, not percent-encoded.
     public init(_ text: String) {
         segments = [.raw(text)]
     }
 
-    /// The members of an entity set.
+    /// Creates the path of an entity set.
     public init(entitySet name: String) {
         segments = [.name(name)]
     }
 
-    /// An entity that has a name.
+    /// Creates the path of a singleton.
     public init(singleton name: String) {
         segments = [.name(name)]
     }
 
-    /// What an unbound function gives, by its import's name.
+    /// Creates the path of an unbound function by the name of its import.
     public init(function name: String, _ parameters: KeyValuePairs<String, any QueryOperand> = [:]) {
         segments = [.function(name, parameters.map { QueryPath.Parameter($0.key, $0.value.queryExpression) })]
     }
 
-    /// Every combination of members of these sets: `$crossjoin(A,B)`.
+    /// Returns every combination of members of these sets: `$crossjoin(A,B)`.
     public static func crossjoin(_ names: String...) -> ResourcePath {
         ResourcePath(segments: [.crossjoin(names)])
     }
 
-    /// Every entity of every set, or of a type: `$all`, `$all/Ns.Type`.
+    /// Returns every entity of every set, or of a type: `$all`, `$all/Ns.Type`.
     public static func all(of type: String? = nil) -> ResourcePath {
         ResourcePath(segments: [.allEntities] + (type.map { [.cast($0)] } ?? []))
     }
 
-    /// The entity that ``QueryOptions/entityID`` names: `$entity`.
+    /// The entity identified by ``QueryOptions/entityID``: `$entity`.
     public static let entity = ResourcePath(segments: [.entity])
 }
 
@@ -117,84 +117,84 @@ extension ResourcePath {
         return copy
     }
 
-    /// A member by its key.
+    /// Returns a member by its key.
     public func key(_ key: some EdmConvertible) -> ResourcePath {
         appending(.key([KeyPart(.literal(key.edmValue))]))
     }
 
-    /// A member by a key of several properties, or by an alternate key: `.key(["OrderID": 1, "ProductID": 7])`.
+    /// Returns a member by a key of several properties, or by an alternate key: `.key(["OrderID": 1, "ProductID": 7])`.
     public func key(_ parts: KeyValuePairs<String, any EdmConvertible>) -> ResourcePath {
         appending(.key(parts.map { KeyPart(name: $0.key, .literal($0.value.edmValue)) }))
     }
 
-    /// A member by a key that a parameter alias stands for; ``QueryBuilding/alias(_:_:)`` says its value.
+    /// Returns a member by a key in a parameter alias, which ``QueryBuilding/alias(_:_:)`` defines.
     public func key(alias: String) -> ResourcePath {
         appending(.key([KeyPart(.alias(alias))]))
     }
 
-    /// A member by its key as a segment: `/5`.
+    /// Returns a member by its key as a segment: `/5`.
     public func keySegment(_ key: some EdmConvertible) -> ResourcePath {
         appending(.keySegment(key.edmValue))
     }
 
-    /// A property or navigation property by its wire name.
+    /// Returns a property or navigation property by its wire name.
     public func property(_ name: String) -> ResourcePath {
         appending(.name(name))
     }
 
-    /// The members of a derived type, or an entity seen as one, by the type's qualified name.
+    /// Casts members or an entity to a derived type by the type's qualified name.
     public func cast(to type: String) -> ResourcePath {
         appending(.cast(type))
     }
 
-    /// What a bound function gives, by its qualified name.
+    /// Returns the result of a bound function by its qualified name.
     public func function(_ name: String, _ parameters: KeyValuePairs<String, any QueryOperand> = [:]) -> ResourcePath {
         appending(.function(name, parameters.map { QueryPath.Parameter($0.key, $0.value.queryExpression) }))
     }
 
-    /// A bound action, by its qualified name.
+    /// Returns a bound action by its qualified name.
     public func action(_ name: String) -> ResourcePath {
         appending(.operation(name))
     }
 
-    /// The members that a condition holds for: `/$filter(…)`.
+    /// Returns the members that satisfy a condition: `/$filter(…)`.
     public func filter(_ condition: QueryTerm<Bool>) -> ResourcePath {
         appending(.filter(condition.queryExpression))
     }
 
-    /// An element of an ordered collection, from 0, or from the end with -1 for the last.
+    /// Returns an element of an ordered collection by its zero-based index; negative indexes count from the end, -1 is the last element.
     public func element(at index: Int) -> ResourcePath {
         appending(.index(index))
     }
 
-    /// Every member on its own: `/$each`.
+    /// Returns each member individually: `/$each`.
     public func each() -> ResourcePath {
         appending(.each)
     }
 
-    /// The number of members: `/$count`.
+    /// Returns the number of members: `/$count`.
     public func count() -> ResourcePath {
         appending(.count)
     }
 
-    /// The raw value, or the media stream: `/$value`.
+    /// Returns the raw value, or the media stream: `/$value`.
     public func value() -> ResourcePath {
         appending(.value)
     }
 
-    /// References in place of entities: `/$ref`.
+    /// Returns references instead of entities: `/$ref`.
     public func ref() -> ResourcePath {
         appending(.ref)
     }
 }
 
 extension ResourcePath: CustomStringConvertible {
-    /// The path for people, without keys and other values.
+    /// A readable form of the path, without keys and other values.
     public var description: String {
         route
     }
 
-    /// What the resource is called in errors, logs and metrics: its path without values, so that there are few of them.
+    /// The name of the resource in errors, logs and metrics: its path without values, to keep the number of distinct names small.
     var route: String {
         var text = ""
         for (index, segment) in segments.enumerated() {
@@ -206,7 +206,7 @@ extension ResourcePath: CustomStringConvertible {
 }
 
 extension ResourcePath.Segment {
-    /// Whether a `/` stands before the segment, where it isn't the first.
+    /// A Boolean value that indicates whether a `/` separates the segment from the previous one.
     var isOwnStep: Bool {
         if case .key = self { false } else { true }
     }
@@ -233,7 +233,7 @@ extension ResourcePath.Segment {
         }
     }
 
-    /// `People('ada')/Trips` as `People(…)/Trips`.
+    /// Replaces keys by an ellipsis: `People('ada')/Trips` becomes `People(…)/Trips`.
     private static func withoutKeys(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var depth = 0
@@ -253,7 +253,7 @@ extension ResourcePath.Segment {
 }
 
 extension ResourcePath {
-    /// The path, gone on to the property or the relation that a key path of the type leads to.
+    /// Returns the path extended by the property or the relation that a key path of the type refers to.
     func following(_ relation: AnyKeyPath, of type: Any.Type) -> ResourcePath {
         var copy = self
         for segment in PropertyCatalog.segments(of: relation, in: type) {

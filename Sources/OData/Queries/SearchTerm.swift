@@ -1,37 +1,37 @@
-/// `$search` as an expression (URL Conventions, section 5.1.8). What matches is the service's own business.
+/// A `$search` expression (URL Conventions, section 5.1.8). The service defines what matches.
 ///
-/// Terms nest 256 levels deep at most, more than is ever printed; what would be deeper can't be sent. Chains of one operator,
-/// `a || b || c`, are one level, however long they are.
+/// Terms nest at most 256 levels deep, more than the printer accepts; deeper terms can't be sent. Chains of one operator, `a || b || c`,
+/// count as one level, regardless of their length.
 public struct SearchTerm: Sendable, Hashable {
-    /// What a term is.
+    /// The kinds of terms.
     public indirect enum Kind: Sendable, Hashable {
-        /// Words, all of which must match.
+        /// Words that must all match.
         case words(String)
         /// Words in this order.
         case phrase(String)
-        /// All must match; at least two.
+        /// Terms that must all match; at least two.
         case and([SearchTerm])
-        /// One of them must match; at least two.
+        /// Alternative terms; at least two.
         case or([SearchTerm])
-        /// It must not match.
+        /// A term that must not match.
         case not(SearchTerm)
-        /// Text as somebody typed it, not an expression: `'…'`. Version 4.01, as later services read it.
+        /// Text as a person typed it, not an expression: `'…'`. Version 4.01; requires a newer service.
         case text(String)
-        /// Text in OData's own spelling, not percent-encoded.
+        /// Text in OData syntax, not percent-encoded.
         case raw(String)
-        /// What can't be sent, and why: printing it throws this error.
+        /// A term that can't be sent, and the reason: printing it throws this error.
         case invalid(ODataQueryError)
     }
 
-    /// How many levels there are at most.
+    /// The maximum number of levels.
     private static let heightLimit = 256
 
-    /// What the term is.
+    /// The kind of the term.
     public let kind: Kind
-    /// How many levels there are, this one included.
+    /// The number of levels, including this one.
     let height: Int
 
-    /// A term of a kind.
+    /// Creates a term of a kind.
     public init(_ kind: Kind) {
         let inner =
             switch kind {
@@ -44,44 +44,44 @@ public struct SearchTerm: Sendable, Hashable {
         height = isTooDeep ? 1 : inner + 1
     }
 
-    /// Words, all of which must match.
+    /// Matches all these words.
     public static func words(_ words: String) -> SearchTerm { SearchTerm(.words(words)) }
 
-    /// Words in this order.
+    /// Matches these words in this order.
     public static func phrase(_ phrase: String) -> SearchTerm { SearchTerm(.phrase(phrase)) }
 
-    /// Text as somebody typed it, not an expression: `'…'`. Version 4.01, as later services read it.
+    /// Matches text as a person typed it, not an expression: `'…'`. Version 4.01; requires a newer service.
     public static func text(_ text: String) -> SearchTerm { SearchTerm(.text(text)) }
 
-    /// Text in OData's own spelling, not percent-encoded.
+    /// Returns a term in OData syntax, not percent-encoded.
     public static func raw(_ text: String) -> SearchTerm { SearchTerm(.raw(text)) }
 
-    /// Both must match.
+    /// Matches both terms.
     public static func and(_ left: SearchTerm, _ right: SearchTerm) -> SearchTerm { all([left, right]) }
 
-    /// One of them must match.
+    /// Matches one of the terms.
     public static func or(_ left: SearchTerm, _ right: SearchTerm) -> SearchTerm { any([left, right]) }
 
-    /// It must not match.
+    /// Matches if the term doesn't.
     public static func not(_ term: SearchTerm) -> SearchTerm { SearchTerm(.not(term)) }
 
-    /// Both must match.
+    /// Matches both terms.
     public static func && (left: SearchTerm, right: SearchTerm) -> SearchTerm { .and(left, right) }
 
-    /// One of them must match.
+    /// Matches one of the terms.
     public static func || (left: SearchTerm, right: SearchTerm) -> SearchTerm { .or(left, right) }
 
-    /// It must not match.
+    /// Matches if the term doesn't.
     public static prefix func ! (operand: SearchTerm) -> SearchTerm { .not(operand) }
 
-    /// A chain of at least one term, which goes on where the first one is a chain already.
+    /// Returns a conjunction of at least one term, which extends the first term if that is a conjunction.
     static func all(_ terms: [SearchTerm]) -> SearchTerm {
         guard terms.count > 1 else { return terms.first ?? .words("") }
         if case .and(let first) = terms[0].kind { return SearchTerm(.and(first + terms.dropFirst())) }
         return SearchTerm(.and(terms))
     }
 
-    /// The same of terms one of which must match.
+    /// Returns a disjunction of at least one term, which extends the first term if that is a disjunction.
     static func any(_ terms: [SearchTerm]) -> SearchTerm {
         guard terms.count > 1 else { return terms.first ?? .words("") }
         if case .or(let first) = terms[0].kind { return SearchTerm(.or(first + terms.dropFirst())) }
@@ -90,14 +90,14 @@ public struct SearchTerm: Sendable, Hashable {
 }
 
 extension SearchTerm: ExpressibleByStringLiteral {
-    /// Words, all of which must match.
+    /// Creates a term that matches all these words.
     public init(stringLiteral value: String) {
         self = .words(value)
     }
 }
 
 extension SearchTerm {
-    /// Whether a word can stand without quotes: ASCII letters and digits, and no operator.
+    /// Returns whether a word needs no quotes: ASCII letters and digits, and not an operator.
     static func isPlain(_ word: some StringProtocol) -> Bool {
         word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) } && !["AND", "OR", "NOT"].contains(word)
     }

@@ -1,24 +1,24 @@
 /// A set transformation of `$apply` (OData Extension for Data Aggregation, section 3).
 ///
-/// Transformations nest 256 levels deep at most, more than is ever printed; what would be deeper is ``invalid(_:)`` from there on.
+/// Transformations nest at most 256 levels deep, more than the printer accepts; deeper parts become ``invalid(_:)``.
 public struct Transformation: Sendable, Hashable {
-    /// What a transformation is.
+    /// The kinds of transformations.
     public indirect enum Kind: Sendable, Hashable {
-        /// `filter(…)`: what the condition holds for.
+        /// `filter(…)`: the instances that satisfy the condition.
         case filter(QueryExpression)
-        /// `search(…)`: what matches.
+        /// `search(…)`: the instances that match.
         case search(SearchTerm)
         /// `aggregate(…)`: one instance with totals.
         case aggregate([AggregateExpression])
-        /// `groupby((…),…)`: the groups that have the same values, each transformed.
+        /// `groupby((…),…)`: groups of instances with equal values, each transformed.
         case groupBy([Grouping], [Transformation])
-        /// `compute(… as Name)`: with computed properties.
+        /// `compute(… as Name)`: adds computed properties.
         case compute([Computation])
-        /// `concat(…,…)`: the results of several sequences, one behind the other; at least two.
+        /// `concat(…,…)`: the concatenated results of at least two sequences.
         case concat([[Transformation]])
-        /// `topcount(n,x)` and its relatives.
+        /// `topcount(n,x)` and the other rankings.
         case ranked(Ranking, QueryExpression, by: QueryExpression)
-        /// `identity`: the input as it is.
+        /// `identity`: the unchanged input.
         case identity
         /// `orderby(…)`: sorted.
         case order([QueryOptions.Order])
@@ -26,53 +26,53 @@ public struct Transformation: Sendable, Hashable {
         case top(Int)
         /// `skip(n)`.
         case skip(Int)
-        /// `expand(path,…)` of services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
+        /// `expand(path,…)` for services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
         case expand(QueryPath, [Transformation])
         /// `nest(… as Name)`: the results of sequences as collections of one instance.
         case nest([NestedTransformation])
-        /// `addnested(path,… as Name)`: each instance with a transformed collection of its own.
+        /// `addnested(path,… as Name)`: adds a transformed collection to each instance.
         case addNested(QueryPath, [NestedTransformation])
-        /// `join(path as Name,…)`; an outer join keeps instances that have nothing to be joined with.
+        /// `join(path as Name,…)`; an outer join keeps instances without a related instance.
         case join(QueryPath, as: String, [Transformation], isOuter: Bool)
-        /// `ancestors(…)` of what a sequence finds in a hierarchy.
+        /// `ancestors(…)` of the nodes that a sequence finds in a hierarchy.
         case ancestors(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
-        /// `descendants(…)` of what a sequence finds in a hierarchy.
+        /// `descendants(…)` of the nodes that a sequence finds in a hierarchy.
         case descendants(RecursiveHierarchy, [Transformation], distance: Int?, keepsStart: Bool)
-        /// `traverse(…)`: sorted by a hierarchy.
+        /// `traverse(…)`: sorts by a hierarchy.
         case traverse(RecursiveHierarchy, isPreorder: Bool, [Transformation], [QueryOptions.Order])
-        /// A function of the service's own that takes and gives a collection.
+        /// A service-defined function from a collection to a collection.
         case function(String, [QueryPath.Parameter])
-        /// Text in OData's own spelling, not percent-encoded.
+        /// Text in OData syntax, not percent-encoded.
         case raw(String)
-        /// What can't be sent, and why.
+        /// A transformation that can't be sent, and the reason.
         case invalid(ODataQueryError)
     }
 
-    /// Which instances a ranking keeps; the raw value is the transformation's name.
+    /// The instances that a ranking keeps; the raw value is the transformation's name.
     public enum Ranking: String, Sendable, Hashable, CaseIterable {
-        /// So many of the greatest.
+        /// The given number of greatest instances.
         case topCount = "topcount"
-        /// The greatest that make up a sum.
+        /// The greatest instances that reach a sum.
         case topSum = "topsum"
-        /// The greatest that make up a part of the sum, in percent.
+        /// The greatest instances that reach a percentage of the sum.
         case topPercent = "toppercent"
-        /// So many of the smallest.
+        /// The given number of smallest instances.
         case bottomCount = "bottomcount"
-        /// The smallest that make up a sum.
+        /// The smallest instances that reach a sum.
         case bottomSum = "bottomsum"
-        /// The smallest that make up a part of the sum, in percent.
+        /// The smallest instances that reach a percentage of the sum.
         case bottomPercent = "bottompercent"
     }
 
-    /// How many levels there are at most.
+    /// The maximum number of levels.
     private static let heightLimit = 256
 
-    /// What the transformation is.
+    /// The kind of the transformation.
     public let kind: Kind
-    /// How many levels there are, this one included.
+    /// The number of levels, including this one.
     private let height: Int
 
-    /// A transformation of a kind.
+    /// Creates a transformation of a kind.
     public init(_ kind: Kind) {
         var height = 0
         kind.visitSteps { for step in $0 { height = max(height, step.height) } }
@@ -83,7 +83,7 @@ public struct Transformation: Sendable, Hashable {
 }
 
 extension Transformation.Kind {
-    /// Calls with the sequences of transformations in it.
+    /// Visits the nested sequences of transformations.
     fileprivate func visitSteps(_ visit: ([Transformation]) -> Void) {
         switch self {
         case .groupBy(let groupings, let steps):
@@ -102,14 +102,14 @@ extension Transformation.Kind {
     }
 }
 
-/// A sequence of transformations whose result has a name.
+/// A sequence of transformations with a named result.
 public struct NestedTransformation: Sendable, Hashable {
     /// The sequence.
     public var steps: [Transformation]
-    /// What the result is called.
+    /// The name of the result.
     public var name: String
 
-    /// A named sequence from its parts.
+    /// Creates a named sequence from its parts.
     public init(_ steps: [Transformation], as name: String) {
         self.steps = steps
         self.name = name
@@ -125,7 +125,7 @@ public struct RecursiveHierarchy: Sendable, Hashable {
     /// The path to the node's identifier.
     public var node: QueryPath
 
-    /// A hierarchy from its parts.
+    /// Creates a hierarchy from its parts.
     public init(nodes: QueryPath, qualifier: String, node: QueryPath) {
         self.nodes = nodes
         self.qualifier = qualifier
@@ -133,24 +133,24 @@ public struct RecursiveHierarchy: Sendable, Hashable {
     }
 }
 
-/// What `groupby` groups by.
+/// A grouping criterion of `groupby`.
 public enum Grouping: Sendable, Hashable {
     /// A property.
     case property(QueryPath)
-    /// `rollup(…)`: also the groups without the last property, without the last two and so on. One identifier alone names a leveled
+    /// `rollup(…)`: adds the groups without the last property, without the last two and so on. A single identifier refers to a leveled
     /// hierarchy of the service.
     case rollup([QueryPath])
-    /// `rolluprecursive(…)`: also the groups of a node's ancestors.
+    /// `rolluprecursive(…)`: adds the groups of a node's ancestors.
     case rollupRecursive(RecursiveHierarchy, [Transformation])
 }
 
 extension Transformation {
-    /// `filter(…)`: what the condition holds for.
+    /// `filter(…)`: the instances that satisfy the condition.
     public static func filter(_ condition: QueryExpression) -> Transformation {
         Transformation(.filter(condition))
     }
 
-    /// `search(…)`: what matches.
+    /// `search(…)`: the instances that match.
     public static func search(_ term: SearchTerm) -> Transformation {
         Transformation(.search(term))
     }
@@ -160,27 +160,27 @@ extension Transformation {
         Transformation(.aggregate(items))
     }
 
-    /// `groupby((…),…)`: the groups that have the same values, each transformed.
+    /// `groupby((…),…)`: groups of instances with equal values, each transformed.
     public static func groupBy(_ groupings: [Grouping], _ steps: [Transformation]) -> Transformation {
         Transformation(.groupBy(groupings, steps))
     }
 
-    /// `compute(… as Name)`: with computed properties.
+    /// `compute(… as Name)`: adds computed properties.
     public static func compute(_ items: [Computation]) -> Transformation {
         Transformation(.compute(items))
     }
 
-    /// `concat(…,…)`: the results of several sequences, one behind the other; at least two.
+    /// `concat(…,…)`: the concatenated results of at least two sequences.
     public static func concat(_ sequences: [[Transformation]]) -> Transformation {
         Transformation(.concat(sequences))
     }
 
-    /// `topcount(n,x)` and its relatives.
+    /// `topcount(n,x)` and the other rankings.
     public static func ranked(_ ranking: Ranking, _ amount: QueryExpression, by value: QueryExpression) -> Transformation {
         Transformation(.ranked(ranking, amount, by: value))
     }
 
-    /// `identity`: the input as it is.
+    /// `identity`: the unchanged input.
     public static var identity: Transformation { Transformation(.identity) }
 
     /// `orderby(…)`: sorted.
@@ -198,7 +198,7 @@ extension Transformation {
         Transformation(.skip(count))
     }
 
-    /// `expand(path,…)` of services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
+    /// `expand(path,…)` for services before Data Aggregation 4.0 Committee Specification 03; later ones have ``addNested(_:_:)``.
     public static func expand(_ path: QueryPath, _ steps: [Transformation]) -> Transformation {
         Transformation(.expand(path, steps))
     }
@@ -208,48 +208,48 @@ extension Transformation {
         Transformation(.nest(items))
     }
 
-    /// `addnested(path,… as Name)`: each instance with a transformed collection of its own.
+    /// `addnested(path,… as Name)`: adds a transformed collection to each instance.
     public static func addNested(_ path: QueryPath, _ items: [NestedTransformation]) -> Transformation {
         Transformation(.addNested(path, items))
     }
 
-    /// `join(path as Name,…)`; an outer join keeps instances that have nothing to be joined with.
+    /// `join(path as Name,…)`; an outer join keeps instances without a related instance.
     public static func join(_ path: QueryPath, as name: String, _ steps: [Transformation], isOuter: Bool) -> Transformation {
         Transformation(.join(path, as: name, steps, isOuter: isOuter))
     }
 
-    /// `ancestors(…)` of what a sequence finds in a hierarchy.
+    /// `ancestors(…)` of the nodes that a sequence finds in a hierarchy.
     public static func ancestors(
         _ hierarchy: RecursiveHierarchy, _ steps: [Transformation], distance: Int?, keepsStart: Bool
     ) -> Transformation {
         Transformation(.ancestors(hierarchy, steps, distance: distance, keepsStart: keepsStart))
     }
 
-    /// `descendants(…)` of what a sequence finds in a hierarchy.
+    /// `descendants(…)` of the nodes that a sequence finds in a hierarchy.
     public static func descendants(
         _ hierarchy: RecursiveHierarchy, _ steps: [Transformation], distance: Int?, keepsStart: Bool
     ) -> Transformation {
         Transformation(.descendants(hierarchy, steps, distance: distance, keepsStart: keepsStart))
     }
 
-    /// `traverse(…)`: sorted by a hierarchy.
+    /// `traverse(…)`: sorts by a hierarchy.
     public static func traverse(
         _ hierarchy: RecursiveHierarchy, isPreorder: Bool, _ steps: [Transformation], _ order: [QueryOptions.Order]
     ) -> Transformation {
         Transformation(.traverse(hierarchy, isPreorder: isPreorder, steps, order))
     }
 
-    /// A function of the service's own that takes and gives a collection.
+    /// A service-defined function from a collection to a collection.
     public static func function(_ name: String, _ parameters: [QueryPath.Parameter]) -> Transformation {
         Transformation(.function(name, parameters))
     }
 
-    /// Text in OData's own spelling, not percent-encoded.
+    /// Text in OData syntax, not percent-encoded.
     public static func raw(_ text: String) -> Transformation {
         Transformation(.raw(text))
     }
 
-    /// What can't be sent, and why.
+    /// A transformation that can't be sent, and the reason.
     public static func invalid(_ error: ODataQueryError) -> Transformation {
         Transformation(.invalid(error))
     }

@@ -1,4 +1,4 @@
-/// Whether what a key path reads from a sample is what the decoder handed out.
+/// Compares the value that a key path reads from a sample with the value that the decoder returned.
 enum ProbeComparison {
     static func isSame(_ read: Any, _ given: Any) -> Bool {
         guard let read = unwrapped(read), let given = unwrapped(given) else { return false }
@@ -8,7 +8,7 @@ enum ProbeComparison {
         return isSameStructure(read, given)
     }
 
-    /// Whether a value changes between two samples, so that it says something about where it came from.
+    /// Returns whether a value changes between two samples, so that it can identify its source.
     static func differs(_ first: Any, _ second: Any) -> Bool {
         guard let first = unwrapped(first), let second = unwrapped(second) else { return false }
         if let equal = equality(first, second) { return !equal }
@@ -22,7 +22,7 @@ enum ProbeComparison {
         return mirror.children.first.flatMap { unwrapped($0.value) }
     }
 
-    /// `nil` where the types differ or have no equality.
+    /// Returns `nil` if the types differ or aren't equatable.
     private static func equality(_ left: Any, _ right: Any) -> Bool? {
         func compare<Value: Equatable>(_ left: Value) -> Bool? {
             (right as? Value).map { left == $0 }
@@ -30,7 +30,7 @@ enum ProbeComparison {
         return (left as? any Equatable).flatMap { compare($0) }
     }
 
-    /// A number or text that a type converted: samples are numbers no two properties share, whatever type holds them.
+    /// Compares numbers and texts across types, because a type may convert them: each property has a unique number.
     private static func isSameText(_ left: Any, _ right: Any) -> Bool {
         guard isPlain(left), isPlain(right) else { return false }
         let text = String(describing: left)
@@ -44,7 +44,7 @@ enum ProbeComparison {
     private static func isSameStructure(_ left: Any, _ right: Any) -> Bool {
         let (leftMirror, rightMirror) = (Mirror(reflecting: left), Mirror(reflecting: right))
         guard !leftMirror.children.isEmpty else {
-            // Empty collections say nothing, but don't contradict either; `differs` sees to it that something else speaks.
+            // Empty collections match each other; `differs` ensures that another part identifies the property.
             guard rightMirror.children.isEmpty else { return false }
             return leftMirror.displayStyle != .enum || String(describing: left) == String(describing: right)
         }

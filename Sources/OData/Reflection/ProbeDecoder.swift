@@ -1,4 +1,4 @@
-/// The decoder that learns what a type reads: it has every key, and makes up every value.
+/// A decoder that discovers what a type reads: it contains every key and returns generated values.
 struct ProbeDecoder: Decoder {
     let path: [String]
     let pass: ProbePass
@@ -30,7 +30,7 @@ struct ProbeDecoder: Decoder {
     }
 }
 
-/// A key by its text alone.
+/// A key with any text.
 struct ProbeKey: CodingKey {
     let stringValue: String
     let intValue: Int? = nil
@@ -53,7 +53,7 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    /// Enumerations of keys have no such case and so give none; a dictionary takes it as its one key.
+    /// The one sample key that dictionaries accept; `CodingKeys` enumerations have no such case, so they get none.
     var allKeys: [Key] {
         guard !decoder.isEmptied, let key = Key(stringValue: ProbePass.elementStep) else { return [] }
         if decoder.path.isEmpty { decoder.pass.readsAllNames = true }
@@ -95,7 +95,7 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let path = child(key).path
         do {
-            // Samples of plain types cost nothing; what is built of parts ends at the depth for relations.
+            // Samples of plain types are cheap; composite types stop at the depth limit of relations.
             guard !decoder.pass.leavesRelationsEmpty else { return nil }
             return try decoder.pass.value(type, at: path)
         } catch {
@@ -121,7 +121,7 @@ struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// A collection of one element, or of none where its elements can't be made.
+/// A collection of one element, or an empty one if its elements can't be created.
 struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     let decoder: ProbeDecoder
     private(set) var currentIndex = 0
@@ -136,8 +136,8 @@ struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
 
     private mutating func next() throws -> ProbeDecoder {
         currentIndex += 1
-        // A type that reads on without asking gets more elements, up to a bound.
-        guard currentIndex <= 64 else { throw ProbeRefusal(reason: "a collection is read without end") }
+        // A type that ignores `isAtEnd` gets more elements, up to a limit.
+        guard currentIndex <= 64 else { throw ProbeRefusal(reason: "a collection is read beyond its end") }
         return decoder.child(ProbePass.elementStep + String(currentIndex))
     }
 
@@ -200,7 +200,7 @@ struct ProbeSingleContainer: SingleValueDecodingContainer {
     }
 }
 
-/// Types that decode from nothing: null, or no elements.
+/// Types that can decode null or an empty collection.
 protocol ProbeEmptiable {}
 extension Optional: ProbeEmptiable {}
 extension Array: ProbeEmptiable {}
@@ -210,7 +210,7 @@ extension Presence: ProbeEmptiable {}
 extension ToOne: ProbeEmptiable {}
 extension ToMany: ProbeEmptiable {}
 
-/// Relations, which lead to ever more entities.
+/// Relations, which could be followed endlessly.
 protocol ProbeRelation {
     static var probeEmpty: Self { get }
 }

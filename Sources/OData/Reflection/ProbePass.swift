@@ -1,14 +1,13 @@
 import Foundation
 import WebServiceClient
 
-/// One decoding of a sample: it hands every property a value by which it can be recognised, and keeps what was handed out.
+/// Decodes one sample: gives every property a recognizable value and records it.
 ///
-/// Numbers, texts, dates and so on differ for every property within a pass. Booleans and enumerations have too few values for
-/// that, so a property is recognised by the series of its values over all passes: the first pass has all at their lowest, the second
-/// all at their highest (so constants and negations don't match anything), later ones spell the property's index bit by bit, and
-/// then its complement.
+/// Numbers, texts, dates and the like differ for every property within a pass. Booleans and enumerations have too few values for that, so a
+/// property is identified by its values over all passes: the first pass gives all the lowest value, the second the highest (so constants
+/// and negations match nothing), and later ones encode the property's index bit by bit, and then its complement.
 final class ProbePass {
-    /// Indices by path, the same in all passes.
+    /// Indexes by path, shared by all passes.
     final class Indices {
         private(set) var paths: [[String]] = []
         private var byPath: [[String]: Int] = [:]
@@ -20,19 +19,19 @@ final class ProbePass {
             return paths.count - 1
         }
 
-        /// How many bits tell all indices apart.
+        /// The number of bits that distinguish all indexes.
         var bits: Int {
             max(1, Int.bitWidth - (paths.count + 1).leadingZeroBitCount)
         }
     }
 
-    /// A step into a collection's element, which no property path can name.
+    /// A step into an element of a collection, which can't be part of a property path.
     static let elementStep = "#"
-    /// How deep relations are filled: enough for a property of a complex property of a relation.
+    /// The depth to which relations are filled: enough for a property of a complex property of a relation.
     static let relationDepth = 2
-    /// How deep types may nest that can't be left empty.
+    /// The maximum nesting depth of types that can't be left empty.
     static let depthLimit = 8
-    /// How many values one sample may hold.
+    /// The maximum number of values in one sample.
     static let valueLimit = 20_000
 
     let number: Int
@@ -41,9 +40,9 @@ final class ProbePass {
     private(set) var values: [[String]: [Any]] = [:]
     private(set) var topNames: [String] = []
     var readsAllNames = false
-    /// Why a property had to be left empty, by path.
+    /// The reasons why properties were left empty, by path.
     private(set) var refusals: [(path: [String], reason: String)] = []
-    /// Paths of optionals that must be nil, and of collections that must be empty, as their contents can't be made.
+    /// The paths of optionals that must be nil, and of collections that must be empty, because their contents can't be created.
     var emptied: Set<[String]> = []
     private var depth = 0
 
@@ -93,7 +92,7 @@ final class ProbePass {
     }
 
     private func bit(_ path: [String]) -> Bool {
-        // The index is taken in every pass: the first one counts them.
+        // Every pass requests the index, because the first pass counts them.
         let code = indices.index(of: path) + 1
         guard number > 1 else { return number == 1 }
         let position = (number - 2) % (2 * bits)
@@ -105,7 +104,7 @@ final class ProbePass {
         return 1 + (indices.index(of: path) + 1) >> ((number - 2) % bits) & 63
     }
 
-    /// A value of any type: one of ours where we know how to make it, else what the type decodes from our values.
+    /// Returns a value of any type: a sample if the type is known, otherwise the value that the type decodes from generated values.
     func value<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
         if let made = sample(type, at: path) {
             record(made, at: path)
@@ -122,7 +121,7 @@ final class ProbePass {
             record(decoded, at: path)
             return decoded
         } catch {
-            // Once more with nothing inside: an optional or a collection can do without what couldn't be made.
+            // Retries with nothing inside, because an optional or a collection can omit a value that can't be created.
             let isNew = emptied.insert(path).inserted
             guard isNew, isEmptiable(type) else { throw error }
             refuse(path, error)
@@ -144,7 +143,7 @@ final class ProbePass {
         }
     }
 
-    /// Whether relations at this place are left empty, as an entity's relations lead to ever more entities.
+    /// A Boolean value that indicates whether relations at this depth are left empty, which ends the recursion from entity to entity.
     var leavesRelationsEmpty: Bool {
         depth > Self.relationDepth
     }
@@ -171,7 +170,7 @@ final class ProbePass {
         return made as? Value
     }
 
-    /// The first or second case of an enumeration that lists its cases or has small numbers as raw values.
+    /// Returns the first or second case of an enumeration that lists its cases or has small integers as raw values.
     private func caseOf(_ type: any RawRepresentable.Type, high: Bool) -> Any? {
         if let iterable = type as? any CaseIterable.Type {
             func cases<Cases: CaseIterable>(_: Cases.Type) -> [Any] { Array(Cases.allCases.prefix(2)) }
@@ -195,7 +194,7 @@ final class ProbePass {
     }
 }
 
-/// Why a sample can't be made.
+/// The reason why a sample can't be created.
 struct ProbeRefusal: Error {
     let reason: String
 }

@@ -1,16 +1,16 @@
 import WebServiceClient
 
-/// What is known of a type's properties: which it decodes, in which order, and the wire name behind a key path.
+/// The properties of a type: which ones it decodes, in which order, and the wire names of its key paths.
 ///
-/// Made once per type by decoding samples, and kept.
+/// Created once per type by decoding samples, and cached.
 ///
-/// `@unchecked Sendable`: the samples are made in `init`, never changed, and only read through key paths; entity types are `Sendable`
-/// themselves. The memo is locked.
+/// `@unchecked Sendable` because the samples are created in `init`, never changed, and only read through key paths; entity types are
+/// `Sendable`. A lock protects the cache.
 final class PropertyCatalog: @unchecked Sendable {
     let type: Any.Type
-    /// The names the type decodes, in its order; `nil` where that isn't known for sure.
+    /// The names that the type decodes, in its order; `nil` if they can't be determined.
     let decodedNames: [String]?
-    /// Why ``decodedNames`` is missing.
+    /// The reason why ``decodedNames`` is missing.
     let reason: String?
 
     private let samples: [Any]
@@ -23,13 +23,13 @@ final class PropertyCatalog: @unchecked Sendable {
     static func of(_ type: Any.Type) -> PropertyCatalog {
         let key = ObjectIdentifier(type)
         if let known = catalogs.withLock({ $0[key] }) { return known }
-        // Decoding runs the type's own code, so it happens outside of the lock; two of the same kind do no harm.
+        // Decoding runs the type's code, so it happens outside of the lock; a duplicate catalog is harmless.
         let made = PropertyCatalog(type)
         catalogs.withLock { $0[key] = made }
         return made
     }
 
-    /// The steps of a key path by wire names.
+    /// Returns the segments of a key path by wire names.
     static func segments(of keyPath: AnyKeyPath, in type: Any.Type) -> [QueryPath.Segment] {
         of(type).segments(of: keyPath)
     }
@@ -43,7 +43,7 @@ final class PropertyCatalog: @unchecked Sendable {
         if let decodable = type as? any Decodable.Type {
             var bits = 1
             var number = 0
-            // The bits are known after the first pass.
+            // The number of bits is known after the first pass.
             while failure == nil, number < 2 + 2 * bits {
                 let pass = ProbePass(number: number, bits: bits, indices: indices)
                 do {
@@ -66,13 +66,13 @@ final class PropertyCatalog: @unchecked Sendable {
 
     private static func decoded(by passes: [ProbePass], failure: String?) -> ([String]?, String?) {
         guard failure == nil, let first = passes.first else { return (nil, failure ?? "nothing was decoded") }
-        guard !passes.contains(where: \.readsAllNames) else { return (nil, "it decodes whatever properties there are") }
+        guard !passes.contains(where: \.readsAllNames) else { return (nil, "it decodes arbitrary properties") }
         guard passes.allSatisfy({ $0.topNames == first.topNames }) else {
-            return (nil, "what it decodes depends on the values")
+            return (nil, "the properties it decodes depend on the values")
         }
-        // Control information such as `@odata.etag` comes without being selected.
+        // Services return control information such as `@odata.etag` without selection.
         let names = first.topNames.filter { !$0.contains("@") }
-        guard names.allSatisfy(ODataName.isProperty) else { return (nil, "not all names it decodes are names of OData properties") }
+        guard names.allSatisfy(ODataName.isProperty) else { return (nil, "some names it decodes aren't valid OData property names") }
         return names.isEmpty ? (nil, "it decodes no property by name") : (names, nil)
     }
 
@@ -93,7 +93,7 @@ final class PropertyCatalog: @unchecked Sendable {
         guard !samples.isEmpty else { return unknown(reason ?? "no sample could be decoded") }
         let read = samples.map { $0[keyPath: keyPath] }
         guard let first = read.first, let first, let second = read.dropFirst().first, let second else {
-            return unknown("it doesn't begin at \(type)")
+            return unknown("its root type isn't \(type)")
         }
         guard ProbeComparison.differs(first, second) else { return unknown(constantReason) }
         let matches = paths.filter { path in
@@ -104,16 +104,16 @@ final class PropertyCatalog: @unchecked Sendable {
         }
         let named = matches.filter { path in !path.contains { $0.hasPrefix(ProbePass.elementStep) } }
         guard let match = named.first else {
-            return unknown(matches.isEmpty ? "its value is none of those decoded" : "it reads an element of a collection")
+            return unknown(matches.isEmpty ? "its value doesn't match any decoded one" : "it reads an element of a collection")
         }
         guard named.count == 1 else {
             let names = named.map { "'" + $0.joined(separator: "/") + "'" }.joined(separator: " and ")
-            return unknown("it can't be told apart: \(names) give it the same value")
+            return unknown("it is ambiguous: \(names) give it the same value")
         }
         return match.map { .property($0) }
     }
 
-    /// Why a property may have the same value in all samples.
+    /// The reason why a property may have the same value in all samples.
     private var constantReason: String {
         let refused = passes.first?.refusals.first.map { "; '\($0.path.joined(separator: "/"))' was left empty: \($0.reason)" }
         return "its value is the same in every decoded sample" + (refused ?? "")
@@ -125,7 +125,7 @@ final class PropertyCatalog: @unchecked Sendable {
     }
 }
 
-/// There is one catalog for a type, or several that are the same.
+/// Catalogs are equal if they belong to the same type; a type may have several identical ones.
 extension PropertyCatalog: Hashable {
     static func == (left: PropertyCatalog, right: PropertyCatalog) -> Bool {
         left.type == right.type
@@ -136,23 +136,23 @@ extension PropertyCatalog: Hashable {
     }
 }
 
-/// A type that says the wire names of its properties itself, where decoding a sample can't find them.
+/// A type that provides the wire names of its properties, for those that can't be determined by decoding a sample.
 ///
 ///     extension Product: PropertyNaming {
 ///         static var propertyNames: [PartialKeyPath<Product>: String] { [\.kind: "Kind", \.price: "UnitPrice"] }
 ///     }
 ///
-/// A computed property, as key paths in a stored one would have to be `Sendable`. What isn't listed is still looked for by decoding
-/// a sample.
+/// `propertyNames` is a computed property because the key paths of a stored one would have to be `Sendable`. The names of other properties
+/// are still determined by decoding a sample.
 public protocol PropertyNaming {
-    /// Wire names by key path; `/` separates the steps to a property of a complex property.
+    /// The wire names by key path; `/` separates the steps to a property of a complex property.
     static var propertyNames: [PartialKeyPath<Self>: String] { get }
 }
 
-/// A type that supplies values for the samples which wire names are found with, since it would refuse to decode made-up ones.
+/// A type that supplies sample values for determining wire names, because it rejects generated ones.
 ///
-/// A string-backed type that accepts only certain texts would do this, for example.
+/// An example is a string-backed type that accepts only certain texts.
 public protocol PropertySample {
-    /// A value that differs for each number, or at least for 0 and 1; `nil` where there is none.
+    /// Returns a value that differs for each number, or at least for 0 and 1; `nil` if there is none.
     static func propertySample(_ number: Int) -> Self?
 }

@@ -1,11 +1,11 @@
 import Foundation
 import WebServiceClient
 
-/// What a payload says of itself as a whole: its context URL, which may come behind the links that begin there, and where it came from.
+/// The origin of a payload: its URL and its context URL, which may follow the links that are relative to it.
 final class ContextURL: Sendable, Hashable {
-    /// Where the payload came from; `nil` where nobody said.
+    /// The URL of the payload; `nil` if it isn't known.
     let page: URL?
-    /// Whether a context may still come, as the payload is read piece by piece.
+    /// A Boolean value that indicates whether a context may still follow because the payload is read incrementally.
     let mayCome: Bool
     private let value: Locked<String?>
     private let isOld: Locked<Bool>
@@ -22,7 +22,7 @@ final class ContextURL: Sendable, Hashable {
         set { value.withLock { $0 = newValue } }
     }
 
-    /// Whether the payload is in the shape of version 2 or 3, whose points in time may come without an offset.
+    /// A Boolean value that indicates whether the payload has the format of version 2 or 3, which allows points in time without an offset.
     var isBeforeVersion4: Bool {
         get { isOld.withLock { $0 } }
         set { isOld.withLock { $0 = newValue } }
@@ -30,23 +30,23 @@ final class ContextURL: Sendable, Hashable {
 
     static func == (left: ContextURL, right: ContextURL) -> Bool { left.text == right.text }
 
-    /// Nothing: a value that is in a set must keep its hash when its page's context comes.
+    /// Hashes nothing: a value in a set must keep its hash when the context of its page arrives.
     func hash(into hasher: inout Hasher) {}
 }
 
-/// What the relative links of one object in a payload begin at (JSON Format 4.01, section 4.4): the context URL of the object or of the
-/// nearest object around it, each resolved against the next one out, and the last one against the URL that the payload came from.
+/// The base of the relative links of one object in a payload (JSON Format 4.01, section 4.4): the context URL of the object or of the
+/// nearest enclosing one. Each context is resolved against the next outer one, and the outermost against the URL of the payload.
 ///
-/// It is no part of the value that holds it: all are equal.
+/// All bases are equal, so that they don't affect the equality of the value that holds them.
 struct LinkBase: Sendable, Hashable {
-    /// The payload's own context; `nil` for values that came with no payload.
+    /// The payload's context; `nil` for values that don't come from a payload.
     var root: ContextURL?
-    /// The contexts of objects inside, from the outside in.
+    /// The contexts of nested objects, outermost first.
     var inner: [String] = []
 
-    /// The base as a URL; `nil` where it isn't known from where the payload came, and no context says it.
+    /// Returns the base as a URL; `nil` if neither the payload's URL nor a context determines it.
     ///
-    /// - Parameter page: where the payload is taken to come from, if nobody said.
+    /// - Parameter page: The URL to assume if the payload's isn't known.
     func url(page: URL? = nil) -> URL? {
         guard let page = root?.page ?? page else {
             var base: URL?
@@ -58,7 +58,7 @@ struct LinkBase: Sendable, Hashable {
         return base
     }
 
-    /// The URL behind a link of the object; `nil` where the link is none or isn't a URL, or where it begins isn't known.
+    /// Returns the URL of a link of the object; `nil` if the link is missing or not a URL, or if its base isn't known.
     func url(of link: String?) -> URL? {
         guard let link, let url = NextLink.resolved(link, against: url()), url.scheme != nil else { return nil }
         return url

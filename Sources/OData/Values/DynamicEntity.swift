@@ -1,43 +1,43 @@
-/// An entity whose type isn't declared in Swift: its properties by name, each present, null or absent.
+/// An entity without a declared Swift type: its properties by name, each present, null or absent.
 ///
-/// Properties keep the order they are given in, which is the payload's where ``ODataDecoder`` reads it. Decoders that don't keep that order,
-/// as Foundation's doesn't, give them sorted by name, so that the same payload always gives the same value.
+/// Properties keep their order, which is the payload's if ``ODataDecoder`` reads it. Decoders that lose the order, such as Foundation's,
+/// return them sorted by name, so that equal payloads give equal values.
 public struct DynamicEntity: Sendable, Hashable {
     /// One property.
     public struct Property: Sendable, Hashable {
-        /// The wire name; control information such as `@odata.etag` is among them.
+        /// The wire name, which may be that of control information such as `@odata.etag`.
         public var name: String
         /// The value.
         public var value: ODataValue
 
-        /// A property.
+        /// Creates a property.
         public init(_ name: String, _ value: ODataValue) {
             self.name = name
             self.value = value
         }
     }
 
-    /// All properties, no name twice.
+    /// All properties, with unique names.
     public private(set) var properties: [Property] = []
-    /// Where each property is, of an entity so large that searching for it would take longer.
+    /// The positions of properties by name, only for large entities, where a linear search is slower.
     private var positions: [String: Int] = [:]
-    /// How deep the values nest. Values that are too deep are left out, as in ``ODataValue/Elements``.
+    /// The nesting depth of the values. Values that nest too deeply are dropped, as in ``ODataValue/Elements``.
     private(set) var nesting = Nesting()
 
     private static let searchedCount = 12
 
-    /// An entity of properties; of those with the same name the last one counts.
+    /// Creates an entity from properties; for duplicate names, the last one wins.
     public init(_ properties: [Property] = []) {
         self.properties.reserveCapacity(properties.count)
         for property in properties { self[property.name] = property.value }
     }
 
-    /// What stands in place of an entity that is too deep.
+    /// Creates the replacement for an entity that nests too deeply.
     init(cut: Void) {
         nesting = .cut
     }
 
-    /// Adds a property, if there is none of this name yet; whether there was none.
+    /// Adds a property unless its name exists, and returns whether it did.
     mutating func append(_ name: String, _ value: ODataValue) -> Bool {
         guard position(of: name) == nil else { return false }
         add(name, value)
@@ -51,7 +51,7 @@ public struct DynamicEntity: Sendable, Hashable {
         index()
     }
 
-    /// Finds the nesting anew where a value is no more that it may have come from.
+    /// Recomputes the nesting if the removed value may have determined it.
     private mutating func forget(_ inner: Nesting) {
         guard inner.isCut || inner.height > 0 && inner.height + 1 == nesting.height else { return }
         nesting = Nesting()
@@ -62,7 +62,7 @@ public struct DynamicEntity: Sendable, Hashable {
         positions.isEmpty ? properties.firstIndex { $0.name == name } : positions[name]
     }
 
-    /// Keeps the positions in step with a property that was added.
+    /// Updates the positions after a property was added.
     private mutating func index() {
         guard properties.count > Self.searchedCount else { return }
         if positions.isEmpty {
@@ -72,7 +72,7 @@ public struct DynamicEntity: Sendable, Hashable {
         }
     }
 
-    /// The value of a property: `nil` where it is absent, ``ODataValue/null`` where it is null. Setting `nil` removes it.
+    /// Accesses a property: `nil` if it is absent, ``ODataValue/null`` if it is null. Setting `nil` removes it.
     public subscript(_ name: String) -> ODataValue? {
         get {
             position(of: name).map { properties[$0].value }
@@ -104,7 +104,7 @@ public struct DynamicEntity: Sendable, Hashable {
 }
 
 extension DynamicEntity {
-    /// Whether the properties are the same, in the same order.
+    /// Returns whether the properties are equal, in the same order.
     public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
         left.properties == right.properties && left.nesting.isCut == right.nesting.isCut
     }
@@ -116,28 +116,28 @@ extension DynamicEntity {
 }
 
 extension DynamicEntity: ExpressibleByDictionaryLiteral {
-    /// An entity written as a dictionary.
+    /// Creates an entity from a dictionary literal.
     public init(dictionaryLiteral elements: (String, ODataValue)...) {
         self.init(elements.map { Property($0, $1) })
     }
 }
 
 extension DynamicEntity: PropertySample {
-    /// Its properties have no names known in Swift, so one to tell samples apart will do.
+    /// Returns an entity with one property, which suffices to distinguish samples.
     public static func propertySample(_ number: Int) -> DynamicEntity? {
         ["sample": .integer(Int64(number))]
     }
 }
 
-/// What a payload says about an entity or a property beside its values (JSON Format, section 4.6): `@odata.etag`, `Trips@nextLink`.
+/// The metadata of a payload's entity or property (JSON Format, section 4.6): `@odata.etag`, `Trips@nextLink`.
 ///
-/// 4.0 writes the prefix `odata.`, 4.01 may leave it out, and V3's light form has it without the `@` on entities.
+/// 4.0 writes the prefix `odata.`, 4.01 allows omitting it, and V3's light format has it without the `@` on entities.
 struct ControlInformation {
     let entity: DynamicEntity
-    /// The property it is about; `nil` for the entity itself.
+    /// The annotated property; `nil` for the entity itself.
     var property: String?
 
-    /// What is looked for beside a property, in both spellings: ``subscript(_:)`` finds no other names there.
+    /// The suffixes of a property's control information, in both spellings; ``subscript(_:)`` supports only these for properties.
     static let propertySuffixes = [
         "type", "count", "nextLink", "navigationLink", "mediaReadLink", "mediaEditLink", "mediaContentType", "mediaEtag", "mediaETag",
     ].flatMap { ["@odata." + $0, "@" + $0] }
@@ -148,7 +148,7 @@ struct ControlInformation {
         return property == nil ? entity["odata." + name] : nil
     }
 
-    /// The name of control information without its prefix; `nil` where a name is none, but an annotation's or a property's.
+    /// Returns the name of control information without its prefix; `nil` for annotations and properties.
     static func name(_ text: some StringProtocol) -> String? {
         guard text.hasPrefix("@") else {
             return text.hasPrefix("odata.") ? String(text.dropFirst("odata.".count)) : nil
@@ -159,22 +159,23 @@ struct ControlInformation {
         return rest.contains(".") ? nil : String(rest)
     }
 
-    /// A type's name without what leads to its metadata: `#Sales.Person` and `http://host/$metadata#Sales.Person` are `Sales.Person`.
+    /// Returns a type's name without the reference to its metadata: `Sales.Person` for `#Sales.Person` and
+    /// `http://host/$metadata#Sales.Person`.
     static func typeName(_ text: String) -> String {
         guard let mark = text.lastIndex(of: "#") else { return text }
         return String(text[text.index(after: mark)...])
     }
 }
 
-/// What GeoJSON is told by (RFC 7946, section 3.1): it is a primitive value, and no complex one.
+/// The member names that identify GeoJSON (RFC 7946, section 3.1), which is a primitive value instead of a complex one.
 enum GeoJSONNames {
-    /// Whether an object with members of these names is a shape.
+    /// Returns whether an object with these member names is a shape.
     static func are(_ names: Set<String>) -> Bool {
         names.contains("type") && (names.contains("coordinates") || names.contains("geometries"))
     }
 }
 
 extension DynamicEntity {
-    /// Whether it is GeoJSON.
+    /// A Boolean value that indicates whether the entity is GeoJSON.
     var isGeographic: Bool { GeoJSONNames.are(Set(properties.map(\.name))) }
 }

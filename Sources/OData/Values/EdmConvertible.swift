@@ -1,16 +1,16 @@
 public import Foundation
 
-/// A Swift value that has an OData literal, and so can be compared with, passed to functions and used as a key.
+/// A Swift value with an OData literal, which can be compared, passed to functions and used as a key.
 ///
-/// An enumeration with raw values conforms by saying so: `extension Colour: EdmConvertible {}` writes its raw value. One that is an
-/// enumeration in the service's model says its type's name with ``EdmEnumeration``.
+/// An enumeration with raw values conforms with `extension Colour: EdmConvertible {}` and is written as its raw value. An enumeration of
+/// the service's model provides its type's name with ``EdmEnumeration``.
 public protocol EdmConvertible: QueryOperand {
-    /// The value in OData's terms.
+    /// The value as a primitive value of OData.
     var edmValue: EdmValue { get }
 }
 
 extension EdmConvertible {
-    /// The value's literal as a part of the tree.
+    /// The value's literal as an expression tree.
     public var queryExpression: QueryExpression {
         .literal(edmValue)
     }
@@ -23,7 +23,7 @@ extension EdmConvertible where Self: RawRepresentable, RawValue: EdmConvertible 
     }
 }
 
-/// A Swift enumeration that is an enumeration in the service's model; its raw values are the members' names.
+/// A Swift enumeration that corresponds to one of the service's model; its raw values are the members' names.
 public protocol EdmEnumeration: EdmConvertible, RawRepresentable where RawValue == String {
     /// The type's qualified name in the service's metadata, such as `Sales.Colour`.
     static var edmTypeName: String { get }
@@ -56,10 +56,10 @@ extension Bool: EdmConvertible {
 }
 
 extension EdmConvertible where Self: FixedWidthInteger {
-    /// The number, exactly.
+    /// The exact number.
     public var edmValue: EdmValue {
         if let value = Int64(exactly: self) { return .integer(value) }
-        // Edm has no unsigned 64-bit type: what Int64 can't hold is a decimal there.
+        // Edm has no unsigned 64-bit type: larger numbers than Int64 are decimals.
         return .number(String(self))
     }
 }
@@ -80,12 +80,12 @@ extension UInt32: EdmConvertible {}
 extension UInt64: EdmConvertible {}
 
 extension Double: EdmConvertible {
-    /// The number with the fewest digits that give it back.
+    /// The number with the fewest digits that identify it.
     public var edmValue: EdmValue { .double(self) }
 }
 
 extension Float: EdmConvertible {
-    /// The number with the fewest digits that give it back.
+    /// The number with the fewest digits that identify it.
     public var edmValue: EdmValue { .single(self) }
 }
 
@@ -105,7 +105,7 @@ extension Substring: EdmConvertible {
 }
 
 extension URL: EdmConvertible {
-    /// The URL as text: Edm has no type for it.
+    /// The URL as text, because Edm has no type for it.
     public var edmValue: EdmValue { .string(absoluteString) }
 }
 

@@ -11,7 +11,7 @@ public struct EdmDate: Sendable, Hashable, Comparable {
     /// The day of the month, from 1.
     public let day: Int
 
-    /// A date, or `nil` where the calendar has no such day.
+    /// Creates a date, or returns `nil` if it doesn't exist in the calendar.
     public init?(year: Int, month: Int, day: Int) {
         guard (-999_999_999...999_999_999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
         guard day <= CivilCalendar.days(inMonth: month, of: year) else { return nil }
@@ -20,7 +20,7 @@ public struct EdmDate: Sendable, Hashable, Comparable {
         self.day = day
     }
 
-    /// Reads `2026-11-21`.
+    /// Parses `2026-11-21`.
     public init?(_ text: String) {
         var rest = Substring(text)
         let isNegative = rest.first == "-"
@@ -32,14 +32,14 @@ public struct EdmDate: Sendable, Hashable, Comparable {
         self.init(year: isNegative ? -numbers[0] : numbers[0], month: numbers[1], day: numbers[2])
     }
 
-    /// Whether the left date is the earlier one.
+    /// Returns whether the left date is earlier.
     public static func < (left: EdmDate, right: EdmDate) -> Bool {
         (left.year, left.month, left.day) < (right.year, right.month, right.day)
     }
 }
 
 extension EdmDate: CustomStringConvertible {
-    /// `2026-11-21`.
+    /// The text `2026-11-21`.
     public var description: String {
         (year < 0 ? "-" : "") + DigitText.padded(abs(year), 4) + "-" + DigitText.padded(month, 2) + "-"
             + DigitText.padded(day, 2)
@@ -47,19 +47,19 @@ extension EdmDate: CustomStringConvertible {
 }
 
 extension EdmDate: Codable {
-    /// Reads the date's text.
+    /// Decodes the text of a date.
     public init(from decoder: any Decoder) throws {
         self = try EdmText.read(from: decoder, by: { EdmDate(payload: $0) }, like: "a date such as 2026-11-21")
     }
 
-    /// Writes the date's text.
+    /// Encodes the text of the date.
     public func encode(to encoder: any Encoder) throws {
         try EdmText.write(self, to: encoder)
     }
 }
 
 extension EdmDate: PropertySample {
-    /// A day that differs for each number.
+    /// Returns a date that differs for each number.
     public static func propertySample(_ number: Int) -> EdmDate? {
         EdmDate(year: 2000 + number % 5000, month: 1 + number / 5000 % 12, day: 1)
     }

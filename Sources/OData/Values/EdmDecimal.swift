@@ -1,20 +1,21 @@
 public import Foundation
 
-/// A decimal number by its digits, however many: `Edm.Decimal` (CSDL, section 3.3), and the text of any other number.
+/// A decimal number with any number of digits: `Edm.Decimal` (CSDL, section 3.3), and the text of any other number.
 ///
-/// Foundation's `Decimal` holds 38 digits and rounds the rest away; this keeps what was written, so that reading and writing again gives the
-/// same digits. Two numbers are equal when their values are: `1.50` is `1.5`, and both keep their own text. `INF`, `-INF` and `NaN`, which
-/// decimals of floating scale may be in 4.01, are values too; `NaN` equals itself here and is less than every other.
+/// Foundation's `Decimal` rounds to 38 digits; this type keeps the original text, so that a number is written back with the same digits.
+/// Numbers are equal if their values are: `1.50` equals `1.5`, and each keeps its text. `INF`, `-INF` and `NaN`, which 4.01 allows for
+/// decimals of floating scale, are values too; `NaN` equals itself and is less than every other value.
 ///
-/// Read are numbers and texts of numbers, with exponents or without. Decoders other than ``ODataDecoder`` hand over numbers as Foundation's
-/// `Decimal`, and so no more than 38 digits of them; texts they hand over whole.
+/// Decodes numbers and numeric strings, with or without exponents. Decoders other than ``ODataDecoder`` pass numbers as Foundation's
+/// `Decimal`, which limits them to 38 digits; they pass strings unchanged.
 public struct EdmDecimal: Sendable {
-    /// The number as text: digits, with a fraction and an exponent where they were written.
+    /// The number as text: digits, with the original fraction and exponent.
     public let description: String
 
-    /// Reads `-12.50`, `3.1991163E7`, `INF`; `nil` where the text is no number, or its exponent is beyond a billion.
+    /// Creates a number from text such as `-12.50`, `3.1991163E7` or `INF`. Returns `nil` if the text isn't a number, or its exponent
+    /// exceeds a billion.
     ///
-    /// A leading `+` and superfluous leading zeros aren't kept.
+    /// A leading `+` and redundant leading zeros are dropped.
     public init?(_ text: String) {
         if ["INF", "-INF", "NaN"].contains(text) {
             description = text
@@ -24,40 +25,40 @@ public struct EdmDecimal: Sendable {
         description = text
     }
 
-    /// The digits of a JSON number, which are known to be one.
+    /// Creates a number from the digits of a valid JSON number.
     init(digits: String) {
         description = digits
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     public init(_ value: some BinaryInteger) {
         description = String(value)
     }
 
-    /// A number with all of its digits.
+    /// Creates a number with all digits of a `Decimal`.
     public init(_ value: Decimal) {
         description = value.isNaN ? "NaN" : value.description
     }
 
-    /// A floating-point number, with the fewest digits that give it back.
+    /// Creates a number with the fewest digits that identify the floating-point value.
     public init(_ value: Double) {
         description = NumberText.floating(value)
     }
 
-    /// Whether it is neither `INF`, `-INF` nor `NaN`.
+    /// A Boolean value that indicates whether the number isn't `INF`, `-INF` or `NaN`.
     public var isFinite: Bool {
         !description.hasSuffix("N") && !description.hasSuffix("F")
     }
 
-    /// The digits without an exponent, as `Edm.Decimal` is written unless another form was agreed on (JSON Format 4.01, section 24);
-    /// `nil` where that would take more than a thousand digits, or the number isn't finite.
+    /// The digits without an exponent, the default form of `Edm.Decimal` (JSON Format 4.01, section 24); `nil` if that takes more than a
+    /// thousand digits, or the number isn't finite.
     public var plainText: String? {
         guard isFinite else { return nil }
         guard description.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return description }
         return Parts(description)?.plainText(upTo: 1_000)
     }
 
-    /// The number as Foundation's `Decimal`; `nil` where it can't hold all digits.
+    /// The number as Foundation's `Decimal`; `nil` if it can't hold all digits.
     public var decimal: Decimal? {
         guard isFinite, let value = Decimal(string: description, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
             return nil
@@ -65,7 +66,7 @@ public struct EdmDecimal: Sendable {
         return EdmDecimal(value) == self ? value : nil
     }
 
-    /// The nearest `Double`; `nil` where the number is too large for one.
+    /// The nearest `Double`; `nil` if the number is too large.
     public var double: Double? {
         floating(Double.self)
     }
@@ -81,7 +82,7 @@ public struct EdmDecimal: Sendable {
         }
     }
 
-    /// The number, if it is whole and fits; `1.0` and `1E3` are whole.
+    /// Returns the number if it is whole and fits; `1.0` and `1E3` are whole.
     public func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
         if let value = Value(description) { return value }
         guard isFinite, let parts = Parts(description) else { return nil }
@@ -90,7 +91,7 @@ public struct EdmDecimal: Sendable {
         return parts.plainText(upTo: 48).flatMap { Value($0) }
     }
 
-    /// Without a plus and leading zeros, which JSON has none of; `nil` where it isn't a number.
+    /// Removes a plus sign and leading zeros, which JSON doesn't allow; `nil` if the text isn't a number.
     private static func normalised(_ text: String) -> String? {
         guard (try? NumberText.checked(text)) != nil else { return nil }
         var bytes = Array(text.utf8)[...]
@@ -102,28 +103,28 @@ public struct EdmDecimal: Sendable {
 }
 
 extension EdmDecimal: CustomStringConvertible, LosslessStringConvertible, ExpressibleByIntegerLiteral {
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) {
         self.init(value)
     }
 }
 
 extension EdmDecimal: EdmConvertible {
-    /// The literal, without an exponent where a thousand digits do.
+    /// The literal, without an exponent if a thousand digits suffice.
     public var edmValue: EdmValue {
         isFinite ? .number(plainText ?? description) : .double(double ?? .nan)
     }
 }
 
 extension EdmDecimal: PropertySample {
-    /// A number that differs for each number.
+    /// Returns a number that differs for each `number`.
     public static func propertySample(_ number: Int) -> EdmDecimal? {
         EdmDecimal(number)
     }
 }
 
 extension EdmDecimal {
-    /// A finite number taken apart: 0.d₁d₂d₃… × 10^point, without zeros at either end of the digits.
+    /// The parts of a finite number: 0.d₁d₂d₃… × 10^point, without leading or trailing zeros in the digits.
     struct Parts: Hashable {
         let isNegative: Bool
         let digits: [UInt8]
@@ -175,14 +176,14 @@ extension EdmDecimal {
             return sign + text.prefix(point) + "." + text.dropFirst(point)
         }
 
-        /// Whether the absolute value is the smaller one.
+        /// Returns whether the absolute value is smaller than the other's.
         func isNearer(than other: Parts) -> Bool {
             if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
             return point != other.point ? point < other.point : digits.lexicographicallyPrecedes(other.digits)
         }
     }
 
-    /// What the number is worth, for comparing.
+    /// The numeric value, for comparison.
     private enum Worth: Hashable {
         case notANumber, negativeInfinity, finite(Parts), infinity
 
@@ -206,7 +207,7 @@ extension EdmDecimal {
 }
 
 extension EdmDecimal: Hashable, Comparable {
-    /// Whether the values are the same, however they are written.
+    /// Returns whether the values are equal, regardless of their text.
     public static func == (left: EdmDecimal, right: EdmDecimal) -> Bool {
         left.description == right.description || left.worth == right.worth
     }
@@ -216,7 +217,7 @@ extension EdmDecimal: Hashable, Comparable {
         hasher.combine(worth)
     }
 
-    /// Whether the left value is the smaller one.
+    /// Returns whether the left value is smaller.
     public static func < (left: EdmDecimal, right: EdmDecimal) -> Bool {
         guard case .finite(let first) = left.worth, case .finite(let second) = right.worth else {
             return left.worth.order < right.worth.order

@@ -1,17 +1,17 @@
-/// A length of time: `Edm.Duration`, such as `-P1DT2H3M4.5S`, exact to more digits than the twelve that OData has.
+/// A duration: `Edm.Duration`, such as `-P1DT2H3M4.5S`, with more digits than OData's twelve.
 ///
-/// It is decoded from and encoded as its text, with any coder. A plain `Duration` is read and written as such a text by ``ODataDecoder`` and
-/// ``ODataEncoder`` only: other coders know Swift's own form.
+/// Any coder decodes and encodes it as its text. Only ``ODataDecoder`` and ``ODataEncoder`` use this form for a plain `Duration`; other
+/// coders use Swift's form.
 public struct EdmDuration: Sendable, Hashable {
-    /// The length; days have 24 hours.
+    /// The duration; days have 24 hours.
     public let duration: Duration
 
-    /// A length of time.
+    /// Creates a value from a duration.
     public init(_ duration: Duration) {
         self.duration = duration
     }
 
-    /// Reads `-P1DT2H3M4.5S`; `nil` for other texts, and beyond the 292 billion years that `Duration` holds.
+    /// Parses `-P1DT2H3M4.5S`; `nil` for other texts, and beyond the 292 billion years of `Duration`.
     public init?(_ text: String) {
         guard let duration = NumberText.duration(text) else { return nil }
         self.duration = duration
@@ -19,14 +19,14 @@ public struct EdmDuration: Sendable, Hashable {
 }
 
 extension EdmDuration: Comparable {
-    /// Whether the left one is the shorter one; negative ones are shorter than zero.
+    /// Returns whether the left duration is shorter; negative ones are shorter than zero.
     public static func < (left: EdmDuration, right: EdmDuration) -> Bool {
         left.duration < right.duration
     }
 }
 
 extension EdmDuration: CustomStringConvertible {
-    /// `-P1DT2H3M4.5S`, without parts that are zero.
+    /// The text `-P1DT2H3M4.5S`, without zero parts.
     public var description: String { LiteralWriter.duration(duration) }
 }
 
@@ -36,20 +36,20 @@ extension EdmDuration: EdmConvertible {
 }
 
 extension EdmDuration: Codable {
-    /// Reads the text.
+    /// Decodes the text.
     public init(from decoder: any Decoder) throws {
         self = try EdmText.read(
             from: decoder, by: { NumberText.duration(payload: $0).map { EdmDuration($0) } }, like: "a duration such as P1DT2H3M4.5S")
     }
 
-    /// Writes the text.
+    /// Encodes the text.
     public func encode(to encoder: any Encoder) throws {
         try EdmText.write(self, to: encoder)
     }
 }
 
 extension EdmDuration: PropertySample {
-    /// A duration that differs for each number.
+    /// Returns a duration that differs for each number.
     public static func propertySample(_ number: Int) -> EdmDuration? {
         EdmDuration(.seconds(number))
     }

@@ -1,21 +1,21 @@
-/// Members of an enumeration with flags, in the order they were written: `Read,Write` (CSDL, section 10.1).
+/// The members of an enumeration with flags, in their original order: `Read,Write` (CSDL, section 10.1).
 ///
-/// Members that Swift doesn't know stay in the list by their names, and a number stays a number.
+/// Members unknown to Swift keep their names, and numbers stay numbers.
 public struct EdmFlags<Known: RawRepresentable<String> & Sendable>: Sendable, Hashable {
     /// All members, in order.
     public var members: [OpenEnumeration<Known>]
 
-    /// These members.
+    /// Creates a value from members.
     public init(_ members: [OpenEnumeration<Known>]) {
         self.members = members
     }
 
-    /// These members.
+    /// Creates a value from members.
     public init(_ members: Known...) {
         self.members = members.map { .known($0) }
     }
 
-    /// Reads `Read,Write`; blanks around the commas are tolerated, and nothing or blanks only are no member.
+    /// Parses `Read,Write`; blanks around the commas are ignored, and empty or blank parts are skipped.
     public init(_ text: String) {
         members = text.unicodeScalars.split(separator: ",").compactMap { part in
             let begin = part.drop { $0 == " " }
@@ -24,24 +24,24 @@ public struct EdmFlags<Known: RawRepresentable<String> & Sendable>: Sendable, Ha
         }
     }
 
-    /// Whether a member is among them.
+    /// Returns whether the value contains a member.
     public func contains(_ member: Known) -> Bool {
         members.contains { $0.name == member.rawValue }
     }
 
-    /// Adds a member that isn't among them.
+    /// Adds a member unless the value contains it.
     public mutating func insert(_ member: Known) {
         if !contains(member) { members.append(.known(member)) }
     }
 
-    /// Takes a member away.
+    /// Removes a member.
     public mutating func remove(_ member: Known) {
         members.removeAll { $0.name == member.rawValue }
     }
 }
 
 extension EdmFlags: ExpressibleByArrayLiteral {
-    /// These members.
+    /// Creates a value from members.
     public init(arrayLiteral elements: Known...) {
         members = elements.map { .known($0) }
     }
@@ -60,19 +60,19 @@ extension EdmFlags: EdmConvertible where Known: EdmEnumeration {
 }
 
 extension EdmFlags: Codable {
-    /// Reads the members' names, or their number.
+    /// Decodes the members' names, or their number.
     public init(from decoder: any Decoder) throws {
         self.init(try EdmText.memberName(from: decoder))
     }
 
-    /// Writes the names.
+    /// Encodes the names.
     public func encode(to encoder: any Encoder) throws {
         try EdmText.write(self, to: encoder)
     }
 }
 
 extension EdmFlags: PropertySample {
-    /// A member that differs for each number.
+    /// Returns a member that differs for each number.
     public static func propertySample(_ number: Int) -> EdmFlags? {
         EdmFlags([.unknown("M\(number)")])
     }

@@ -1,11 +1,11 @@
 public import Foundation
 import WebServiceClient
 
-// A point in time as an instant, and back.
+// Conversion between points in time and instants.
 extension EdmDateTimeOffset {
-    /// An instant, to the microsecond, as a clock shows it that stands so many minutes to the east of UTC.
+    /// Creates a point in time from an instant, to the microsecond, at an offset in minutes east of UTC.
     ///
-    /// `nil` where the offset is out of its range, or the instant isn't finite or some hundreds of millions of years away.
+    /// Returns `nil` if the offset is out of range, or the instant isn't finite or hundreds of millions of years away.
     public init?(_ instant: Date, offset: Int = 0) {
         let seconds = instant.timeIntervalSince1970
         guard seconds.isFinite, abs(seconds) < 1e16 else { return nil }
@@ -18,7 +18,7 @@ extension EdmDateTimeOffset {
         self.init(secondsSince1970: Int64(whole), picosecond: Int64(micros) * 1_000_000, offset: offset)
     }
 
-    /// So many seconds after the beginning of 1970 in UTC, as a clock shows it at an offset; without one, as a clock in UTC does.
+    /// Creates a point in time from seconds since 1970 in UTC, in local time at the offset; without one, in UTC.
     init?(secondsSince1970 seconds: Int64, picosecond: Int64, offset: Int?) {
         guard (offset ?? 0).magnitude < 24 * 60 else { return nil }
         let (local, overflow) = seconds.addingReportingOverflow(Int64(offset ?? 0) * 60)
@@ -32,19 +32,19 @@ extension EdmDateTimeOffset {
             date: date, hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: picosecond, offset: offset)
     }
 
-    /// The seconds since the beginning of 1970 in UTC, without the fraction; a leap second counts as the next minute's first. Without an
-    /// offset the clock is taken to be in UTC.
+    /// The whole seconds since 1970 in UTC; a leap second counts as the first second of the next minute. Without an offset, the time is
+    /// taken as UTC.
     public var secondsSince1970: Int64 {
         let day = CivilCalendar.day(year: Int64(date.year), month: Int64(date.month), day: Int64(date.day))
         return day * 86_400 + Int64(hour * 3600 + minute * 60 + second) - Int64(offset ?? 0) * 60
     }
 
-    /// The instant, with the fifteen or so digits that a `Date` has.
+    /// The instant, with the precision of a `Date`, about fifteen digits.
     public var instant: Date {
         Date(timeIntervalSince1970: Double(secondsSince1970) + Double(picosecond) / 1e12)
     }
 
-    /// The same without the digits of the second beyond so many, for properties whose `Precision` says so.
+    /// Returns the point in time with at most `digits` fraction digits, for properties with a `Precision`.
     public func truncated(toFractionDigits digits: Int) -> EdmDateTimeOffset {
         let unit = (min(max(0, digits), 12)..<12).reduce(Int64(1)) { unit, _ in unit * 10 }
         return EdmDateTimeOffset(
@@ -53,7 +53,7 @@ extension EdmDateTimeOffset {
 }
 
 extension EdmDateTimeOffset: Comparable {
-    /// Whether the left one is the earlier instant; of the same instant, the one with the smaller offset comes first.
+    /// Returns whether the left instant is earlier; for equal instants, the smaller offset comes first.
     public static func < (left: EdmDateTimeOffset, right: EdmDateTimeOffset) -> Bool {
         (left.secondsSince1970, left.picosecond, left.offset ?? Int.min, left.second)
             < (right.secondsSince1970, right.picosecond, right.offset ?? Int.min, right.second)
@@ -61,7 +61,7 @@ extension EdmDateTimeOffset: Comparable {
 }
 
 extension EdmDateTimeOffset {
-    /// The text of V4 or V2.
+    /// Parses the text of V4 or V2.
     init?(payload text: String) {
         guard let value = EdmDateTimeOffset(text) ?? V2DateText.value(text) else { return nil }
         self = value
@@ -69,7 +69,7 @@ extension EdmDateTimeOffset {
 }
 
 extension EdmDate {
-    /// The text of V4, or V2's midnight: V2 has no dates without a time.
+    /// Parses the text of V4, or V2's midnight, because V2 has no dates without a time.
     init?(payload text: String) {
         if let date = EdmDate(text) {
             self = date
@@ -81,14 +81,14 @@ extension EdmDate {
         self = time.date
     }
 
-    /// The date's midnight, by a clock without an offset.
+    /// Midnight of the date, without an offset.
     var midnight: EdmDateTimeOffset? {
         EdmDateTimeOffset(date: self, hour: 0, minute: 0, offset: nil)
     }
 }
 
 extension EdmTimeOfDay {
-    /// The text of V4, or V2's duration since midnight: `PT13H20M`. `PT24H00M00S` is the day's end, as SAP's services write it.
+    /// Parses the text of V4, or V2's duration since midnight: `PT13H20M`. SAP's services write the end of the day as `PT24H00M00S`.
     init?(payload text: String) {
         if let time = EdmTimeOfDay(text) {
             self = time
@@ -105,7 +105,7 @@ extension EdmTimeOfDay {
         self.init(hour: second / 3600, minute: second / 60 % 60, second: second % 60, picosecond: attoseconds / 1_000_000)
     }
 
-    /// The text of version 2, whose times of day are durations.
+    /// The text in version 2, where times of day are durations.
     var v2Text: String { self == .endOfDay ? "PT24H" : LiteralWriter.duration(duration) }
 
     /// The time since midnight.
@@ -115,9 +115,9 @@ extension EdmTimeOfDay {
     }
 }
 
-/// Points in time as V2's JSON has them: `/Date(1291362539000)/`, `/Date(1291362539000+0060)/`.
+/// Points in time in V2's JSON: `/Date(1291362539000)/`, `/Date(1291362539000+0060)/`.
 ///
-/// The number is the milliseconds since 1970 in UTC; an offset, in minutes, only says where the clock that was read stands.
+/// The number is the milliseconds since 1970 in UTC; an offset, in minutes, only states the local time zone.
 enum V2DateText {
     static func value(_ text: String) -> EdmDateTimeOffset? {
         guard text.hasPrefix("/Date("), text.hasSuffix(")/") else { return nil }
@@ -130,7 +130,7 @@ enum V2DateText {
             guard digits.utf8.count <= 4, let minutes = DigitText.number(digits), minutes < 1440 else { return nil }
             offset = body[sign] == "-" ? -minutes : minutes
         }
-        // Down, not towards zero: the fraction counts forward also before 1970.
+        // Rounds down, not towards zero, because the fraction is positive before 1970, too.
         var seconds = milliseconds / 1_000
         var rest = milliseconds % 1_000
         if rest < 0 {
@@ -146,7 +146,7 @@ enum V2DateText {
         return Int64(text)
     }
 
-    /// The text of a point in time; `nil` where it has a finer fraction than milliseconds, or is too far away.
+    /// Returns the text of a point in time; `nil` if its fraction is finer than milliseconds, or it is out of range.
     static func text(_ value: EdmDateTimeOffset) -> String? {
         guard value.picosecond % 1_000_000_000 == 0 else { return nil }
         let (product, overflow) = value.secondsSince1970.multipliedReportingOverflow(by: 1_000)

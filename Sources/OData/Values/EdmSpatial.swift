@@ -1,6 +1,6 @@
-/// A geographic or geometric value: `Edm.Geography…` and `Edm.Geometry…` (CSDL, section 3.3), as it stands in URLs.
+/// A geographic or geometric value in URLs: `Edm.Geography…` and `Edm.Geometry…` (CSDL, section 3.3).
 public struct EdmSpatial: Sendable, Hashable {
-    /// What the coordinates mean.
+    /// The coordinate spaces.
     public enum Space: String, Sendable, Hashable, CaseIterable {
         /// Longitude and latitude on the earth.
         case geography
@@ -16,10 +16,10 @@ public struct EdmSpatial: Sendable, Hashable {
         public var y: Double
         /// Altitude, or z.
         public var z: Double?
-        /// A linear measure; it needs a ``z``.
+        /// A linear measure; requires ``z``.
         public var m: Double?
 
-        /// A position from its coordinates; `x` is the longitude.
+        /// Creates a position from its coordinates; `x` is the longitude.
         public init(x: Double, y: Double, z: Double? = nil, m: Double? = nil) {
             self.x = x
             self.y = y
@@ -28,13 +28,13 @@ public struct EdmSpatial: Sendable, Hashable {
         }
     }
 
-    /// What lies there.
+    /// The shapes.
     public indirect enum Shape: Sendable, Hashable {
         /// A point.
         case point(Position)
         /// A line of at least two positions.
         case line([Position])
-        /// A polygon: its outer ring and its holes, each of which ends where it begins.
+        /// A polygon: its outer ring and its holes, as closed rings.
         case polygon([[Position]])
         /// Points.
         case points([Position])
@@ -46,21 +46,21 @@ public struct EdmSpatial: Sendable, Hashable {
         case collection(Shapes)
     }
 
-    /// What the coordinates mean.
+    /// The coordinate space.
     public var space: Space
     /// The spatial reference system's number, such as 4326 for WGS 84; 0 to 99999.
     public var srid: Int
-    /// What lies there.
+    /// The shape.
     public var shape: Shape
 
-    /// A value from its parts.
+    /// Creates a value from its parts.
     public init(_ space: Space, srid: Int, _ shape: Shape) {
         self.space = space
         self.srid = srid
         self.shape = shape
     }
 
-    /// A point on the earth, in WGS 84.
+    /// Returns a point on the earth, in WGS 84.
     public static func point(longitude: Double, latitude: Double) -> EdmSpatial {
         EdmSpatial(.geography, srid: 4326, .point(Position(x: longitude, y: latitude)))
     }
@@ -74,16 +74,16 @@ extension EdmSpatial: EdmConvertible {
 extension EdmSpatial {
     /// The shapes of a collection.
     ///
-    /// Collections nest 256 levels deep at most, more than is ever written. What would be deeper is left out, and what it was to be in can't be
-    /// written: that is an error.
+    /// Collections nest at most 256 levels deep, more than can be written. Deeper shapes are dropped, and writing a collection that
+    /// contained one throws.
     public struct Shapes: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
-        /// How many levels there are at most.
+        /// The maximum number of levels.
         private static let heightLimit = 256
 
         private let list: [Shape]
         let nesting: Nesting
 
-        /// The shapes of a list.
+        /// Creates the shapes of a list.
         public init(_ shapes: some Sequence<Shape>) {
             var nesting = Nesting()
             list = shapes.map { shape in
@@ -94,7 +94,7 @@ extension EdmSpatial {
             self.nesting = nesting
         }
 
-        /// The shapes of a literal.
+        /// Creates the shapes of a literal.
         public init(arrayLiteral elements: Shape...) {
             self.init(elements)
         }
@@ -106,20 +106,20 @@ extension EdmSpatial {
 
         /// Zero.
         public var startIndex: Int { 0 }
-        /// How many shapes there are.
+        /// The number of shapes.
         public var endIndex: Int { list.count }
-        /// A shape by its position, which must be one.
+        /// Returns the shape at a valid position.
         public subscript(position: Int) -> Shape { list[position] }
     }
 }
 
 extension EdmSpatial.Shape {
-    /// Shapes of any kind.
+    /// Returns a collection of shapes of any kind.
     public static func collection(_ shapes: [EdmSpatial.Shape]) -> EdmSpatial.Shape {
         .collection(EdmSpatial.Shapes(shapes))
     }
 
-    /// How deep the shape nests.
+    /// The nesting depth of the shape.
     var nesting: Nesting {
         if case .collection(let shapes) = self { shapes.nesting } else { .none }
     }

@@ -1,8 +1,8 @@
 /// A time of day without date or time zone: `Edm.TimeOfDay`, with up to twelve fraction digits.
 ///
-/// It is decoded from and encoded as text such as `07:59:59.999`; seconds may be missing in what is read.
+/// It is decoded from and encoded as text such as `07:59:59.999`; decoded text may omit the seconds.
 public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
-    /// The hour, 0 to 23; 24 only of ``endOfDay``.
+    /// The hour, 0 to 23; 24 only for ``endOfDay``.
     public let hour: Int
     /// The minute, 0 to 59.
     public let minute: Int
@@ -11,7 +11,7 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
     /// The fraction of the second, in picoseconds.
     public let picosecond: Int64
 
-    /// A time of day, or `nil` where a part is out of its range.
+    /// Creates a time of day, or returns `nil` if a part is out of range.
     public init?(hour: Int, minute: Int, second: Int = 0, picosecond: Int64 = 0) {
         guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
         guard (0..<1_000_000_000_000).contains(picosecond) else { return nil }
@@ -21,14 +21,14 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
         self.picosecond = picosecond
     }
 
-    /// The end of a day, 24:00:00. `Edm.TimeOfDay` and so version 4 have no such value; services of version 2 send it, `PT24H00M00S`.
+    /// The end of a day, 24:00:00. `Edm.TimeOfDay`, and thus version 4, doesn't allow it; services of version 2 send it as `PT24H00M00S`.
     public static let endOfDay = EdmTimeOfDay(endOf: ())
 
     private init(endOf day: Void) {
         (hour, minute, second, picosecond) = (24, 0, 0, 0)
     }
 
-    /// Reads `07:59`, `07:59:59` or `07:59:59.999`.
+    /// Parses `07:59`, `07:59:59` or `07:59:59.999`.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3, parts[0].count == 2, parts[1].count == 2 else { return nil }
@@ -48,14 +48,14 @@ public struct EdmTimeOfDay: Sendable, Hashable, Comparable {
         self.init(hour: hour, minute: minute, second: second, picosecond: picosecond)
     }
 
-    /// Whether the left time is the earlier one.
+    /// Returns whether the left time is earlier.
     public static func < (left: EdmTimeOfDay, right: EdmTimeOfDay) -> Bool {
         (left.hour, left.minute, left.second, left.picosecond) < (right.hour, right.minute, right.second, right.picosecond)
     }
 }
 
 extension EdmTimeOfDay: CustomStringConvertible {
-    /// `07:59:59.999`, without a fraction where it is zero.
+    /// The text `07:59:59.999`, without a zero fraction.
     public var description: String {
         [hour, minute, second].map { DigitText.padded($0, 2) }.joined(separator: ":")
             + DigitText.fraction(UInt64(picosecond), digits: 12)
@@ -63,19 +63,19 @@ extension EdmTimeOfDay: CustomStringConvertible {
 }
 
 extension EdmTimeOfDay: Codable {
-    /// Reads the time's text.
+    /// Decodes the text of a time.
     public init(from decoder: any Decoder) throws {
         self = try EdmText.read(from: decoder, by: { EdmTimeOfDay(payload: $0) }, like: "a time of day such as 07:59:59")
     }
 
-    /// Writes the time's text.
+    /// Encodes the text of the time.
     public func encode(to encoder: any Encoder) throws {
         try EdmText.write(self, to: encoder)
     }
 }
 
 extension EdmTimeOfDay: PropertySample {
-    /// A time that differs for each number.
+    /// Returns a time that differs for each number.
     public static func propertySample(_ number: Int) -> EdmTimeOfDay? {
         EdmTimeOfDay(hour: number / 3600 % 24, minute: number / 60 % 60, second: number % 60, picosecond: Int64(number))
     }

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// A primitive value of the Entity Data Model (CSDL, section 3.3), as it stands in URLs.
+/// A primitive value of the Entity Data Model (CSDL, section 3.3) in URLs.
 public enum EdmValue: Sendable, Hashable {
     /// Null.
     case null
     /// `Edm.Boolean`.
     case boolean(Bool)
-    /// `Edm.SByte`, `Edm.Byte`, `Edm.Int16`, `Edm.Int32` and `Edm.Int64`: in V4 their literals don't differ.
+    /// `Edm.SByte`, `Edm.Byte`, `Edm.Int16`, `Edm.Int32` and `Edm.Int64`, whose literals are the same in V4.
     case integer(Int64)
-    /// `Edm.Int64` for sure, which V2 writes with an `L`.
+    /// Definitely `Edm.Int64`, which V2 writes with an `L`.
     case int64(Int64)
     /// `Edm.Decimal`.
     case decimal(Decimal)
-    /// A number as its digits, for what no Swift type holds: `-12345678901234567890.123`.
+    /// A number as its digits, if no Swift type can hold it: `-12345678901234567890.123`.
     case number(String)
     /// `Edm.Double`, with `INF`, `-INF` and `NaN`.
     case double(Double)
@@ -24,7 +24,7 @@ public enum EdmValue: Sendable, Hashable {
     case guid(UUID)
     /// `Edm.DateTimeOffset` as an instant; written in UTC, to the microsecond.
     case dateTimeOffset(Date)
-    /// `Edm.DateTimeOffset` exactly as it is written, with its offset; without one V2's `Edm.DateTime`.
+    /// `Edm.DateTimeOffset` exactly as written, with its offset; without one, V2's `Edm.DateTime`.
     case timestamp(EdmDateTimeOffset)
     /// `Edm.Date`.
     case date(EdmDate)
@@ -40,11 +40,11 @@ public enum EdmValue: Sendable, Hashable {
     case spatial(EdmSpatial)
 }
 
-/// How values of the Entity Data Model that are texts in JSON are read and written there: one home for all of them.
+/// The shared decoding and encoding of Entity Data Model values that are text in JSON.
 enum EdmText {
-    /// The value of the text that a decoder holds.
+    /// Decodes a value from text.
     ///
-    /// - Parameter example: what a text would be right, such as `a date such as 2026-11-21`.
+    /// - Parameter example: The expected text, such as `a date such as 2026-11-21`.
     static func read<Value>(from decoder: any Decoder, by make: (String) -> Value?, like example: String) throws -> Value {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -54,13 +54,13 @@ enum EdmText {
         return value
     }
 
-    /// Writes a value as its description.
+    /// Encodes a value as its description.
     static func write(_ value: some CustomStringConvertible, to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(value.description)
     }
 
-    /// The name of an enumeration's member; services that write numbers are understood, too.
+    /// Decodes the name of an enumeration member; some services send a number.
     static func memberName(from decoder: any Decoder) throws -> String {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) { return text }

@@ -1,23 +1,23 @@
 import Foundation
 import WebServiceClient
 
-/// How the members of an enumeration are written.
+/// The spelling of enumeration members.
 public enum EnumerationSpelling: String, Sendable, Hashable, CaseIterable {
-    /// `Sales.Colour'Red'` where the type's name is known, which every version of the protocol understands.
+    /// `Sales.Colour'Red'` if the type's name is known, which every version of the protocol accepts.
     case qualified
-    /// `'Red'`, which 4.01 allows and some services insist on.
+    /// `'Red'`, which 4.01 allows and some services require.
     case bare
 }
 
-/// How V2's literals for instants are written, which the service's metadata decides.
+/// The spelling of V2's literals for instants; the service's metadata determines which one applies.
 public enum V2DateSpelling: String, Sendable, Hashable, CaseIterable {
-    /// `datetime'2026-11-21T12:00:00'`, in UTC: for `Edm.DateTime`, which most properties are.
+    /// `datetime'2026-11-21T12:00:00'`, in UTC: for `Edm.DateTime`, the most common type.
     case dateTime
     /// `datetimeoffset'2026-11-21T12:00:00Z'`: for `Edm.DateTimeOffset`.
     case dateTimeOffset
 }
 
-/// Writes literals: the only place that does, for operators, functions and keys alike (ABNF, "Literal Data Values").
+/// Writes all literals, for operators, functions and keys (ABNF, "Literal Data Values").
 struct LiteralWriter: Sendable {
     var version: ODataVersion
     var enumerations: EnumerationSpelling
@@ -44,7 +44,7 @@ struct LiteralWriter: Sendable {
         case .date(let value): text.value(value.description)
         case .timeOfDay(let value):
             guard value != .endOfDay else {
-                throw .unsupportedLiteral("'\(value)'", reason: "a day's last time is before 24:00 in version 4")
+                throw .unsupportedLiteral("'\(value)'", reason: "version 4 requires a time before 24:00")
             }
             text.value(value.description)
         case .duration(let value): prefixed("duration", Self.duration(value), to: &text)
@@ -54,7 +54,7 @@ struct LiteralWriter: Sendable {
         }
     }
 
-    /// V2's own literals (OData 2.0, Overview, section 6): whether the value has one.
+    /// Writes a value with a V2-specific literal (OData 2.0, Overview, section 6), and returns whether it has one.
     private func writeV2(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) -> Bool {
         switch value {
         case .null, .boolean, .string:
@@ -97,7 +97,7 @@ struct LiteralWriter: Sendable {
         case .binary(let value):
             prefixed("X", value.map { DigitText.hexadecimal($0) }.joined(), to: &text)
         case .enumeration(_, let member):
-            // V2 has no enumerations: what is one in Swift is text there.
+            // V2 has no enumerations: Swift's are text there.
             quoted(member, to: &text)
         case .spatial:
             throw .unsupported("geography and geometry", version: version)
@@ -126,9 +126,9 @@ struct LiteralWriter: Sendable {
         let members = member.split(separator: ",", omittingEmptySubsequences: false)
         text.syntax("'")
         for (index, part) in members.enumerated() {
-            // Some services write blanks behind the commas of what is read from them.
+            // Members read from some services have blanks after the commas.
             let name = part.trimmingCharacters(in: .whitespaces)
-            // A member that has no name is a number (ABNF, "singleEnumLiteral").
+            // A member without a name is a number (ABNF, "singleEnumLiteral").
             guard ODataName.isIdentifier(name) || Int64(name) != nil else {
                 throw .invalidName(member, role: "a member of an enumeration")
             }
@@ -140,13 +140,14 @@ struct LiteralWriter: Sendable {
 }
 
 extension LiteralWriter {
-    /// RFC 3339 in UTC. A `Date` is a binary fraction of seconds: rounding to microseconds gives back what people wrote.
+    /// Returns an instant in RFC 3339 form in UTC. A `Date` is a binary fraction, so rounding to microseconds restores the original decimal
+    /// digits.
     static func instant(_ date: Date) throws(ODataQueryError) -> String {
         let seconds = date.timeIntervalSince1970
         // The years -9999 to 9999.
         guard seconds.isFinite, seconds >= -377_705_116_800, seconds < 253_402_300_800 else {
             throw .unsupportedLiteral(
-                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it lies outside of the years -9999 to 9999")
+                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it is outside the years -9999 to 9999")
         }
         var whole = seconds.rounded(.down)
         var micros = ((seconds - whole) * 1_000_000).rounded()
@@ -165,9 +166,9 @@ extension LiteralWriter {
         return date + "T" + time + DigitText.fraction(UInt64(micros), digits: 6) + "Z"
     }
 
-    /// `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits Swift's type has.
+    /// Returns `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits of Swift's type.
     static func duration(_ duration: Duration) -> String {
-        // A duration can have more seconds than 64 bits hold, but not more days.
+        // The seconds of a duration can exceed 64 bits, its days can't.
         let days = (duration / 86_400).components.seconds
         let (seconds, attoseconds) = (duration - .seconds(86_400) * days).components
         let isNegative = duration < .zero

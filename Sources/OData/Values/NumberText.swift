@@ -1,13 +1,13 @@
 import Foundation
 
-/// The texts of numbers.
+/// Conversions between numbers and text.
 enum NumberText {
     static func digits(_ value: Decimal) throws(ODataQueryError) -> String {
         guard !value.isNaN else { throw .unsupportedLiteral("Decimal.nan", reason: "Edm.Decimal has no NaN") }
         return value.description
     }
 
-    /// `[-]digits[.digits]`, with an exponent where the text has one.
+    /// Checks that the text is `[-]digits[.digits]` with an optional exponent, and returns it.
     static func checked(_ digits: String) throws(ODataQueryError) -> String {
         let bytes = Array(digits.utf8)
         var index = 0
@@ -46,7 +46,7 @@ enum NumberText {
 }
 
 extension NumberText {
-    /// A number as the value that writes the same digits.
+    /// Returns the value that writes the same digits.
     static func value(_ text: String, isWhole: Bool, hasExponent: Bool) -> EdmValue {
         if isWhole, !hasExponent { return Int64(text).map { .integer($0) } ?? .number(text) }
         if hasExponent {
@@ -56,7 +56,7 @@ extension NumberText {
         return decimal(text) ?? .number(text)
     }
 
-    /// A number as a decimal where that writes the same digits.
+    /// Returns a decimal if it writes the same digits, otherwise a number.
     static func decimal(_ text: String) -> EdmValue? {
         guard let number = Decimal(string: text), number.description == text else {
             return .number(text)
@@ -64,7 +64,7 @@ extension NumberText {
         return .decimal(number)
     }
 
-    /// `-P1DT2H3M4.5S`; `nil` for other texts, and beyond what `Duration` holds.
+    /// Parses `-P1DT2H3M4.5S`; `nil` for other texts, and beyond the range of `Duration`.
     static func duration(_ text: String) -> Duration? {
         var bytes = Array(text.utf8)[...]
         let isNegative = bytes.first == UInt8(ascii: "-")
@@ -110,7 +110,7 @@ extension NumberText {
             secondsComponent: isNegative ? -seconds : seconds, attosecondsComponent: isNegative ? -attoseconds : attoseconds)
     }
 
-    /// The same as services write it: with years and months where these are zero (`P0Y0M0DT13H20M11S`), which XML Schema's durations may have.
+    /// Parses a duration as services write it: also with zero years and months (`P0Y0M0DT13H20M11S`), which XML Schema allows.
     static func duration(payload text: String) -> Duration? {
         if let duration = duration(text) { return duration }
         let begin = text.utf8.prefix(2)
@@ -128,16 +128,16 @@ extension NumberText {
         return duration(String(text[..<start]) + (isEmpty ? "0D" : String(days)) + String(text[time...]))
     }
 
-    /// Base64 in the alphabet for URLs, the usual one tolerated, with or without padding.
+    /// Decodes base64 with or without padding, in the URL alphabet or the standard one.
     static func base64URL(_ text: String) -> Data? {
         var standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
         standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: standard) else { return nil }
-        // Bits beyond the last byte must be zero.
+        // The unused bits of the last character must be zero.
         return data.base64EncodedString() == standard ? data : nil
     }
 
-    /// V2's prefixed literals; `nil` where the prefix isn't V2's, a value of `nil` where the text is none.
+    /// Parses V2's prefixed literals; `nil` if the prefix isn't V2's, a `value` of `nil` if the text is invalid.
     static func v2(_ prefix: String, _ text: String) throws(QueryParsingError) -> (value: EdmValue?, Void)? {
         switch prefix {
         case "datetime":
@@ -159,15 +159,15 @@ extension NumberText {
     }
 }
 
-/// Digits in the texts of dates and times.
+/// Digits in the text of dates and times.
 enum DigitText {
-    /// The number with zeros in front, up to so many digits.
+    /// Returns the number padded with zeros to a number of digits.
     static func padded(_ number: some BinaryInteger, _ digits: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// `.5` of a fraction in units of 10⁻ᵈ: empty for zero, without zeros at the end.
+    /// Returns a fraction in units of 10⁻ᵈ such as `.5`: empty for zero, without trailing zeros.
     static func fraction(_ value: UInt64, digits: Int) -> String {
         guard value > 0 else { return "" }
         var text = padded(value, digits)
@@ -175,13 +175,13 @@ enum DigitText {
         return "." + text
     }
 
-    /// A number of ASCII digits only.
+    /// Parses a number of ASCII digits only.
     static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text)
     }
 
-    /// Two hexadecimal digits.
+    /// Returns two hexadecimal digits.
     static func hexadecimal(_ byte: UInt8) -> String {
         let text = String(byte, radix: 16, uppercase: true)
         return text.count < 2 ? "0" + text : text

@@ -1,6 +1,6 @@
 /// The rules for names (ABNF, "Names and identifiers").
 enum ODataName {
-    /// Letters, digits and `_`, no digit first, at most 128 characters.
+    /// Returns whether a name has only letters, digits and `_`, no digit first, and at most 128 characters.
     static func isIdentifier(_ name: some StringProtocol) -> Bool {
         var bytes = 0
         for byte in name.utf8 {
@@ -15,7 +15,7 @@ enum ODataName {
         return (1...128).contains(bytes)
     }
 
-    /// The same for names with characters beyond ASCII.
+    /// Checks identifiers with characters beyond ASCII.
     private static func isWideIdentifier(_ name: some StringProtocol) -> Bool {
         var count = 0
         for scalar in name.unicodeScalars {
@@ -30,19 +30,20 @@ enum ODataName {
         return (1...128).contains(count)
     }
 
-    /// Identifiers with dots between them.
+    /// Returns whether a name consists of identifiers separated by dots.
     static func isQualified(_ name: some StringProtocol) -> Bool {
         guard name.utf8.contains(UInt8(ascii: ".")) else { return isIdentifier(name) }
         return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
     }
 
-    /// A qualified name, or `Collection(…)` of one.
+    /// Returns whether a name is a qualified name, or `Collection(…)` around one.
     static func isType(_ name: String) -> Bool {
         guard name.hasPrefix("Collection("), name.hasSuffix(")") else { return isQualified(name) }
         return isQualified(name.dropFirst("Collection(".count).dropLast())
     }
 
-    /// What a property may be called in a path: an identifier, or an annotation such as `@Core.Messages` or `@Currency#Reporting`.
+    /// Returns whether a name is allowed for a property in a path: an identifier, or an annotation such as `@Core.Messages` or
+    /// `@Currency#Reporting`.
     static func isProperty(_ name: String) -> Bool {
         guard name.utf8.first == UInt8(ascii: "@") else { return isIdentifier(name) }
         let parts = name.dropFirst().split(separator: "#", omittingEmptySubsequences: false)

@@ -1,48 +1,48 @@
 public import Foundation
 
-/// Any value of a JSON payload, for what no Swift type was declared for. Values nest 512 levels deep at most; see ``Elements``.
+/// Any value of a JSON payload, for properties without a declared Swift type. Values nest at most 512 levels deep; see ``Elements``.
 public enum ODataValue: Sendable, Hashable {
     /// Null.
     case null
     /// `true` or `false`.
     case boolean(Bool)
-    /// A whole number that fits.
+    /// A whole number within `Int64`.
     case integer(Int64)
-    /// Any other number, by its digits.
+    /// Any other number, with all its digits.
     case decimal(EdmDecimal)
-    /// Text; dates, Guids and so on are texts in JSON.
+    /// Text; JSON represents dates, Guids and others as text.
     case string(String)
     /// A collection.
     case array(Elements)
     /// An entity or complex value.
     case object(DynamicEntity)
 
-    /// The text, if it is one.
+    /// The text if the value is a string.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The Boolean, if it is one.
+    /// The Boolean if the value is one.
     public var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
-    /// The number, if it is whole and fits, or a text of such a number, which is how some services send `Int64`.
+    /// The number if it is whole and fits, also from text, because some services send `Int64` as text.
     public var integer: Int64? {
         if case .integer(let value) = self { value } else { number?.integer() }
     }
 
-    /// The number, if it is one that `Decimal` holds, or a text of such a number, which is how some services send `Decimal`.
+    /// The number if `Decimal` can hold it, also from text, because some services send `Decimal` as text.
     public var decimal: Decimal? {
         if case .integer(let value) = self { Decimal(value) } else { number?.decimal }
     }
 
-    /// The number as the nearest `Double`, if it is one, or a text of one: also `INF`, `-INF` and `NaN`.
+    /// The nearest `Double` of a number or numeric text, including `INF`, `-INF` and `NaN`.
     public var double: Double? {
         number?.double
     }
 
-    /// The number by its digits, if it is one, or a text of one.
+    /// The number with all its digits, also from text.
     public var number: EdmDecimal? {
         switch self {
         case .integer(let value): EdmDecimal(value)
@@ -52,22 +52,22 @@ public enum ODataValue: Sendable, Hashable {
         }
     }
 
-    /// The elements, if it is a collection.
+    /// The elements if the value is a collection.
     public var array: [ODataValue]? {
         if case .array(let value) = self { value.list } else { nil }
     }
 
-    /// The properties, if it is an entity or complex value.
+    /// The properties if the value is an entity or complex value.
     public var object: DynamicEntity? {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// Whether it is null.
+    /// A Boolean value that indicates whether the value is null.
     public var isNull: Bool {
         self == .null
     }
 
-    /// The property of an entity or complex value; `nil` for all else.
+    /// Returns the property of an entity or complex value; `nil` for other values.
     public subscript(_ name: String) -> ODataValue? {
         object?[name]
     }
@@ -76,27 +76,27 @@ public enum ODataValue: Sendable, Hashable {
 extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// Text.
+    /// Creates text.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// A whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) {
         self = .integer(value)
     }
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     public init(booleanLiteral value: Bool) {
         self = .boolean(value)
     }
 
-    /// A collection.
+    /// Creates a collection.
     public init(arrayLiteral elements: ODataValue...) {
         self = .array(elements)
     }
 
-    /// An entity or complex value.
+    /// Creates an entity or complex value.
     public init(dictionaryLiteral elements: (String, ODataValue)...) {
         self = .object(DynamicEntity(elements.map { DynamicEntity.Property($0, $1) }))
     }
@@ -105,20 +105,20 @@ extension ODataValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, E
 extension ODataValue {
     /// The elements of a collection.
     ///
-    /// Values nest 512 levels deep at most, which is as deep as they are read and written. What would be deeper is left out, and what it was to be
-    /// in can't be written: that is an `EncodingError`.
+    /// Values nest at most 512 levels deep, the limit for decoding and encoding. Deeper values are dropped, and encoding a value that
+    /// contained one throws an `EncodingError`.
     public struct Elements: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
         let list: [ODataValue]
         let nesting: Nesting
 
-        /// The elements of a list.
+        /// Creates the elements of a list.
         public init(_ elements: some Sequence<ODataValue>) {
             var list = Array(elements)
             nesting = Nesting(of: &list)
             self.list = list
         }
 
-        /// The elements of a literal.
+        /// Creates the elements of a literal.
         public init(arrayLiteral elements: ODataValue...) {
             self.init(elements)
         }
@@ -130,21 +130,21 @@ extension ODataValue {
 
         /// Zero.
         public var startIndex: Int { 0 }
-        /// How many elements there are.
+        /// The number of elements.
         public var endIndex: Int { list.count }
-        /// An element by its position, which must be one.
+        /// Returns the element at a valid position.
         public subscript(position: Int) -> ODataValue { list[position] }
     }
 
-    /// A collection.
+    /// Returns a collection.
     public static func array(_ elements: [ODataValue]) -> ODataValue {
         .array(Elements(elements))
     }
 
-    /// What stands in place of an array that is too deep.
+    /// The replacement for an array that nests too deeply.
     static let cut = ODataValue.array(Elements(cut: ()))
 
-    /// How deep the value nests.
+    /// The nesting depth of the value.
     var nesting: Nesting {
         switch self {
         case .array(let elements): elements.nesting
@@ -153,21 +153,21 @@ extension ODataValue {
         }
     }
 
-    /// The value where it may be in another one, else what stands in its place.
+    /// The value if it can be nested in another one, otherwise its replacement.
     var bounded: ODataValue {
         guard nesting.isTooDeep(for: PayloadScanner.depthLimit) else { return self }
         if case .object = self { return .object(DynamicEntity(cut: ())) }
         return .cut
     }
 
-    /// Why the value can't be written; `nil` where it can.
+    /// The reason why the value can't be written; `nil` if it can.
     var refusal: PayloadRefusal? {
         nesting.isCut ? PayloadRefusal(description: "The value nests more than \(PayloadScanner.depthLimit) levels deep.") : nil
     }
 }
 
 extension Nesting {
-    /// The nesting of a list, in which what is too deep is replaced.
+    /// Creates the nesting of a list, and replaces elements that nest too deeply.
     init(of list: inout [ODataValue]) {
         self.init()
         for index in list.indices {
@@ -178,23 +178,23 @@ extension Nesting {
     }
 }
 
-/// How deep a value nests, and whether something in it was left out as it was deeper than values may be.
+/// The nesting depth of a value, and whether it lost parts that nested too deeply.
 struct Nesting: Sendable, Hashable {
-    /// What has nothing in it.
+    /// The nesting of a value without contents.
     static let none = Nesting(height: 0, isCut: false)
-    /// What stands in place of what is too deep.
+    /// The nesting of a replacement for a value that nests too deeply.
     static let cut = Nesting(height: 1, isCut: true)
 
     private(set) var height: UInt16 = 1
     private(set) var isCut = false
 
-    /// Takes in what lies in the value.
+    /// Includes a contained value.
     mutating func add(_ inner: Nesting) {
         height = max(height, inner.height + 1)
         isCut = isCut || inner.isCut
     }
 
-    /// Whether something with this nesting is to be left out of what has at most so many levels.
+    /// Returns whether a value with this nesting exceeds what a container of `limit` levels can hold.
     func isTooDeep(for limit: Int) -> Bool {
         height >= limit
     }

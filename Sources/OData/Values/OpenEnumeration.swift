@@ -1,15 +1,14 @@
-/// A member of an enumeration that may get new members: one that Swift knows, or another by its name or number, which is written back as
-/// it was read.
+/// A member of an extensible enumeration: one that Swift knows, or another by its name or number, which is written back unchanged.
 ///
 ///     enum Colour: String, Codable, Sendable { case red = "Red", green = "Green" }
 ///     let colour: OpenEnumeration<Colour>            // "Blue" is .unknown("Blue")
 public enum OpenEnumeration<Known: RawRepresentable<String> & Sendable>: Sendable {
     /// A member that Swift knows.
     case known(Known)
-    /// Any other by its name, or by its number where the service gave none.
+    /// Another member by its name, or by its number if the service sent one.
     case unknown(String)
 
-    /// The member of a name.
+    /// Creates a member from its name.
     public init(_ name: String) {
         self = Known(rawValue: name).map { .known($0) } ?? .unknown(name)
     }
@@ -22,14 +21,14 @@ public enum OpenEnumeration<Known: RawRepresentable<String> & Sendable>: Sendabl
         }
     }
 
-    /// The member, if Swift knows it.
+    /// The member if Swift knows it.
     public var known: Known? {
         if case .known(let member) = self { member } else { nil }
     }
 }
 
 extension OpenEnumeration: Hashable {
-    /// Whether the names are the same.
+    /// Returns whether the names are equal.
     public static func == (left: OpenEnumeration, right: OpenEnumeration) -> Bool {
         left.name == right.name
     }
@@ -53,19 +52,19 @@ extension OpenEnumeration: EdmConvertible where Known: EdmEnumeration {
 }
 
 extension OpenEnumeration: Codable {
-    /// Reads a member's name, or its number.
+    /// Decodes a member's name, or its number.
     public init(from decoder: any Decoder) throws {
         self.init(try EdmText.memberName(from: decoder))
     }
 
-    /// Writes the name.
+    /// Encodes the name.
     public func encode(to encoder: any Encoder) throws {
         try EdmText.write(self, to: encoder)
     }
 }
 
 extension OpenEnumeration: PropertySample {
-    /// A member that differs for each number.
+    /// Returns a member that differs for each number.
     public static func propertySample(_ number: Int) -> OpenEnumeration? {
         .unknown("M\(number)")
     }

@@ -5,7 +5,7 @@ enum SpatialWriter {
             throw .unsupportedLiteral("SRID \(value.srid)", reason: "reference systems have numbers from 0 to 99999")
         }
         text.syntax(value.space.rawValue + "'SRID=" + String(value.srid))
-        // A bare semicolon would end a nested option.
+        // An unencoded semicolon would end a nested option.
         text.value(";")
         try write(value.shape, depth: 0, to: &text)
         text.syntax("'")
@@ -53,7 +53,7 @@ enum SpatialWriter {
         _ positions: [EdmSpatial.Position], atLeast count: Int, to text: inout QueryText
     ) throws(ODataQueryError) {
         guard positions.count >= count else {
-            throw .unsupportedLiteral("A line or ring of \(positions.count) positions", reason: "it needs \(count) at least")
+            throw .unsupportedLiteral("A line or ring of \(positions.count) positions", reason: "it needs at least \(count)")
         }
         try list(positions, to: &text) { position, text throws(ODataQueryError) in try write(position, to: &text) }
     }
@@ -80,7 +80,7 @@ enum SpatialWriter {
     }
 }
 
-/// Reads what stands in the quotes of a geographic or geometric literal: `SRID=4326;Point(7.1 50.7)`.
+/// Reads the quoted part of a geographic or geometric literal: `SRID=4326;Point(7.1 50.7)`.
 struct SpatialText {
     private var bytes: ArraySlice<UInt8>
     private var depth = 0

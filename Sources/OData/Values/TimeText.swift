@@ -1,8 +1,8 @@
-/// Reads dates and times from the middle of a text: each gives the value and where it ends, or `nil` where there is none.
+/// Reads dates and times within a text: each function returns the value and its end, or `nil` if there is none.
 enum TimeText {
     typealias Found<Value> = (value: Value, end: Int)
 
-    /// So many digits as a number.
+    /// Reads `count` digits as a number.
     private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int? {
         guard start + count <= bytes.count else { return nil }
         var value = 0
@@ -21,7 +21,7 @@ enum TimeText {
         index < bytes.count && bytes[index] == byte
     }
 
-    /// `2026-11-21`; years of four to nine digits, which may be negative. More than four digits don't begin with 0.
+    /// Reads `2026-11-21`; years have four to nine digits and may be negative. Years with more than four digits must not begin with 0.
     static func date(_ bytes: [UInt8], from start: Int) -> Found<EdmDate>? {
         let isNegative = has(bytes, start, 0x2D)
         let first = isNegative ? start + 1 : start
@@ -34,7 +34,7 @@ enum TimeText {
         return EdmDate(year: isNegative ? -year : year, month: month, day: day).map { ($0, index + 6) }
     }
 
-    /// Hour, minute, second, picosecond.
+    /// Reads hour, minute, second and picosecond.
     private static func clock(_ bytes: [UInt8], from start: Int) -> Found<(Int, Int, Int, Int64)>? {
         guard let hour = number(bytes, start, 2), has(bytes, start + 2, 0x3A), let minute = number(bytes, start + 3, 2) else { return nil }
         var index = start + 5
@@ -57,13 +57,13 @@ enum TimeText {
         return ((hour, minute, second, fraction), index)
     }
 
-    /// `07:59`, `07:59:59` or `07:59:59.999`.
+    /// Reads `07:59`, `07:59:59` or `07:59:59.999`.
     static func time(_ bytes: [UInt8], from start: Int) -> Found<EdmTimeOfDay>? {
         guard let (clock, end) = clock(bytes, from: start), !isDigit(bytes, end) else { return nil }
         return EdmTimeOfDay(hour: clock.0, minute: clock.1, second: clock.2, picosecond: clock.3).map { ($0, end) }
     }
 
-    /// `2026-11-21T07:59:59.999+01:00`.
+    /// Reads `2026-11-21T07:59:59.999+01:00`.
     static func dateTime(_ bytes: [UInt8], from start: Int) -> Found<EdmDateTimeOffset>? {
         guard let (date, middle) = date(bytes, from: start), middle < bytes.count, bytes[middle] | 0x20 == 0x74 else { return nil }
         guard let (clock, end) = clock(bytes, from: middle + 1), !isDigit(bytes, end) else { return nil }

@@ -1,4 +1,4 @@
-/// Which Swift types stand for which types of the service, for entities and complex values of derived types.
+/// A mapping of the service's types to Swift types, for entities and complex values of derived types.
 ///
 ///     var types = TypeRegistry()
 ///     types.register(Person.self, as: "Sales.Person")
@@ -11,27 +11,27 @@ public struct TypeRegistry: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
-    /// The names of the types that derive from another.
+    /// The names of the types that derive from another registered one.
     private var derived: [ObjectIdentifier: String] = [:]
 
-    /// A registry without types.
+    /// Creates an empty registry.
     public init() {}
 
-    /// Says which Swift type stands for a type of the service, and what that derives from.
+    /// Maps a type of the service to a Swift type, and records its base type.
     public mutating func register<Value: Decodable & Sendable>(_ type: Value.Type, as name: String, derivedFrom base: String? = nil) {
         entries[name] = Entry(type: type, base: base)
         if base != nil { derived[ObjectIdentifier(type)] = name }
     }
 
-    /// Says what a type of the service derives from that no Swift type stands for.
+    /// Records the base type of a service type without a Swift type.
     public mutating func register(_ name: String, derivedFrom base: String) {
         entries[name] = Entry(base: base)
     }
 
-    /// The Swift type for a type of the service, or for the nearest of its bases that has one.
+    /// Returns the Swift type for a service type, or for its nearest base that has one.
     func nearest(to name: String) -> (name: String, type: any (Decodable & Sendable).Type)? {
         var name = name
-        // A circle in what was registered ends here.
+        // The count bounds the loop if the registered types form a cycle.
         for _ in 0...entries.count {
             guard let entry = entries[name] else { return nil }
             if let type = entry.type { return (name, type) }
@@ -41,17 +41,17 @@ public struct TypeRegistry: Sendable {
         return nil
     }
 
-    /// The name of the service's type that a Swift type stands for.
+    /// Returns the name of the service type that a Swift type is mapped to.
     public func name(of type: any Any.Type) -> String? {
         entries.first { $0.value.type.map { $0 == type } ?? false }?.key
     }
 
-    /// The name that values of a Swift type must say on the wire, since another type may be declared where they stand.
+    /// Returns the type name that values of a Swift type must carry in payloads, because the declared type may be a base.
     func derivedName(of type: any Any.Type) -> String? {
         derived.isEmpty ? nil : derived[ObjectIdentifier(type)]
     }
 
-    /// The types that derive from nothing that is registered.
+    /// The types without a registered base.
     var roots: [(name: String, type: any (Decodable & Sendable).Type)] {
         entries.compactMap { name, entry in
             guard entry.base == nil, let type = entry.type else { return nil }

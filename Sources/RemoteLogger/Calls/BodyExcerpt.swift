@@ -1,31 +1,31 @@
 import Foundation
 import WebServiceClient
 
-/// The beginning of a body, for a record: text in UTF-8 with its secrets masked, of a bounded length.
+/// The beginning of a body, for a record: UTF-8 text with masked secrets, of a bounded length.
 struct BodyExcerpt: Sendable {
     /// The most bytes of the text.
     private let limit: Int
     private var bytes = Data()
 
-    /// How much more is looked at: what is cut in two isn't known for a secret. Masks come first, and then the cut.
+    /// The number of further bytes that are kept: a secret that is cut in two isn't recognized, so masks come before the cut.
     static var margin: Int { 4_096 }
 
-    /// An excerpt of at most so many bytes; `nil` where that is none.
+    /// Creates an excerpt of at most `limit` bytes; `nil` if that is 0.
     init?(upTo limit: Int) {
         guard limit > 0 else { return nil }
         self.limit = min(limit, CallLogger.largestBodyLimit)
     }
 
-    /// Takes what comes next of the body.
+    /// Appends the next piece of the body.
     mutating func append(_ piece: Data) {
         let room = limit + Self.margin - bytes.count
         if room > 0 { bytes.append(piece.prefix(room)) }
     }
 
-    /// The text, with an ellipsis where it is cut; `nil` when there is no body, or when it isn't text in UTF-8: in another charset a
-    /// secret would not be known for one.
+    /// The text, with an ellipsis if it is cut; `nil` without a body, or if it isn't UTF-8: secrets in another charset can't be
+    /// recognized.
     ///
-    /// - Parameter size: the bytes of the whole body.
+    /// - Parameter size: The bytes of the whole body.
     func text(contentType: String?, size: Int64, redaction: LogRedaction, secrets: RequestSecrets? = nil) -> String? {
         guard !bytes.isEmpty, let whole = decoded else { return nil }
         let masked = redaction.masked(SecretMask.text(ofBody: whole, contentType: contentType, of: secrets))
@@ -36,16 +36,16 @@ struct BodyExcerpt: Sendable {
 
     /// The beginning of a masked text.
     ///
-    /// - Parameter isCut: whether the text was cut before it was masked. Then its last ``margin`` isn't shown, which may have half a secret in
-    ///   it: masks before that may have made it come sooner than where it was cut.
+    /// - Parameter isCut: Whether the text was cut before it was masked. Its last ``margin`` is then omitted, since it may contain half a
+    ///   secret: earlier masks may have shortened the text and moved the cut forward.
     static func beginning(of masked: String, bytes limit: Int, isCut: Bool) -> Substring {
         let most = isCut ? min(limit, max(0, masked.utf8.count - margin)) : limit
-        // A position within a character is that character's.
+        // A position within a character rounds down to its start.
         let end = masked.utf8.index(masked.startIndex, offsetBy: most, limitedBy: masked.endIndex) ?? masked.endIndex
         return masked[..<end]
     }
 
-    /// What is there as text, without a last character that is cut in two.
+    /// The bytes as text, without a last character that is cut in two.
     private var decoded: String? {
         guard !bytes.contains(0) else { return nil }
         for dropped in 0...min(3, bytes.count) {
@@ -55,15 +55,15 @@ struct BodyExcerpt: Sendable {
     }
 }
 
-/// Header fields for a record, masked already: of a bounded length whatever the other side sends.
+/// Masked header fields for a record, of a bounded length for any input.
 enum HeaderExcerpt {
     /// The most bytes of a value.
     static var valueLimit: Int { 1_024 }
     /// The most bytes of all names and values together.
     static var limit: Int { 16_384 }
 
-    /// The fields by their names, in order, an ellipsis where a value is cut. Those that don't fit any more are left out, and counted below `…`,
-    /// which is no field's name.
+    /// The fields by their names, in order, with an ellipsis where a value is cut. Fields that don't fit are omitted and counted under `…`,
+    /// which isn't a valid field name.
     static func metadata(of headers: HTTPFields, redaction: LogRedaction) -> LogMetadata {
         var fields = LogMetadata()
         var seen: Set<String> = []
@@ -82,7 +82,7 @@ enum HeaderExcerpt {
         return fields
     }
 
-    /// The values of a name. Masks come first, and then the cut: what is cut in two isn't known for a secret.
+    /// The values of a name. Masks come before the cut: a secret that is cut in two isn't recognized.
     private static func value(of name: HTTPFields.Name, in headers: HTTPFields, _ redaction: LogRedaction) -> String {
         let text = headers[values: name].joined(separator: ", ")
         guard text.utf8.count > valueLimit else { return text }

@@ -1,48 +1,49 @@
 import Foundation
 public import WebServiceClient
 
-/// Logs the calls of a client: the log stage of the chain.
+/// An interceptor that logs the calls of a client.
 ///
 ///     let github = GitHub(serviceRoot: "https://api.github.com") {
 ///         $0.interceptors = [CallLogger(logger)]
 ///     }
 ///
-/// A call makes one record, when its response's body has been read, or the call has failed:
+/// A call makes one record, after its response's body was read or the call has failed:
 ///
 ///     info GitHub.issues(owner:name:) GET 200 in 84.2 ms http.request.method=GET url.template=/repos/%%owner%%/%%name%%/issues …
 ///
-/// It tells client, endpoint, route template, method, URL, status, duration and the sizes of the bodies. Header fields and bodies are
-/// logged on demand only (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and bodies are masked.
+/// The record has client, endpoint, route template, method, URL, status, duration and the sizes of the bodies. Header fields and bodies are
+/// logged only on request (``logsHeaders``, ``bodyLimit``). Secrets in URL, fields and bodies are masked.
 ///
 /// | outcome | level |
 /// |---|---|
-/// | a status below 400 | the endpoint's ``LoggingAttribute``, or else ``level`` |
+/// | a status below 400 | the endpoint's ``LoggingAttribute``, or ``level`` without one |
 /// | a status from 400 to 499 | `warning` |
 /// | a status from 500, or no response | `error` |
 /// | cancelled | `debug` |
 ///
-/// Requests by which a ``LogShipper`` ships are never logged, whatever way they take, nor are dry runs, which send nothing.
+/// A ``LogShipper``'s own requests are never logged on any path, and neither are dry runs, which send nothing.
 public struct CallLogger: Interceptor {
-    /// Where the records go.
+    /// The logger that receives the records.
     public let logger: RemoteLogger
-    /// The level of calls that succeed, where the endpoint doesn't say another one.
+    /// The level of successful calls, unless the endpoint specifies another.
     public var level: LogLevel
-    /// Whether the header fields of request and response are logged, secrets masked. Default not. A value has at most 1 KiB, with an ellipsis where it
-    /// is cut, and all names and values of a request or a response 16 KiB: of what doesn't fit `…` tells how many fields were left out.
+    /// A Boolean value that indicates whether the header fields of request and response are logged, with secrets masked. The default is
+    /// `false`. Values are cut at 1 KiB with an ellipsis. All names and values of a request or a response are limited to 16 KiB: `…` gives
+    /// the number of omitted fields.
     public var logsHeaders: Bool
-    /// The most bytes of a body that are logged, of the request's and of the response's each, where the endpoint doesn't say another
-    /// number (``LoggingAttribute/bodyLimit``). Default 0: no bodies. More than 64 KiB counts as that.
+    /// The most logged bytes of each body, request and response, unless the endpoint specifies another number
+    /// (``LoggingAttribute/bodyLimit``). The default is 0: no bodies. The maximum is 64 KiB.
     ///
-    /// The text goes into `http.request.body.content` and `http.response.body.content`, with the secrets masked that a ``LogRedaction``
-    /// and the names of JSON members and form items tell, and an ellipsis where it is cut. Left out are bodies that aren't text in UTF-8,
-    /// the request's if it is compressed, a file or a stream, and what of the response nobody reads.
+    /// The texts are `http.request.body.content` and `http.response.body.content`, with an ellipsis where they are cut. Secrets that a
+    /// ``LogRedaction`` or the names of JSON members and form items reveal are masked. Bodies that aren't UTF-8 text, request bodies that
+    /// are compressed, a file or a stream, and unread parts of the response are omitted.
     ///
-    /// - Important: No mask knows what is private in a text. Log bodies where you know what is in them.
+    /// - Important: Masks don't recognize private data in general. Log only bodies whose content you know.
     public var bodyLimit: Int
 
     static let largestBodyLimit = 64 << 10
 
-    /// A call logger on a logger.
+    /// Creates an interceptor that logs to a logger.
     public init(_ logger: RemoteLogger, level: LogLevel = .info, logsHeaders: Bool = false, bodyLimit: Int = 0) {
         self.logger = logger
         self.level = level
@@ -50,7 +51,7 @@ public struct CallLogger: Interceptor {
         self.bodyLimit = bodyLimit
     }
 
-    /// Passes the request on, and logs what came of it.
+    /// Passes the request on and logs its outcome.
     public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let attribute = context.attributes[LoggingAttribute.self] ?? LoggingAttribute(level)
         guard let level = attribute.level, !context.isDryRun, request.identity != OwnWork.identity, context.identity != OwnWork.identity
@@ -69,24 +70,24 @@ public struct CallLogger: Interceptor {
     }
 }
 
-/// Whether, and at which level, calls of an endpoint are logged: read by ``CallLogger``.
+/// The level at which ``CallLogger`` logs calls of an endpoint, if at all.
 ///
 ///     "order(id:)": .get("/orders/%%0%%").logging(.debug)
 ///     "login(user:)": .post("/login").logging(.off)
 ///     "search(text:)": .get("/search?q=%%0%%").logging(.debug.withBodies(upTo: 2_000))
 public struct LoggingAttribute: EndpointAttribute, Hashable {
-    /// The level of calls that succeed; `nil` when calls aren't logged at all.
+    /// The level of successful calls; `nil` if calls aren't logged.
     public let level: LogLevel?
-    /// The most bytes of each body that are logged; 0 for none, `nil` for what ``CallLogger/bodyLimit`` says.
+    /// The most logged bytes of each body; 0 for none, `nil` for ``CallLogger/bodyLimit``.
     public var bodyLimit: Int?
 
-    /// Calls that succeed are logged at a level, with `nil` none is, not even one that fails.
+    /// Creates an attribute with the level of successful calls; with `nil` no call is logged, not even a failure.
     public init(_ level: LogLevel?) {
         self.level = level
     }
 
-    /// The same with the beginnings of the bodies, masked: see ``CallLogger/bodyLimit``. With 0 bodies aren't logged, whatever the logger
-    /// does.
+    /// Returns a copy that logs the beginnings of the bodies, masked: see ``CallLogger/bodyLimit``. With 0 bodies aren't logged, regardless
+    /// of the logger.
     public func withBodies(upTo limit: Int) -> Self {
         var copy = self
         copy.bodyLimit = limit
@@ -108,8 +109,8 @@ public struct LoggingAttribute: EndpointAttribute, Hashable {
 }
 
 extension EndpointDescriptor {
-    /// Logs calls of the endpoint at a level, or not at all: `.logging(.debug)`, `.logging(.off)`. A ``CallLogger`` among the client's
-    /// interceptors reads it.
+    /// Logs calls of the endpoint at a level, or not at all: `.logging(.debug)`, `.logging(.off)`. Requires a ``CallLogger`` among the
+    /// client's interceptors.
     public func logging(_ attribute: LoggingAttribute) -> EndpointDescriptor {
         self.attribute(attribute)
     }

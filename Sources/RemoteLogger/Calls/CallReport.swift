@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// Follows one call to its end and logs it, once.
+/// Follows one call to its end and logs it once.
 final class CallReport: Sendable {
     private struct Progress {
         var received: Int64 = 0
@@ -34,7 +34,7 @@ final class CallReport: Sendable {
         start = logger.pipeline.clock.uptime
     }
 
-    /// The response with a body that tells when it has been read. One that is in memory already is reported at once.
+    /// Returns the response with a body that reports when it has been read. A body in memory is reported at once.
     func watch(_ response: TransportResponse) -> TransportResponse {
         if let data = response.body.data {
             progress.withLock { $0.take(data) }
@@ -72,7 +72,7 @@ final class CallReport: Sendable {
 
     // MARK: Ends
 
-    /// The body was read, or left before its end.
+    /// Reports a body that was read, or abandoned before its end.
     private func end(with response: TransportResponse, isLeft: Bool = false) {
         guard let body = finish() else { return }
         let level = response.status >= 500 ? max(self.level, .error) : response.status >= 400 ? max(self.level, .warning) : self.level
@@ -81,7 +81,7 @@ final class CallReport: Sendable {
         log(level, "\(name) \(response.status) in \(Self.text(elapsed))" + remark, metadata(response, body, elapsed))
     }
 
-    /// There is no response, or its body broke off.
+    /// Reports a missing response, or a body that broke off.
     func end(with error: any Error, response: TransportResponse? = nil) {
         guard let body = finish() else { return }
         let isCancelled = error is CancellationError
@@ -92,18 +92,18 @@ final class CallReport: Sendable {
             metadata(response, body, elapsed), error: isCancelled ? nil : shown(error))
     }
 
-    /// Transports quote URLs in their errors: the request's secrets can't be recognized there, and are masked by what they are.
+    /// Transports quote URLs in their errors: the request's secrets there can be masked only by value.
     private func shown(_ error: any Error) -> any Error {
         guard let secrets = request.secrets else { return error }
         return ShownError(description: secrets.masked(ValueText.text(of: error)))
     }
 
-    /// An error as its text.
+    /// An error that is reduced to its text.
     private struct ShownError: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Logs without a place in the source: the one where the call was made isn't known here.
+    /// Logs without a source location, since that of the call is unknown here.
     private func log(
         _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> LogMetadata, error: (any Error)? = nil
     ) {
@@ -111,7 +111,7 @@ final class CallReport: Sendable {
         logger.record(level, message(), metadata(), error: error, source: nil)
     }
 
-    /// What was received; `nil` when the call has been reported already.
+    /// The progress so far; `nil` if the call has already been reported.
     private func finish() -> Progress? {
         progress.withLock { progress in
             guard !progress.hasEnded else { return nil }
@@ -134,7 +134,7 @@ final class CallReport: Sendable {
         "\((milliseconds * 10).rounded() / 10) ms"
     }
 
-    /// The names are those of OpenTelemetry's semantic conventions, where these have one.
+    /// The names follow OpenTelemetry's semantic conventions where these define one.
     private func metadata(_ response: TransportResponse?, _ body: Progress, _ elapsed: Double) -> LogMetadata {
         var metadata: LogMetadata = [
             "client": context.identity.client, "endpoint": context.identity.key, "url.template": context.identity.route,
@@ -159,7 +159,7 @@ final class CallReport: Sendable {
         return metadata
     }
 
-    /// The beginning of the request's body, if it is to be logged and in memory.
+    /// The beginning of the request's body, if bodies are logged and it is in memory.
     private var requestBody: String? {
         guard request.headers[.contentEncoding] == nil, var excerpt = BodyExcerpt(upTo: bodyLimit), let body = request.body,
             case .segments(let segments) = body.source

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Bytes that are written one behind the other, and become a `Data` without being copied.
+/// A growing sequence of bytes that becomes a `Data` without a copy.
 ///
-/// A value like an array: a copy shares the memory until one of the two writes.
+/// A value with copy-on-write, like an array: copies share the memory until one of them writes.
 struct ByteBuffer: Sendable {
-    /// `@unchecked Sendable`: the memory changes only while one buffer alone refers to it. A `Data` of it counts as one that does, and mustn't be
-    /// written to while there is another: formats take it once, at last.
+    /// `@unchecked Sendable`: the memory changes only while a single buffer refers to it. A `Data` made from it counts as that reference,
+    /// so nothing may be written while the `Data` exists: formats take it once, at the end.
     private final class Memory: @unchecked Sendable {
         let start: UnsafeMutablePointer<UInt8>
         let capacity: Int
@@ -31,12 +31,12 @@ struct ByteBuffer: Sendable {
     private var memory = Memory(capacity: 64)
     private(set) var count = 0
 
-    /// Makes room for so many bytes in all.
+    /// Makes room for `capacity` bytes in total.
     mutating func reserve(_ capacity: Int) {
         if capacity > count { _ = room(capacity - count) }
     }
 
-    /// Where the next bytes go: there is room for as many as are asked for. ``advance(by:)`` counts those that were written.
+    /// The address of the next byte, with room for at least `need` bytes. ``advance(by:)`` counts the bytes that were written.
     @inline(__always) mutating func room(_ need: Int) -> UnsafeMutablePointer<UInt8> {
         if !isKnownUniquelyReferenced(&memory) || memory.capacity - count < need { makeRoom(need) }
         return memory.start + count
@@ -62,27 +62,27 @@ struct ByteBuffer: Sendable {
         count += bytes.count
     }
 
-    /// Writes over four bytes that are there, the lowest byte of the number first.
+    /// Overwrites four existing bytes with a little-endian number.
     mutating func overwrite(at offset: Int, with value: UInt32) {
         guard offset >= 0, offset + 4 <= count else { return }
         _ = room(0)
         UnsafeMutableRawPointer(memory.start + offset).storeBytes(of: value.littleEndian, as: UInt32.self)
     }
 
-    /// Forgets what stands behind so many bytes, and keeps the memory.
+    /// Removes the bytes after the first `count` and keeps the memory.
     mutating func truncate(to count: Int) {
         self.count = min(self.count, max(0, count))
     }
 
-    /// The last byte; `nil` without any.
+    /// The last byte; `nil` if there is none.
     var last: UInt8? { count > 0 ? memory.start[count - 1] : nil }
 
-    /// Gives the bytes to a function, which mustn't keep them.
+    /// Passes the bytes to a function, which mustn't keep them.
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         withExtendedLifetime(memory) { body(UnsafeBufferPointer(start: memory.start, count: count)) }
     }
 
-    /// Gives the bytes to a function, which mustn't keep them.
+    /// Passes the bytes to a function, which mustn't keep them.
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         withBytes { body(UnsafeRawBufferPointer($0)) }
     }

@@ -7,24 +7,24 @@ public import Foundation
 ///         $0.headers["DD-API-KEY"] = key
 ///     }
 ///
-/// A record becomes an item with `message`, `status`, `timestamp`, `service`, `ddsource`, `ddtags`, `hostname`, `logger.name`, `error.message`,
-/// and `dd.trace_id`; its metadata stands below `metadata`, its id is `log.record.uid`. Datadog cuts items above 1 MB by itself, and takes
-/// none that is older than 18 hours: those go to the dead-letter file.
+/// A record becomes an item with `message`, `status`, `timestamp`, `service`, `ddsource`, `ddtags`, `hostname`, `logger.name`,
+/// `error.message`, and `dd.trace_id`; its metadata is below `metadata`, its id is `log.record.uid`. Datadog truncates items above 1 MB and
+/// rejects items older than 18 hours: those go to the dead-letter file.
 ///
-/// Statuses mean what they usually mean: see <doc:Receivers>. After a 429 the next attempt is when its `X-RateLimit-Reset` says.
+/// Statuses have their usual meaning: see <doc:Receivers>. After a 429 the next attempt waits as long as its `X-RateLimit-Reset` specifies.
 public struct DatadogFormat: LogFormat {
     /// The service.
     public var service: String
-    /// The source, by which Datadog chooses how to read records: `swift` unless set.
+    /// The source, by which Datadog chooses how to parse records. The default is `swift`.
     public var source = "swift"
-    /// The host, if it is to be told.
+    /// The host; `nil` to omit it.
     public var hostname: String?
-    /// The tags, each `name:value`. They are written as Datadog would store them: in lowercase, beginning with a letter, at most 200 characters, and
-    /// with `_` for everything but letters, digits, `_`, `-`, `.`, `/` and, in values, `:`.
+    /// The tags, each `name:value`. They are written as Datadog would store them: in lowercase, beginning with a letter, at most 200
+    /// characters, and with `_` for everything but letters, digits, `_`, `-`, `.`, `/` and, in values, `:`.
     public var tags: LogMetadata
-    /// The most bytes of a body: 5 MB, less what Datadog may count otherwise.
+    /// The most bytes of a body. The default of 4.5 MB leaves a margin below Datadog's limit of 5 MB.
     public var maximumBodyBytes = 4_500_000
-    /// 18 hours unless set.
+    /// 18 hours by default.
     public var maximumAge: Duration? = .seconds(18 * 3_600)
 
     /// 1,000.
@@ -32,18 +32,18 @@ public struct DatadogFormat: LogFormat {
     /// `application/json`.
     public var contentType: String { "application/json" }
 
-    /// The format, for a service.
+    /// Creates a format for a service.
     public init(service: String, tags: LogMetadata = LogMetadata(), hostname: String? = nil) {
         self.service = service
         self.tags = tags
         self.hostname = hostname
     }
 
-    /// The intake of a site, such as `datadoghq.com` or `datadoghq.eu`.
+    /// The intake URL of a site, such as `datadoghq.com` or `datadoghq.eu`.
     public static func intakeURL(site: String) throws -> URL {
         guard !site.isEmpty, site.utf8.allSatisfy({ $0.isAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }),
             let url = URL(string: "https://http-intake.logs.\(site)/api/v2/logs")
-        else { throw LogShipperError(message: "\"\(site.prefix(100))\" is no site of Datadog: give one such as datadoghq.com.") }
+        else { throw LogShipperError(message: "\"\(site.prefix(100))\" isn't a Datadog site: pass one such as datadoghq.com.") }
         return url
     }
 
@@ -91,14 +91,14 @@ public struct DatadogFormat: LogFormat {
 
     private static let longestTag = 200
 
-    /// A tag by Datadog's rules. A comma would begin another one, and the first colon ends the name.
+    /// A tag that follows Datadog's rules. A comma would begin another tag, and the first colon ends the name.
     private static func tag(_ name: String, _ value: String) -> String {
         var name = written(name, allowing: "_-./")
         if !(name.unicodeScalars.first?.properties.isAlphabetic ?? false) { name = "x" + name }
         let value = written(value, allowing: "_-./:")
         var tag = value.isEmpty ? name : name + ":" + value
         tag = String(String.UnicodeScalarView(tag.unicodeScalars.prefix(longestTag)))
-        // It mustn't end with a colon, and Datadog takes underscores away there.
+        // Datadog forbids a colon at the end and strips underscores there.
         while let last = tag.unicodeScalars.last, last == ":" || last == "_", tag.unicodeScalars.count > 1 {
             tag.unicodeScalars.removeLast()
         }

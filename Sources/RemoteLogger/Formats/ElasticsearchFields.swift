@@ -1,22 +1,22 @@
-/// Metadata as Elasticsearch takes it: it reads a name as a path, in which each dot begins an object, and refuses a document in which one field is
-/// both a value and an object.
+/// Metadata in a form that Elasticsearch accepts: it reads a name as a path in which each dot begins an object, and rejects a document in
+/// which one field is both a value and an object.
 ///
-/// A first pass over the metadata builds a tree of all fields, a second one gives each value its name. Both take linear time.
+/// The first pass over the metadata builds a tree of all fields, the second gives each value its name. Both take linear time.
 struct ElasticsearchFields {
-    /// A field by its place among the others.
+    /// A field, identified by its parent and its name.
     private struct Key: Hashable {
         let parent: Int
         let name: String
     }
 
     private struct Field {
-        /// Something stands below it.
+        /// Whether other fields are below it.
         var isObject = false
-        /// A name that needs no change leads here.
+        /// Whether a name that needs no change refers to it.
         var isNamed = false
-        /// Something was written here.
+        /// Whether a value has been written to it.
         var isWritten = false
-        /// How many other names were made of this one.
+        /// The number of other names that were derived from this one.
         var copies = 0
 
         var isTaken: Bool { isObject || isNamed || isWritten }
@@ -27,7 +27,7 @@ struct ElasticsearchFields {
 
     private init() {}
 
-    /// The metadata of a record.
+    /// Converts the metadata of a record.
     static func written(_ metadata: LogMetadata) -> LogMetadata {
         needsTree(metadata, depth: 0) ? document(metadata, depth: 0) : finite(metadata, depth: 0)
     }
@@ -38,12 +38,12 @@ struct ElasticsearchFields {
         return tree.placed(metadata, below: 0, depth: depth)
     }
 
-    /// Metadata for an object that has fields already, whose names don't change.
+    /// Renames metadata to fit next to the existing fields `own`, whose names don't change.
     static func beside(_ own: LogMetadata, _ metadata: LogMetadata) -> LogMetadata {
         var tree = ElasticsearchFields()
         tree.note(own, below: 0, depth: 0)
         _ = tree.placed(own, below: 0, depth: 0)
-        // JSON can't have the same object twice: values for one that exists are written by their whole paths.
+        // JSON can't have the same object twice: values for an existing object are written with their full paths.
         let flat = metadata.flatMap { pair -> [(String, LogValue)] in
             guard own[pair.key] != nil, case .dictionary(let values) = pair.value else { return [(pair.key, pair.value)] }
             return FlatMetadata.pairs(of: values).map { ("\(pair.key).\($0.name)", $0.value) }
@@ -58,14 +58,14 @@ struct ElasticsearchFields {
 
     private static func isBlank(_ part: some StringProtocol) -> Bool { part.allSatisfy(\.isWhitespace) }
 
-    /// Whether the name is the path of one field: without dots and not blank. Mostly there is nothing to look at.
+    /// Whether the name is the path of a single field: it has no dots and isn't blank. Most names pass the first check.
     private static func isPlain(_ name: String) -> Bool {
         let bytes = name.utf8
         guard bytes.first ?? 0x20 <= 0x20 || bytes.first ?? 0 >= 0x80 || bytes.contains(UInt8(ascii: ".")) else { return true }
         return !bytes.contains(UInt8(ascii: ".")) && !isBlank(name)
     }
 
-    /// The parts of a name. Elasticsearch refuses blank parts, so that they become `_`.
+    /// The parts of a name. Blank parts, which Elasticsearch rejects, become `_`.
     private static func parts(of name: String) -> (parts: [String], isChanged: Bool) {
         if isPlain(name) { return ([name], false) }
         var isChanged = false
@@ -90,7 +90,7 @@ struct ElasticsearchFields {
         }
     }
 
-    // MARK: What there is
+    // MARK: Collecting the fields
 
     private mutating func place(of name: String, below parent: Int) -> Int {
         let key = Key(parent: parent, name: name)
@@ -108,7 +108,7 @@ struct ElasticsearchFields {
                 fields[place].isObject = true
                 place = self.place(of: part, below: place)
             }
-            // One that gets another name gets its place last.
+            // Names that change are placed last.
             guard !isChanged else { continue }
             fields[place].isNamed = true
             switch pair.value {
@@ -121,7 +121,7 @@ struct ElasticsearchFields {
         }
     }
 
-    /// Whether there is an object among the elements; arrays in arrays are one to Elasticsearch.
+    /// Whether the elements include an object. Elasticsearch flattens nested arrays.
     private static func hasObject(_ values: [LogValue], depth: Int) -> Bool {
         guard depth < LogValue.maximumDepth else { return false }
         return values.contains { value in
@@ -133,7 +133,7 @@ struct ElasticsearchFields {
         }
     }
 
-    // MARK: Where it goes
+    // MARK: Naming the values
 
     private mutating func placed(_ metadata: LogMetadata, below parent: Int, depth: Int) -> LogMetadata {
         LogMetadata(
@@ -168,7 +168,7 @@ struct ElasticsearchFields {
             })
     }
 
-    /// Makes a new name for a field from its own, and takes it.
+    /// Derives a new name from a field's name and reserves it.
     private mutating func copy(of field: Int, _ name: String, below parent: Int) -> String {
         while true {
             fields[field].copies += 1
@@ -180,7 +180,7 @@ struct ElasticsearchFields {
         }
     }
 
-    /// The name with `_` added to the first part of its path that is a value already, since a value has no fields.
+    /// The name with `_` added to the first part of its path that is already a value, since a value has no fields.
     private mutating func name(_ name: String, avoidingValuesBelow parent: Int) -> String {
         var (parts, _) = Self.parts(of: name)
         var place = parent
@@ -193,7 +193,7 @@ struct ElasticsearchFields {
         return parts.joined(separator: ".")
     }
 
-    /// Numbers have no NaN there, and no infinities: a field of numbers takes no texts, but nulls.
+    /// Replaces NaN and the infinities with null: a numeric field accepts nulls but no texts.
     private static func finite(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
         LogMetadata(metadata.map { ($0.key, finite($0.value, depth: depth)) })
     }
@@ -202,7 +202,7 @@ struct ElasticsearchFields {
         switch value {
         case .double(let number) where !number.isFinite: .null
         case .array(let values) where depth < LogValue.maximumDepth: .array(values.map { finite($0, depth: depth + 1) })
-        // An object in an array is looked at by itself.
+        // An object in an array is renamed by itself.
         case .dictionary(let values) where depth < LogValue.maximumDepth:
             .dictionary(needsTree(values, depth: depth + 1) ? document(values, depth: depth + 1) : finite(values, depth: depth + 1))
         default: value

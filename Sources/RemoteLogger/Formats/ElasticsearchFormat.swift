@@ -7,42 +7,42 @@ public import Foundation
 ///         $0.headers[.authorization] = "ApiKey " + key
 ///     }
 ///
-/// A record is created under its own id: sent twice, it is there once, as the second one is answered 409, which counts as success. Data
-/// streams take it, too. Its fields are those of the Elastic Common Schema: `@timestamp`, `message`, `log.level`, `log.logger`,
-/// `error.message`, `trace.id`, `event.id`; its metadata is the object `metadata`.
+/// A record is created under its own id, so that a record that is sent twice is stored once: the second attempt is answered 409, which
+/// counts as success. This works for data streams, too. The fields are those of the Elastic Common Schema: `@timestamp`, `message`,
+/// `log.level`, `log.logger`, `error.message`, `trace.id`, `event.id`; the metadata is the object `metadata`.
 ///
-/// Elasticsearch takes names apart at their dots, and a field is either a value or an object. Where metadata has both, as with `foo` beside `foo.bar`,
-/// the value becomes `foo.value`; where it has two values for one field, the name of the second gets `_` at its end. ``fields`` are written by the
-/// same rules, beside those that the record has itself. Documents that contradict each other are refused by the index's mapping, one by one.
+/// Elasticsearch splits names at their dots, and a field is either a value or an object. If metadata has both, as in `foo` and `foo.bar`,
+/// the value becomes `foo.value`; if it has two values for one field, the name of the second gets a trailing `_`. ``fields`` follow the
+/// same rules with respect to the record's own fields. The index's mapping rejects documents that contradict each other individually.
 ///
-/// Each record's fate is in the answer: 2xx and 409 are done, 429 and 5xx are sent again, by themselves; 401, 403, 404, 405 and an index that is
-/// closed or can't have its name keep the records and pause; everything else is final. Statuses of answers as a whole mean what they usually mean:
-/// see <doc:Receivers>. When the body of a 2xx doesn't come whole, the same bytes are sent again.
+/// The answer has a status for each record: 2xx and 409 count as delivered; 429 and 5xx are retried individually; 401, 403, 404, 405 and an
+/// index that is closed or has an invalid name keep the records and pause; everything else is final. Statuses of whole answers have their
+/// usual meaning: see <doc:Receivers>. If the body of a 2xx is incomplete, the same bytes are sent again.
 public struct ElasticsearchFormat: LogFormat {
-    /// The index or data stream; `nil` when the URL names it.
+    /// The index or data stream; `nil` if the URL names it.
     public let index: String?
-    /// What every document says beside the record.
+    /// Fields that are added to every document.
     public var fields: LogMetadata
-    /// The most bytes of a body: 5 MiB unless set.
+    /// The most bytes of a body. The default is 5 MiB.
     public var maximumBodyBytes = 5 << 20
 
     /// `application/x-ndjson`.
     public var contentType: String { "application/x-ndjson" }
 
-    /// The format, for an index or data stream.
+    /// Creates a format for an index or data stream.
     public init(index: String?, fields: LogMetadata = LogMetadata()) {
         self.index = index
         self.fields = fields
     }
 
-    /// Where a cluster takes bulks, told to keep its answers short.
+    /// The bulk URL of a cluster, with a filter that keeps answers short.
     public static func bulkURL(of base: URL) -> URL {
         base.appending(path: "_bulk").appending(queryItems: [
             URLQueryItem(name: "filter_path", value: "errors,items.*.status,items.*.error.type,items.*.error.reason")
         ])
     }
 
-    /// Two lines for each record: that it be created, and the document.
+    /// Writes two lines for each record: the `create` action and the document.
     public func encode(_ records: [LogRecord]) throws -> Data {
         let fields = ElasticsearchFields.beside(Self.own, fields)
         var text = JSONText()
@@ -84,7 +84,7 @@ public struct ElasticsearchFormat: LogFormat {
         return text.data
     }
 
-    /// The fields that documents have from the record.
+    /// The fields that every document gets from its record.
     private static let own: LogMetadata = [
         "@timestamp": "", "message": "",
         "log": ["level": "", "logger": "", "origin": ["file": ["name": "", "line": 0], "function": ""]] as LogValue,
@@ -117,10 +117,10 @@ public struct ElasticsearchFormat: LogFormat {
     }
 
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
-        // Without its body an answer tells nothing; ids make it safe to ask again, for less where it is too long.
+        // An answer without its body proves nothing. The ids make a retry safe; smaller batches get shorter answers.
         if answer.bodyFault == .tooLarge { return answer.records > 1 ? .split : .pause(reason: ReceiverAnswer.tooLargeText) }
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any] else {
-            // It was cut where nobody could notice, or somebody else has answered: a proxy that wants a password, for one.
+            // The answer was cut unnoticed, or doesn't come from Elasticsearch: a proxy may ask for a password.
             guard answer.body.first ?? UInt8(ascii: "{") == UInt8(ascii: "{") else {
                 return .pause(reason: "its answer can't be read: \(answer.excerpt)")
             }
@@ -139,7 +139,7 @@ public struct ElasticsearchFormat: LogFormat {
         switch (result["status"] as? NSNumber)?.intValue ?? 0 {
         case 200..<300, 409: return .delivered
         case 429, 500..<600, 0: return .retry
-        // A receiver that lets nobody write now: 409 makes it safe to ask again.
+        // The receiver currently refuses all writes; 409 makes a retry safe.
         case 401, 403, 404, 405: return .pause(reason: reason(in: result))
         default:
             let type = (result["error"] as? [String: Any])?["type"] as? String
@@ -147,7 +147,7 @@ public struct ElasticsearchFormat: LogFormat {
         }
     }
 
-    /// Errors that the index is to blame for, whatever is in the record.
+    /// Errors that concern the index, not the record.
     private static let ofIndex: Set<String> = ["index_not_found_exception", "invalid_index_name_exception", "index_closed_exception"]
 
     private static func reason(in result: [String: Any]) -> String {

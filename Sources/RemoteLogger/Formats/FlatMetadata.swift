@@ -1,12 +1,12 @@
 import Foundation
 
-/// Metadata for receivers that know no nesting: the names of nested values are joined by a dot, arrays are JSON.
+/// Metadata for receivers without nesting: the names of nested values are joined by dots, arrays are JSON.
 enum FlatMetadata {
-    /// The most bytes of the names that lead to a nested value. Each value below repeats them: without a bound one long name would make a
-    /// record as large as the product of its names.
+    /// The most bytes of the path to a nested value. Each nested value repeats its path: without a bound one long name would make a record
+    /// as large as the product of its names.
     private static let longestPath = 256
 
-    /// The values by their joined names, in order. Two of them may have one name.
+    /// The values by their joined names, in order. Names may occur twice.
     static func pairs(of metadata: LogMetadata) -> [(name: String, value: LogValue)] {
         var pairs: [(name: String, value: LogValue)] = []
         pairs.reserveCapacity(metadata.count)
@@ -29,7 +29,7 @@ enum FlatMetadata {
         }
     }
 
-    /// A value as text: numbers and truth values as JSON has them, arrays as JSON.
+    /// A value as text: numbers, Booleans and arrays as in JSON.
     static func text(of value: LogValue) -> String {
         switch value {
         case .string(let text): return text
@@ -43,7 +43,7 @@ enum FlatMetadata {
         }
     }
 
-    /// A name with everything replaced by `_` but ASCII letters, digits, and some more characters.
+    /// A name with every character replaced by `_` except ASCII letters, digits, and `signs`.
     static func name(_ name: String, allowing signs: String, maximum: Int = .max) -> String {
         let fits = { (byte: UInt8) in byte.isAlphanumeric || signs.utf8.contains(byte) }
         if name.utf8.count <= maximum, name.utf8.allSatisfy(fits) { return name }
@@ -53,7 +53,7 @@ enum FlatMetadata {
         return String(scalars)
     }
 
-    /// The beginning of a text, of at most so many bytes, without half a character at its end.
+    /// The beginning of a text, at most `limit` bytes, cut between characters.
     static func prefix(of text: String, bytes limit: Int) -> Substring {
         guard text.utf8.count > limit else { return text[...] }
         var end = text.utf8.index(text.startIndex, offsetBy: max(0, limit))
@@ -62,10 +62,10 @@ enum FlatMetadata {
     }
 }
 
-/// Gives each value of a record a name of its own, where a receiver would take two names for one, or has a use of its own for a name.
+/// Makes the names of a record's values unique, for receivers that treat different names as equal or reserve some names.
 ///
-/// A name that is taken gets `_` at its end, up to eight of them; further ones get a number. So a record grows by a few bytes for each name,
-/// and no name is tried more often than there are names: in linear time, whatever the names are.
+/// A name that is taken gets up to eight trailing underscores; further ones get a number. A record grows by a few bytes per name, and no
+/// name is tried more often than there are names: it takes linear time for any names.
 struct UniqueNames: Sendable {
     private static let underscores = 8
     /// The most bytes that a number adds.
@@ -76,25 +76,25 @@ struct UniqueNames: Sendable {
     private var taken: Set<String>
     private var numbers: [String: Int] = [:]
 
-    /// How many names are taken.
+    /// The number of taken names.
     var count: Int { taken.count }
 
     /// - Parameters:
-    ///   - taken: the names that no value may have.
-    ///   - maximum: the most bytes of a name. Names that are longer come cut.
-    ///   - key: what the receiver makes of a name: names of one key are one to it.
+    /// - taken: The names that no value may have.
+    /// - maximum: The most bytes of a name. Callers cut longer names first.
+    /// - key: Maps a name to the receiver's form: names with equal keys are the same to it.
     init(taken: Set<String> = [], maximum: Int = .max, key: @escaping @Sendable (String) -> String = { $0 }) {
         self.taken = taken
         self.maximum = maximum
         self.key = key
     }
 
-    /// Takes the name if nobody has it.
+    /// Takes the name if it is free.
     mutating func take(_ name: String) -> Bool {
         taken.insert(key(name)).inserted
     }
 
-    /// The name, or one like it, that no other value has. It is taken from now on.
+    /// Takes and returns the name, or a similar one that is free.
     mutating func name(for wanted: String) -> String {
         if take(wanted) { return wanted }
         for count in 1...Self.underscores {

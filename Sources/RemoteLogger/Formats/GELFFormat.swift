@@ -4,19 +4,19 @@ public import Foundation
 ///
 ///     let graylog = try LogShipper(to: URL(string: "http://localhost:12201/gelf")!, format: GELFFormat(host: "shop-1"))
 ///
-/// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots where
-/// it is nested, get a `_` in front, and one behind where Graylog has a use of its own for the name, such as `source` or `level`, and would pass
-/// over it, or where another value has the name already; truth values and nulls, which it passes over, are texts. A message without a character
-/// that shows is `-`.
+/// A request carries one record, unless the input has "Enable Bulk Receiving" and ``bulk`` is set. The names of metadata, joined by dots
+/// where it is nested, get a leading `_`. They also get a trailing `_` if Graylog would ignore them because it reserves the name, such as
+/// `source` or `level`, or if another value has the name already. Booleans and nulls, which Graylog ignores, are written as texts. A
+/// message without a visible character becomes `-`.
 ///
-/// Graylog answers 202 before it looks at a record, which therefore proves nothing: records are written so that it can't object. Its statuses
-/// mean what they usually mean: see <doc:Receivers>.
+/// Graylog answers 202 before it parses a record, so that its answer proves nothing: records are written in a form that it always accepts.
+/// Its statuses have their usual meaning: see <doc:Receivers>.
 public struct GELFFormat: LogFormat {
-    /// What sends the records.
+    /// The host that sends the records.
     public let host: String
-    /// Whether the input takes several records in a request.
+    /// Whether the input accepts several records in a request.
     public let bulk: Bool
-    /// The most bytes of a body: 64 KiB unless set, as Graylog has it.
+    /// The most bytes of a body. The default is 64 KiB, Graylog's own limit.
     public var maximumBodyBytes = 64 << 10
 
     /// One, without bulk receiving.
@@ -24,13 +24,13 @@ public struct GELFFormat: LogFormat {
     /// `application/json`.
     public var contentType: String { "application/json" }
 
-    /// The format. A host without a character that shows is `unknown`.
+    /// Creates a format. A host without a visible character becomes `unknown`.
     public init(host: String, bulk: Bool = false) {
         self.host = Self.shows(host) ? host : "unknown"
         self.bulk = bulk
     }
 
-    /// One object for each record, one a line.
+    /// Writes one object per line for each record.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(records.count * 420)
@@ -63,13 +63,13 @@ public struct GELFFormat: LogFormat {
         text.optional(",\"_trace_id\":", record.trace?.traceID)
         text.optional(",\"_span_id\":", record.trace?.spanID)
         text.optional(",\"_file\":", record.source.map { "\($0.file):\($0.line)" })
-        // Its index has `_` for a dot, and of two names that are one then only one.
+        // The index replaces dots with `_`, and keeps only one of two names that become equal.
         var names = UniqueNames(taken: Self.taken, maximum: Self.longestName) {
             $0.utf8.contains(UInt8(ascii: ".")) ? $0.replacing(".", with: "_") : $0
         }
         for pair in FlatMetadata.pairs(of: record.metadata) {
             var name = FlatMetadata.name(pair.name, allowing: "_.-", maximum: Self.longestName - 1)
-            // What begins like this is Graylog's own.
+            // Graylog reserves this prefix.
             if name.hasPrefix("gl2_") { name = "_" + name }
             name = names.name(for: name)
             text.raw(",\"_")
@@ -86,14 +86,14 @@ public struct GELFFormat: LogFormat {
 
     private static let longestName = 1_001
 
-    /// Names that are ours, and those that Graylog or its index fill themselves: a field with such a name is passed over.
+    /// Names that this format uses, and those that Graylog or its index fills: it ignores a field with such a name.
     private static let taken: Set<String> = [
         "id", "record_id", "sequence", "level_name", "logger", "error", "trace_id", "span_id", "file",
         "host", "short_message", "message", "source", "timestamp", "level", "streams",
         "_id", "_ttl", "_source", "_all", "_index", "_type", "_score",
     ]
 
-    /// Whether there is something to see. Graylog takes control characters away with the blanks, and drops a message of which nothing is left.
+    /// Whether the text has a visible character. Graylog strips control characters and blanks, and drops a message that becomes empty.
     private static func shows(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.value > 0x20 && !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint }
     }

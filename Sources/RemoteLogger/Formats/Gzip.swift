@@ -11,26 +11,26 @@ import Musl
 
 /// Compresses bodies with the system's zlib, which is opened at run time: a program starts and works without it.
 enum Gzip {
-    /// Whether the library is there.
+    /// Whether the library is available.
     static var isAvailable: Bool { csl_zlib_is_available() }
 
-    /// What came of it.
+    /// The result of a compression.
     enum Result: Sendable, Equatable {
-        /// The bytes in their smaller form.
+        /// The compressed bytes.
         case compressed(Data)
-        /// They would not get smaller.
+        /// Compression would not make the bytes smaller.
         case useless
-        /// There is no library to do it.
+        /// The library is missing.
         case missing
     }
 
-    /// The bytes as one gzip member (RFC 1952), which is the same for the same bytes.
+    /// Compresses the bytes into one gzip member (RFC 1952). The same bytes always give the same result.
     ///
-    /// - Parameter level: from 1, quick, to 9, small.
+    /// - Parameter level: The compression level, from 1 (fastest) to 9 (smallest).
     static func compress(_ data: Data, level: Int) -> Result {
         guard isAvailable else { return .missing }
         guard !data.isEmpty else { return .useless }
-        // Only what is written to takes memory.
+        // The system provides only the pages that are written to.
         var output = ByteBuffer()
         var written = 0
         let result = data.withUnsafeBytes { input in
@@ -44,16 +44,16 @@ enum Gzip {
     }
 }
 
-/// Large blocks of memory, straight from the system and straight back to it.
+/// Large blocks of memory that are allocated from the system and returned to it.
 ///
-/// glibc learns from the first block of 128 KiB or more that is given back to it: from then on, each of its arenas keeps up to twice as much as
-/// that block had. A program with eight busy threads keeps 16 MiB for one block of a megabyte. What doubles its memory as it grows gives back
-/// blocks of half the size, and smaller ones that come and go leave holes in each arena, hence the bound of ``least``.
+/// glibc adapts to the first freed block of 128 KiB or more: from then on, each of its arenas keeps up to twice the size of that block. A
+/// program with eight busy threads keeps 16 MiB for one block of a megabyte. A buffer that doubles as it grows frees blocks of half the
+/// size, and smaller short-lived blocks leave holes in each arena: therefore ``least`` is low.
 enum SystemPages {
-    /// Blocks of fewer bytes are the allocator's.
+    /// The least bytes of a block; smaller ones come from the allocator.
     static let least = 16 << 10
 
-    /// A block of zeros; `nil` when the system has none.
+    /// A block of zeros; `nil` if the system has no memory.
     static func allocate(_ bytes: Int) -> UnsafeMutablePointer<UInt8>? {
         let block = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let block, block != MAP_FAILED else { return nil }

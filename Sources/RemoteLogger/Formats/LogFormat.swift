@@ -1,44 +1,44 @@
 public import Foundation
 public import WebServiceClient
 
-/// How records are written for a receiver, and what its answers mean.
+/// A format that encodes records for a receiver and interprets its answers.
 ///
 /// A conforming type
-/// * writes the same records into the same bytes each time: a request whose fate is unknown is sent again, and must be the same;
-/// * writes no body without records;
-/// * judges answers by the receiver's own rules. ``ReceiverAnswer`` has some that many receivers share.
+/// - encodes the same records into the same bytes each time: a request with an unknown outcome is sent again and must be identical;
+/// - never encodes an empty batch;
+/// - judges answers by the receiver's own rules. ``ReceiverAnswer`` has some that many receivers share.
 ///
-/// Only ``contentType``, ``maximumBodyBytes``, ``encode(_:)`` and ``judge(_:)`` have to be there.
+/// Only ``contentType``, ``maximumBodyBytes``, ``encode(_:)`` and ``judge(_:)`` are required.
 public protocol LogFormat: Sendable {
     /// The media type of the bodies.
     var contentType: String { get }
 
-    /// The most bytes that a body may have before it is compressed. A batch above is split; a single record above is dropped, and counted.
+    /// The most bytes of a body before compression. A larger batch is split; a larger single record is dropped and counted.
     var maximumBodyBytes: Int { get }
 
-    /// The most records that a body may have. Any number unless said.
+    /// The most records of a body; unlimited by default.
     var maximumRecords: Int { get }
 
-    /// How old a record may be that the receiver takes. An older one isn't sent but dropped, counted as ``DropReason/expired``, and put into
-    /// the dead-letter file. The age is told by the receiver's own clock, of which the `Date` of its answers tells, and for records of this run by
-    /// the monotonic one, too: neither a step of the clock here nor a wrong one drops what is fresh, nor is anything dropped before the first
-    /// answer. No limit unless said.
+    /// The maximum age of a record that the receiver accepts. Older records aren't sent but dropped, counted as ``DropReason/expired``, and
+    /// written to the dead-letter file. The age is measured by the receiver's clock, as given by the `Date` of its answers, and for records
+    /// of this run also by the monotonic clock: neither a clock step nor a wrong clock on this machine drops fresh records, and nothing is
+    /// dropped before the first answer. Unlimited by default.
     var maximumAge: Duration? { get }
 
-    /// Header fields that belong to the format. Those of the settings win. None unless said.
+    /// Header fields that the format needs. Fields of the settings take precedence. The default is none.
     var headers: HTTPFields { get }
 
-    /// Writes records, of which there is at least one, into a body.
+    /// Encodes records, at least one, into a body.
     ///
-    /// - Throws: what keeps a record from being written. The batch is split then, to lose that record only.
+    /// - Throws: The error that prevents encoding a record. The batch is then split to lose only that record.
     func encode(_ records: [LogRecord]) throws -> Data
 
-    /// What the receiver's answer means for a batch.
+    /// Determines what the receiver's answer means for a batch.
     func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict
 }
 
 extension LogFormat {
-    /// Any number.
+    /// No limit.
     public var maximumRecords: Int { .max }
     /// No limit.
     public var maximumAge: Duration? { nil }
@@ -46,34 +46,36 @@ extension LogFormat {
     public var headers: HTTPFields { [:] }
 }
 
-/// A format whose receiver takes a batch first, and says later whether it has stored it.
+/// A format whose receiver first accepts a batch and later confirms that it is stored.
 ///
-/// Its ``LogFormat/judge(_:)`` gives ``DeliveryVerdict/accepted(ticket:)``. The receiver is asked by the ticket until it says yes. When it has said
-/// "not yet" for ``acknowledgementTimeout``, the same bytes are sent again, next time after twice that time, and so on. While it can't be asked
-/// nothing is sent again: where it refuses to be asked (404, for one), the shipper pauses and asks again later.
+/// Its ``LogFormat/judge(_:)`` returns ``DeliveryVerdict/accepted(ticket:)``. The shipper polls the receiver with the ticket until it
+/// confirms. After ``acknowledgementTimeout`` without confirmation the same bytes are sent again, next time after twice that time, and so
+/// on. Nothing is sent again while polling fails: if the receiver rejects the query (404, for example), the shipper pauses and polls again
+/// later.
 public protocol AcknowledgingLogFormat: LogFormat {
-    /// How long it is until the receiver is asked, and asked again.
+    /// The time before the first poll and between polls.
     var acknowledgementInterval: Duration { get }
-    /// How long it is asked before a batch is sent again for the first time.
+    /// The time without confirmation after which a batch is sent again for the first time.
     var acknowledgementTimeout: Duration { get }
-    /// Where and how the receiver is asked for the tickets of all batches that wait, with POST. The header fields of the settings are added.
+    /// Returns the request, sent with POST, that queries the tickets of all unconfirmed batches. The header fields of the settings are
+    /// added.
     ///
-    /// - Parameter endpoint: the URL that takes the records.
+    /// - Parameter endpoint: The URL that accepts the records.
     func acknowledgementQuery(for tickets: [String], endpoint: URL) -> AcknowledgementQuery
-    /// The tickets, of those that were asked for, whose batches the receiver has stored.
+    /// Returns those of the queried tickets whose batches the receiver has stored.
     func acknowledged(of tickets: [String], _ answer: ReceiverAnswer) -> Set<String>
 }
 
-/// A question to a receiver whether it has stored a batch.
+/// A query that asks a receiver whether it has stored batches.
 public struct AcknowledgementQuery: Sendable, Hashable {
-    /// Where.
+    /// The URL.
     public var url: URL
-    /// Header fields.
+    /// The header fields.
     public var headers: HTTPFields
     /// The body.
     public var body: Data
 
-    /// A question.
+    /// Creates a query.
     public init(url: URL, headers: HTTPFields = [:], body: Data = Data()) {
         self.url = url
         self.headers = headers
@@ -81,40 +83,40 @@ public struct AcknowledgementQuery: Sendable, Hashable {
     }
 }
 
-/// What becomes of a batch after an answer.
+/// The outcome of a batch after an answer.
 public enum DeliveryVerdict: Sendable, Hashable {
-    /// The receiver has all records. It may have had a remark.
+    /// The receiver has all records, and may have added a remark.
     case delivered(remark: String? = nil)
-    /// The receiver has taken the batch, and will say later whether it has stored it: it is asked by the ticket, see
-    /// ``AcknowledgingLogFormat``.
+    /// The receiver has accepted the batch and confirms storage later: the shipper polls with the ticket, see ``AcknowledgingLogFormat``.
     case accepted(ticket: String)
-    /// The receiver has the batch but for some records, which it won't take; it doesn't say which. Nothing is sent again.
+    /// The receiver has the batch except for some records, which it rejected without identifying them. Nothing is sent again.
     case partiallyRejected(records: Int, reason: String)
-    /// The receiver tells each record's fate, in the order in which they were sent.
+    /// The outcome of each record, in the order of sending.
     case each([RecordVerdict])
-    /// The receiver can't take it now: the same bytes are sent again after a while, or when its `Retry-After` says.
+    /// The receiver can't accept the batch now: the same bytes are sent again after a backoff, or after its `Retry-After`.
     case retry
-    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped. One that is larger than all others together
-    /// is sent by itself at once, then those behind it.
+    /// The batch is too large: each half is sent by itself, down to a single record, which is dropped. A record that is larger than all
+    /// others together is sent by itself at once, then the records after it.
     case split
-    /// Some record in it can't be taken, and the receiver has stored none of the batch: halves are sent down to the record in question, which is
-    /// dropped once it was refused by itself, and the rest in one go. For one bad record of n that is log2(n) + 2 more requests at most. What is still
-    /// refused when nothing was taken for as many requests as a few bad records would need is dropped together.
+    /// The receiver rejects some record and has stored none of the batch: halves are sent down to the record in question, which is dropped
+    /// after it was rejected by itself, and the rest in one request. One bad record of n costs at most log2(n) + 2 more requests. If
+    /// nothing is accepted for as many requests as a few bad records would need, the remaining rejected records are dropped together.
     case isolate(reason: String)
-    /// The settings are wrong: nothing is dropped, and nothing sent for some minutes.
+    /// The settings are wrong: nothing is dropped, and sending pauses for some minutes.
     case pause(reason: String)
-    /// The receiver won't take it: the batch is dropped.
+    /// The receiver rejects the batch: it is dropped.
     case reject(reason: String)
 }
 
-/// What becomes of a record of a batch.
+/// The outcome of a record in a batch.
 public enum RecordVerdict: Sendable, Hashable {
-    /// The receiver has it.
+    /// The receiver has the record.
     case delivered
-    /// The receiver can't take it now: it is sent again after a while, with the others of its batch to which that applies.
+    /// The receiver can't accept the record now: it is sent again after a backoff, with the others of its batch with this outcome.
     case retry
-    /// The settings are wrong for it: it stays, and nothing is sent for some minutes. Then it is sent again, with the others of its batch that stay.
+    /// The settings are wrong for the record: it is kept, and sending pauses for some minutes. Then it is sent again, with the other kept
+    /// records of its batch.
     case pause(reason: String)
-    /// The receiver won't take it: it is dropped.
+    /// The receiver rejects the record: it is dropped.
     case rejected(reason: String)
 }

@@ -7,35 +7,36 @@ public import Foundation
 ///         $0.headers["X-Scope-OrgID"] = "shop"
 ///     }
 ///
-/// Records of one level make a stream, whose labels are ``labels`` and `level`; its lines are the messages, ordered by time. Everything
-/// else, the record's id and sequence first, is structured metadata, so that records of the same time and message stay two, and a batch
-/// that is sent twice is stored once.
+/// Records of one level make a stream, whose labels are ``labels`` and `level`; its lines are the messages, ordered by time. All other
+/// values, beginning with the record's id and sequence, are structured metadata, so that records with equal time and message stay distinct,
+/// and a batch that is sent twice is stored once.
 ///
-/// Names of structured metadata are letters, digits and `_`. A name that the record itself uses (`logger`, `error`, `source`, `trace_id`, `span_id`,
-/// `record_id`, `sequence`), or that another value has already, gets `_` at its end.
+/// Names of structured metadata are letters, digits and `_`. A name that the record itself uses (`logger`, `error`, `source`, `trace_id`,
+/// `span_id`, `record_id`, `sequence`), or that another value already has, gets a trailing `_`.
 ///
-/// After a 400 Loki has stored what it could. Where its text tells how many lines it refused, these are counted, and nothing is sent again. Where it
-/// refuses the labels, or structured metadata as such, nothing is dropped and sending pauses. After any other 400 the line in question is looked for,
-/// since Loki passes over lines that it has. Before version 2.9 Loki told one reason for however many lines: it counts as one. All other statuses
-/// mean what they usually mean: see <doc:Receivers>.
+/// After a 400 Loki has stored the lines that it accepts. If its text gives the number of rejected lines, they are counted, and nothing is
+/// sent again. If it rejects the labels, or structured metadata as such, nothing is dropped and sending pauses. After any other 400 the
+/// shipper searches for the rejected line, since Loki ignores lines that it already has. Before version 2.9 Loki gave one reason for any
+/// number of lines: it counts as one. All other statuses have their usual meaning: see <doc:Receivers>.
 public struct LokiFormat: LogFormat {
-    /// The labels of all streams: keep them few, and their values, too.
+    /// The labels of all streams. Use few labels with few values.
     public let labels: [(name: String, value: String)]
-    /// The most bytes of a line; a longer message is cut there, and `line_bytes` tells its length. 256 KiB unless set, as Loki has it.
+    /// The most bytes of a line; a longer message is cut, and `line_bytes` is its length. The default is 256 KiB, Loki's own limit.
     public var maximumLineBytes = 256 << 10
-    /// The most structured metadata of a line; `dropped_metadata` counts what is left out or cut. 128 unless set, as Loki has it.
+    /// The most structured metadata of a line; `dropped_metadata` counts omitted and cut values. The default is 128, Loki's own limit.
     public var maximumMetadata = 128
-    /// The most bytes of a line's structured metadata, names and values together: a value that doesn't fit is cut or left out, and counted by
-    /// `dropped_metadata`. 64,000 unless set, as Loki has it. The record's id and sequence number are there in any case.
+    /// The most bytes of a line's structured metadata, names and values together: a value that doesn't fit is cut or omitted, and counted
+    /// in `dropped_metadata`. The default is 64,000, Loki's own limit. The record's id and sequence number are always included.
     public var maximumMetadataBytes = 64_000
-    /// The most bytes of a body: 1 MiB unless set.
+    /// The most bytes of a body. The default is 1 MiB.
     public var maximumBodyBytes = 1 << 20
 
     /// `application/json`.
     public var contentType: String { "application/json" }
 
-    /// The format, with labels: letters, digits and `_`, at most 14; other characters become `_`, and of two labels that are one then the second
-    /// gets `_` at its end. `level` is the record's own and can't be set. Without any label there is `service_name`.
+    /// Creates a format with at most 14 labels. Label names are letters, digits and `_`; other characters become `_`, and the second of two
+    /// names that become equal gets a trailing `_`. `level` is reserved for the record's level and is ignored. Without labels,
+    /// `service_name` is added.
     public init(labels: LogMetadata) {
         var named: [(name: String, value: String)] = []
         var names = UniqueNames(maximum: Self.longestName)
@@ -47,12 +48,12 @@ public struct LokiFormat: LogFormat {
         self.labels = named.isEmpty ? [("service_name", "unknown_service")] : named
     }
 
-    /// Where a server takes logs: its base URL with `loki/api/v1/push` behind it.
+    /// The push URL of a server: its base URL followed by `loki/api/v1/push`.
     public static func pushURL(of base: URL) -> URL {
         base.appending(path: "loki/api/v1/push")
     }
 
-    /// A push of one stream for each level.
+    /// Writes a push request with one stream for each level.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(256 + records.count * 320)
@@ -60,7 +61,7 @@ public struct LokiFormat: LogFormat {
         for level in LogLevel.allCases {
             var stream = records.filter { $0.level == level }
             guard !stream.isEmpty else { continue }
-            // Stable, so that records of one time stay in their order.
+            // The sort is stable: records of the same time keep their order.
             stream = stream.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
             text.raw("{\"stream\":{")
             for label in labels {
@@ -94,7 +95,7 @@ public struct LokiFormat: LogFormat {
         text.byte("\"")
         var names = UniqueNames(taken: ["record_id", "sequence", "line_bytes", "dropped_metadata"], maximum: Self.longestName)
         var left = 0
-        // Those four, with the longest numbers that they may have.
+        // Reserves room for those four with their longest numbers.
         var room = maximumMetadataBytes - Self.ownMetadataBytes
         func add(_ name: String, _ whole: String) {
             guard names.count < maximumMetadata, room > 0 else {
@@ -104,7 +105,7 @@ public struct LokiFormat: LogFormat {
             let name = names.name(for: Self.name(name))
             let value = FlatMetadata.prefix(of: whole, bytes: max(0, room - name.utf8.count))
             let isCut = value.utf8.count < whole.utf8.count
-            // Of a value nothing of which fits the name isn't written either.
+            // If none of the value fits, the name is omitted too.
             let fits = name.utf8.count <= room && (!isCut || !value.isEmpty)
             if isCut || !fits { left += 1 }
             guard fits else { return }
@@ -132,37 +133,37 @@ public struct LokiFormat: LogFormat {
     private static let ownMetadataBytes =
         ["record_id", "sequence", "line_bytes", "dropped_metadata"].reduce(32 + 3 * 20) { $0 + $1.utf8.count }
 
-    /// The most bytes of a name, as Loki has it.
+    /// The most bytes of a name, Loki's own limit.
     private static let longestName = 1_024
 
-    /// A name as Prometheus allows it.
+    /// A name that Prometheus allows.
     private static func name(_ name: String) -> String {
         let name = FlatMetadata.name(name, allowing: "_", maximum: longestName - 1)
         guard let first = name.utf8.first, !first.isDigit, !name.hasPrefix("__") else { return "x" + name }
         return name
     }
 
-    /// Judges by the status, and after a 400 by what Loki says of it.
+    /// Judges by the status, and after a 400 by Loki's text.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         answer.status == 400 ? LokiRefusal(answer).verdict : answer.usualVerdict
     }
 }
 
-/// What Loki says with a 400. It has stored the lines that it doesn't speak of.
+/// The text of a 400 from Loki, which has stored every line that the text doesn't mention.
 private struct LokiRefusal {
-    /// What stands before the text of each group of refusals: the distributor puts those of one text together.
+    /// The text after the count of each group of refusals: the distributor groups those with equal texts.
     private static let groupMark = Array(" errors like: ".utf8)
     private static let listMark = Array(" errors: ".utf8)
-    /// What stands before the number of lines that an ingester has refused, of how many.
+    /// The text before the number of lines that an ingester has rejected, and their total.
     private static let ignoredMark = Array("total ignored: ".utf8)
     private static let lineMark = Array("entry with timestamp ".utf8)
-    /// What proxies and older versions put before the text.
+    /// A prefix that proxies and older versions add.
     private static let preface = Array("rpc error: code = Code(400) desc = ".utf8)
 
     /// Beginnings of texts about one line.
     private static let ofLines = ["entry for stream ", "Max entry size ", "max entry size ", "stream '"].map { Array($0.utf8) }
-    /// Parts of texts about labels or limits, which all lines of a stream share: the settings of the format or of the tenant have to change, and
-    /// nothing is stored meanwhile.
+    /// Parts of texts about labels or limits, which all lines of a stream share: the settings of the format or of the tenant must change,
+    /// and nothing is stored until then.
     private static let ofSettings = [
         " label names; limit ", "' has label name too long: ", "' has label value too long: ", "' has duplicate label name: ",
         "this feature is disallowed", "at least one label pair is required per stream", "Error parsing labels ", "error parsing labels ",
@@ -170,7 +171,7 @@ private struct LokiRefusal {
     ]
 
     private let answer: ReceiverAnswer
-    /// Bytes, since there may be megabytes: each line that is refused may have a text of its own.
+    /// Bytes, since there may be megabytes: each rejected line may have its own text.
     private let text: ArraySlice<UInt8>
 
     init(_ answer: ReceiverAnswer) {
@@ -182,12 +183,12 @@ private struct LokiRefusal {
     var verdict: DeliveryVerdict {
         let text = String(decoding: text, as: UTF8.self)
         if Self.ofSettings.contains(where: text.contains) { return .pause(reason: answer.excerpt) }
-        // Lines that Loki has already are passed over, so that they can be sent again to find those that it refuses.
+        // Loki ignores lines that it already has, so that sending them again to find the rejected ones is safe.
         guard let count = ignored ?? grouped ?? alone, count > 0, count <= answer.records else { return .isolate(reason: answer.excerpt) }
         return .partiallyRejected(records: count, reason: answer.excerpt)
     }
 
-    /// "…, total ignored: 2 out of 100 …"; `nil` without it.
+    /// Parses "…, total ignored: 2 out of 100 …"; `nil` without it.
     private var ignored: Int? {
         sum(
             Self.places(of: Self.ignoredMark, in: text).map { place in
@@ -196,12 +197,12 @@ private struct LokiRefusal {
             })
     }
 
-    /// "2 errors like: entry for stream …; 1 errors like: …", or "3 errors: …; …; …"; `nil` where the text doesn't begin so.
+    /// Parses "2 errors like: entry for stream …; 1 errors like: …", or "3 errors: …; …; …"; `nil` for any other beginning.
     private var grouped: Int? {
         let digits = text.prefix { $0.isDigit }
         if text[digits.endIndex...].starts(with: Self.listMark) { return Self.number(digits) }
         guard text[digits.endIndex...].starts(with: Self.groupMark) else { return nil }
-        // A group begins where the text does, or behind another one; the same words elsewhere are a part of some label.
+        // A group begins at the start of the text or after another group; elsewhere the same words belong to a label.
         return sum(
             Self.places(of: Self.groupMark, in: text).compactMap { place -> Int?? in
                 var start = place
@@ -211,14 +212,14 @@ private struct LokiRefusal {
             })
     }
 
-    /// One refusal by itself, of one line. An ingester writes a line of text for each.
+    /// The number of single refusals without a group. An ingester writes one line of text for each.
     private var alone: Int? {
         if Self.ofLines.contains(where: { text.starts(with: $0) }) { return 1 }
         let lines = text.split(separator: UInt8(ascii: "\n")).count { $0.starts(with: Self.lineMark) }
         return lines > 0 ? lines : nil
     }
 
-    /// - Returns: `nil` if there are none, or one isn't known.
+    /// - Returns: The sum; `nil` without counts, or if one is unknown.
     private func sum(_ counts: [Int?]) -> Int? {
         counts.isEmpty ? nil : counts.reduce(0) { sum, count in sum.flatMap { sum in count.map { min(sum, 1 << 40) + min($0, 1 << 40) } } }
     }

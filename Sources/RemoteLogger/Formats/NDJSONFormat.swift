@@ -1,26 +1,26 @@
 public import Foundation
 
-/// One JSON object a line, with everything that a record knows:
+/// One JSON object per line, with all values of a record:
 ///
 ///     {"time":"2026-03-01T09:30:00.123456789Z","level":"info","label":"shop","message":"Order placed","metadata":{"order":7},
 ///      "id":"0e5f…","sequence":12,"uptime":93210123456789,"trace":"4bf9…","span":"00f0…","flags":1,
 ///      "file":"Shop/Orders.swift","function":"place()","line":42}
 ///
-/// (in one line; `label`, `metadata`, `error`, `uptime`, `trace`, `span`, `flags` and the source are left out where a record has none;
-/// `uptime` is ``LogRecord/uptime`` in nanoseconds, `flags` are those of the trace). Whole numbers have all their digits, dates are RFC
-/// 3339, bytes are Base64, NaN and the infinities are strings.
+/// (in one line; `label`, `metadata`, `error`, `uptime`, `trace`, `span`, `flags` and the source are omitted if a record has none; `uptime`
+/// is ``LogRecord/uptime`` in nanoseconds, `flags` are those of the trace). Whole numbers have all their digits, dates are RFC 3339, bytes
+/// are Base64, NaN and the infinities are strings.
 ///
-/// Statuses mean what they usually mean: see <doc:Receivers>.
+/// Statuses have their usual meaning: see <doc:Receivers>.
 public struct NDJSONFormat: LogFormat {
-    /// `application/x-ndjson` unless set.
+    /// The content type. The default is `application/x-ndjson`.
     public var contentType = "application/x-ndjson"
-    /// The most bytes of a body: 4 MiB unless set.
+    /// The most bytes of a body. The default is 4 MiB.
     public var maximumBodyBytes = 4 << 20
 
-    /// The format.
+    /// Creates a format.
     public init() {}
 
-    /// One line for each record, each with a newline at its end.
+    /// Writes one line for each record, terminated by a newline.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(records.count * 320)

@@ -1,46 +1,48 @@
 public import Foundation
 
-/// OTLP/HTTP with JSON bodies (OpenTelemetry protocol 1.11): what collectors and most log services take.
+/// OTLP/HTTP with JSON bodies (OpenTelemetry protocol 1.11), accepted by collectors and most log services.
 ///
 ///     OTLPFormat(resource: ["service.name": "shop", "deployment.environment.name": "production"])
 ///
-/// A record becomes a `LogRecord`: the message is its body, the logger's label its scope, the metadata its attributes. Beside them
-/// there are `log.record.uid` (the record's id), `log.record.sequence`, `code.file.path`, `code.function.name`, `code.line.number`
-/// and, with an error, `exception.message`. Attribute keys are unique: metadata under one of these names that the record uses itself gets `_` at
-/// the end of its name. What is above ``maximumAttributes`` is left out and counted in `droppedAttributesCount`.
+/// A record becomes a `LogRecord`: the message is its body, the logger's label its scope, the metadata its attributes. Further attributes
+/// are `log.record.uid` (the record's id), `log.record.sequence`, `code.file.path`, `code.function.name`, `code.line.number` and, with an
+/// error, `exception.message`. Attribute keys are unique: metadata with one of these names gets a trailing `_` if the record itself uses
+/// the name. Attributes above ``maximumAttributes`` are omitted and counted in `droppedAttributesCount`.
 ///
-/// A `partialSuccess` in the answer says how many records were refused for good. Only 429, 502, 503 and 504 are tried again; 408, 500 and what
-/// other 5xx there are are final, as the protocol demands. All other statuses mean what they usually mean: see <doc:Receivers>.
+/// A `partialSuccess` in the answer gives the number of finally rejected records. Only 429, 502, 503 and 504 are retried; 408, 500 and all
+/// other 5xx are final, as the protocol demands. All other statuses have their usual meaning: see <doc:Receivers>.
 public struct OTLPFormat: LogFormat {
-    /// What sends the records: attributes such as `service.name`.
+    /// Attributes of the sender, such as `service.name`.
     public var resource: LogMetadata
-    /// The version of the instrumentation scopes, if they have one.
+    /// The version of the instrumentation scopes; `nil` to omit it.
     public var scopeVersion: String?
-    /// The severity number of ``LogLevel/critical``: 18 unless set, which is the specification's for syslog's "critical"; 21 is "fatal".
+    /// The severity number of ``LogLevel/critical``. The default is 18, which the specification assigns to syslog's "critical"; 21 is
+    /// "fatal".
     public var criticalSeverity = 18
-    /// The most attributes of a record: 128 unless set, the usual limit.
+    /// The most attributes of a record. The default is 128, the usual limit.
     public var maximumAttributes = 128
-    /// The most bytes of a body before compression: 4 MiB unless set. The protocol allows 64 MiB, some receivers take no more than 4.
+    /// The most bytes of a body before compression. The default is 4 MiB. The protocol allows 64 MiB, but some receivers accept no more
+    /// than 4 MiB.
     public var maximumBodyBytes = 4 << 20
 
     /// `application/json`.
     public var contentType: String { "application/json" }
 
-    /// The format, for records of a resource.
+    /// Creates a format for records of a resource.
     public init(resource: LogMetadata = LogMetadata(), scopeVersion: String? = nil) {
         self.resource = resource
         self.scopeVersion = scopeVersion
     }
 
-    /// Where a collector takes logs: its base URL with `v1/logs` behind it.
+    /// The logs URL of a collector: its base URL followed by `v1/logs`.
     public static func logsURL(ofCollector base: URL) -> URL {
         base.appending(path: "v1/logs")
     }
 
-    /// An `ExportLogsServiceRequest` of one resource, whose scopes are the records' labels in the order of their first records.
+    /// Writes an `ExportLogsServiceRequest` of one resource, whose scopes are the records' labels in the order of their first records.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var writer = OTLPWriter(format: self)
-        // About what the attributes' frames add; a guess too small costs a copy, one too large only addresses.
+        // Estimates the frames of the attributes. Too small a guess costs a copy, too large a guess costs only address space.
         writer.text.reserve(records.reduce(512) { $0 + 512 + $1.footprint })
         writer.writeRequest(records)
         return writer.text.data
@@ -58,20 +60,20 @@ public struct OTLPFormat: LogFormat {
         }
     }
 
-    /// A body that isn't what the protocol says doesn't turn success into failure: sending again would only make duplicates.
+    /// A body that violates the protocol doesn't turn success into failure: sending again would only make duplicates.
     private static func success(_ answer: ReceiverAnswer) -> DeliveryVerdict {
         guard let body = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any],
             let partial = body["partialSuccess"] as? [String: Any]
         else { return .delivered() }
         let reason = partial["errorMessage"] as? String ?? ""
-        // A 64-bit integer is a string in OTLP's JSON; a number is taken, too.
+        // A 64-bit integer is a string in OTLP's JSON; a number is accepted, too.
         let said = partial["rejectedLogRecords"]
         let rejected = (said as? String).flatMap { Int($0) } ?? (said as? NSNumber)?.intValue ?? 0
         if rejected > 0 { return .partiallyRejected(records: min(rejected, answer.records), reason: reason) }
         return .delivered(remark: reason.isEmpty ? nil : reason)
     }
 
-    /// The message of the `Status` that errors come with, or the beginning of whatever came.
+    /// The message of the `Status` in an error's body, or the beginning of the body.
     private static func message(of answer: ReceiverAnswer) -> String {
         let status = try? JSONSerialization.jsonObject(with: answer.body) as? [String: Any]
         return status?["message"] as? String ?? answer.excerpt
@@ -97,7 +99,7 @@ struct OTLPWriter {
         text.raw("]}]}")
     }
 
-    /// The records by label. Mostly there is one label, and nothing is copied.
+    /// Groups the records by label. With a single label, the usual case, nothing is copied.
     private static func scopes(of records: [LogRecord]) -> [[LogRecord]] {
         guard let first = records.first else { return [] }
         guard records.contains(where: { $0.label != first.label }) else { return [records] }
@@ -136,7 +138,7 @@ struct OTLPWriter {
     }
 
     private mutating func write(_ record: LogRecord) {
-        // The time of observation is the time of the record, not of the sending: each attempt must write the same.
+        // The observation time is the record's time, not the time of sending: each attempt must write the same bytes.
         text.raw("{\"timeUnixNano\":\"")
         text.integer(record.time)
         text.raw("\",\"observedTimeUnixNano\":\"")
@@ -186,27 +188,27 @@ struct OTLPWriter {
 }
 
 extension OTLPWriter {
-    /// The keys of what every record says itself.
+    /// The keys of attributes that every record has.
     private static let ownKeys: Set<String> = ["log.record.uid", "log.record.sequence"]
     private static let errorKey = "exception.message"
     private static let sourceKeys = ["code.file.path", "code.function.name", "code.line.number"]
-    /// The keys that start like these are few: most need no look into a set.
+    /// The first letters of those keys: most other keys need no set lookup.
     private static let ownStarts = [UInt8(ascii: "l"), UInt8(ascii: "e"), UInt8(ascii: "c")]
 
-    /// The names for the user's keys: an attribute key stands in a record once. `nil` where none of them is the record's own.
+    /// The names for the user's keys, which must be unique in a record; `nil` if none of them collides with a key of the record.
     private static func names(for record: LogRecord) -> UniqueNames? {
         guard record.metadata.contains(where: { isOwn($0.key, of: record) }) else { return nil }
-        // What needs no other name keeps its own, also behind one that does.
+        // Keys without a collision keep their names, even after a renamed one.
         return UniqueNames(taken: Set(record.metadata.map(\.key)))
     }
 
     private static func isOwn(_ key: String, of record: LogRecord) -> Bool {
-        // Most keys need no look any further.
+        // A quick check that sorts out most keys.
         guard let first = key.utf8.first, ownStarts.contains(first) else { return false }
         return ownKeys.contains(key) || record.error != nil && key == errorKey || record.source != nil && sourceKeys.contains(key)
     }
 
-    /// Writes the attributes and says how many had to be left out.
+    /// Writes the attributes and returns how many were omitted.
     mutating func writeAttributes(of record: LogRecord) -> Int {
         var left = 0
         var room = format.maximumAttributes - 2

@@ -8,15 +8,15 @@ public import WebServiceClient
 ///         $0.headers[.authorization] = "Splunk " + token
 ///     }
 ///
-/// A record becomes an event: an object with message, level, logger, error, id and the like, and the metadata below `metadata`. With
-/// ``acknowledges`` a batch counts as delivered only when Splunk says that it is indexed: it is asked each second at `services/collector/ack`, and
-/// after five minutes without a yes the batch is sent again, then after ten, and so on.
+/// A record becomes an event: an object with message, level, logger, error, id and similar values, and the metadata below `metadata`. With
+/// ``acknowledges`` a batch counts as delivered only after Splunk confirms that it is indexed: the shipper polls `services/collector/ack`
+/// each second, and after five minutes without confirmation sends the batch again, then after ten, and so on.
 ///
-/// When an event is invalid, Splunk tells its number: those before it are stored, it is dropped, and the others are sent again; with
-/// ``acknowledges`` those before it are, too, since nobody can ask whether they were indexed. Wrong tokens, channels and indexes pause. All other
-/// statuses mean what they usually mean: see <doc:Receivers>.
+/// If an event is invalid, Splunk gives its number: the events before it are stored, the invalid one is dropped, and the others are sent
+/// again. With ``acknowledges`` the events before it are sent again, too, since their indexing can't be confirmed. Wrong tokens, channels
+/// and indexes pause. All other statuses have their usual meaning: see <doc:Receivers>.
 public struct SplunkFormat: AcknowledgingLogFormat {
-    /// The index; `nil` for the token's own.
+    /// The index; `nil` for the token's default.
     public var index: String?
     /// The event's `source`.
     public var source: String?
@@ -26,23 +26,23 @@ public struct SplunkFormat: AcknowledgingLogFormat {
     public var host: String?
     /// Whether the token has indexer acknowledgement.
     public let acknowledges: Bool
-    /// The channel, which Splunk needs for acknowledgements.
+    /// The channel, which Splunk requires for acknowledgements.
     public let channel: UUID
-    /// The most bytes of a body: 1 MiB unless set.
+    /// The most bytes of a body. The default is 1 MiB.
     public var maximumBodyBytes = 1 << 20
-    /// One second unless set.
+    /// The time between polls. The default is one second.
     public var acknowledgementInterval = Duration.seconds(1)
-    /// Five minutes unless set.
+    /// The time without confirmation before a batch is sent again. The default is five minutes.
     public var acknowledgementTimeout = Duration.seconds(300)
 
     /// `application/json`.
     public var contentType: String { "application/json" }
-    /// The channel, if there are acknowledgements.
+    /// The channel, with ``acknowledges``.
     public var headers: HTTPFields { acknowledges ? [Self.channelField: channel.uuidString] : [:] }
 
     private static let channelField: HTTPFields.Name = "X-Splunk-Request-Channel"
 
-    /// The format.
+    /// Creates a format.
     public init(
         index: String? = nil, source: String? = nil, sourceType: String? = nil, host: String? = nil, acknowledges: Bool = false,
         channel: UUID = UUID()
@@ -55,12 +55,12 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         self.channel = channel
     }
 
-    /// Where a collector takes events: its base URL with `services/collector/event` behind it.
+    /// The event URL of a collector: its base URL followed by `services/collector/event`.
     public static func eventURL(of base: URL) -> URL {
         base.appending(path: "services/collector/event")
     }
 
-    /// One object for each record, one behind the other.
+    /// Writes one object after the other, one for each record.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var text = JSONText()
         text.reserve(records.count * 420)
@@ -88,11 +88,11 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         switch (answer.status, code) {
         case (200..<300, _):
             guard acknowledges else { return .delivered() }
-            // Splunk has it, and without the ticket nobody can ask for it.
+            // Splunk has the batch, but without the ticket its indexing can't be confirmed.
             if answer.bodyFault == .brokeOff { return .retry }
             if answer.bodyFault == .tooLarge { return .pause(reason: ReceiverAnswer.tooLargeText) }
             guard let ticket = (body?["ackId"] as? NSNumber)?.int64Value, ticket >= 0 else {
-                return .pause(reason: "it gives no ackId: switch acknowledgement on for the token, or off for the format")
+                return .pause(reason: "its answer has no ackId: enable acknowledgement for the token, or disable it for the format")
             }
             return .accepted(ticket: String(ticket))
         case (413, _): return .split
@@ -100,7 +100,7 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         case (400, 6), (400, 12), (400, 13), (400, 15):
             let number = (body?["invalid-event-number"] as? NSNumber)?.intValue
             return verdict(invalid: number, of: answer.records, reason)
-        // Token, index, channel, acknowledgement: the settings aren't right.
+        // Token, index, channel, acknowledgement: the settings are wrong.
         case (_, 1), (_, 2), (_, 3), (_, 4), (_, 7), (_, 10), (_, 11), (_, 14): return .pause(reason: reason)
         case (400, _), (422, _): return .isolate(reason: reason)
         case _ where answer.asksForOtherSettings: return .pause(reason: reason)
@@ -108,15 +108,16 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         }
     }
 
-    /// The events before the invalid one are stored, those behind it aren't. Stored isn't indexed, and there is no ticket to ask by.
+    /// The events before the invalid one are stored, those after it aren't. Stored doesn't mean indexed, and there is no ticket to poll
+    /// with.
     private func verdict(invalid number: Int?, of count: Int, _ reason: String) -> DeliveryVerdict {
         guard let number, (0..<count).contains(number) else { return .isolate(reason: reason) }
         let before: RecordVerdict = acknowledges ? .retry : .delivered
         return .each((0..<count).map { $0 < number ? before : $0 == number ? .rejected(reason: reason) : .retry })
     }
 
-    /// A query of `services/collector/ack`, whichever of Splunk's paths takes the events, also behind a path of a proxy. The query of the endpoint
-    /// goes along, since a token may stand in it.
+    /// Returns a query of `services/collector/ack` for any of Splunk's event paths, including those below a proxy's path. It keeps the
+    /// query of the endpoint, which may contain a token.
     public func acknowledgementQuery(for tickets: [String], endpoint: URL) -> AcknowledgementQuery {
         let body = Data("{\"acks\":[\(tickets.joined(separator: ","))]}".utf8)
         guard var parts = URLComponents(url: endpoint, resolvingAgainstBaseURL: true) else {
@@ -125,26 +126,26 @@ public struct SplunkFormat: AcknowledgingLogFormat {
         parts.percentEncodedPath = Self.acknowledgementPath(beside: parts.percentEncodedPath)
         parts.fragment = nil
         let items = parts.percentEncodedQueryItems ?? []
-        // The receiver takes the channel from there, or from the header field: it must be the one that came with the events.
+        // The receiver reads the channel from the query or the header field: it must be the channel of the events.
         if !items.contains(where: { $0.name == "channel" }) {
             parts.percentEncodedQueryItems = items + [URLQueryItem(name: "channel", value: channel.uuidString)]
         }
         return AcknowledgementQuery(url: parts.url ?? endpoint, headers: headers, body: body)
     }
 
-    /// The paths that take events below `services/collector`, as Splunk documents them.
+    /// The paths below `services/collector` that accept events, as Splunk documents them.
     private static let takers = [["event"], ["event", "1.0"], ["raw"], ["raw", "1.0"], ["mint"], ["mint", "1.0"], ["ack"], ["1.0"]]
 
     private static func acknowledgementPath(beside path: String) -> String {
         let parts = path.split(separator: "/")
         let collector = parts.indices.last { $0 > 0 && parts[$0] == "collector" && parts[$0 - 1] == "services" }
-        // A proxy may have another name for the collector: then what is known of the end goes.
+        // A proxy may rename the collector: then only the known end of the path is removed.
         let rest = takers.filter { parts.suffix($0.count).map(String.init) == $0 }.map(\.count).max()
         let base = parts.prefix(collector.map { $0 + 1 } ?? parts.count - (rest ?? 0))
         return "/" + (base + ["ack"]).joined(separator: "/")
     }
 
-    /// The tickets that are true in the answer.
+    /// Returns the tickets that are true in the answer.
     public func acknowledged(of tickets: [String], _ answer: ReceiverAnswer) -> Set<String> {
         guard (200..<300).contains(answer.status),
             let body = (try? JSONSerialization.jsonObject(with: answer.body)) as? [String: Any], let acks = body["acks"] as? [String: Any]

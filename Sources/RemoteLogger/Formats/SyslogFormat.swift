@@ -1,25 +1,25 @@
 import CSystemLibraries
 public import Foundation
 
-/// Syslog messages (RFC 5424) with octet counting (RFC 6587 §3.4.1, RFC 5425 §4.3), for rsyslog, syslog-ng and their like.
+/// Syslog messages (RFC 5424) with octet counting (RFC 6587 §3.4.1, RFC 5425 §4.3), for rsyslog, syslog-ng and similar receivers.
 ///
 ///     let shipper = try LogShipper(toSyslog: SyslogReceiver(host: "logs.example.com"), format: SyslogFormat(application: "shop"))
 ///
-/// | part | is |
+/// | part | content |
 /// |---|---|
 /// | PRI | the facility and the level: critical 2, error 3, warning 4, notice 5, info 6, debug and trace 7 |
 /// | TIMESTAMP | the record's time, in UTC, with microseconds |
 /// | MSGID | the logger's label |
-/// | `timeQuality` | that the time zone is known, and whether this machine's clock is kept right from outside (`isSynced`), where its system says |
+/// | `timeQuality` | that the time zone is known, and whether this machine's clock is synchronized (`isSynced`), if the system reports it |
 /// | `meta` | the record's sequence, from 1 to 2147483647 and then from 1 again |
-/// | `record@…` | `id`, `sequence`, `time` in nanoseconds, `level`, and trace, error and source where there are any |
-/// | `metadata@…` | the metadata; names of nested values are joined by dots; a name that is there already gets `_` at its end |
-/// | MSG | the message in UTF-8, with a byte order mark where it isn't ASCII |
+/// | `record@…` | `id`, `sequence`, `time` in nanoseconds, `level`, and trace, error and source if there are any |
+/// | `metadata@…` | the metadata; names of nested values are joined by dots; a name that is already taken gets a trailing `_` |
+/// | MSG | the message in UTF-8, with a byte order mark if it isn't ASCII |
 ///
-/// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata, at last everything but `id`; `truncated` beside it tells
-/// the bytes of the whole.
+/// A message above ``maximumMessageBytes`` is cut: first its text, then its metadata, finally everything but `id`; the parameter
+/// `truncated` gives the bytes of the whole message.
 public struct SyslogFormat: LogFormat {
-    /// The facility, from 0 to 23 (RFC 5424 §6.2.1): 16, `local0`, unless set.
+    /// The facility, from 0 to 23 (RFC 5424 §6.2.1). The default is 16, `local0`.
     public let facility: Int
     /// HOSTNAME.
     public let hostname: String
@@ -27,20 +27,20 @@ public struct SyslogFormat: LogFormat {
     public let application: String
     /// PROCID.
     public let process: String
-    /// The private enterprise number in the names of structured data: 32473 unless set, which is for examples (RFC 5612).
+    /// The private enterprise number in the names of structured data. The default is 32473, which is reserved for examples (RFC 5612).
     public let enterprise: UInt32
-    /// The most bytes of a message: 8,192 unless set, which receivers over TLS should take (RFC 5425 §4.3.1); 480 at least.
+    /// The most bytes of a message, at least 480. The default is 8,192, which receivers over TLS should accept (RFC 5425 §4.3.1).
     public let maximumMessageBytes: Int
-    /// Whether the clock is kept right; `nil` where nobody knows. It is asked for each message, since a clock is often found right only
-    /// some time after a start, and records of an earlier run were most likely timed by the same.
+    /// Whether the clock is synchronized; `nil` if unknown. It is evaluated for each message, since clocks often synchronize some time
+    /// after a start. Records of an earlier run most likely used the same clock.
     var isClockSynchronized: @Sendable () -> Bool? = Self.systemClockIsSynchronized
 
-    /// The most bytes that are sent in one go: 256 KiB.
+    /// The most bytes of one send: at least 256 KiB, and room for two messages.
     public var maximumBodyBytes: Int { max(256 << 10, 2 * maximumMessageBytes) }
     /// `text/plain`.
     public var contentType: String { "text/plain" }
 
-    /// The format. What can't stand in a header field of syslog is replaced by `_`, what is too long is cut.
+    /// Creates a format. Characters that syslog header fields don't allow are replaced by `_`, long fields are cut.
     public init(
         application: String, hostname: String = ProcessInfo.processInfo.hostName, facility: Int = 16, enterprise: UInt32 = 32_473,
         maximumMessageBytes: Int = 8_192
@@ -53,7 +53,7 @@ public struct SyslogFormat: LogFormat {
         self.maximumMessageBytes = min(max(480, maximumMessageBytes), 64 << 20)
     }
 
-    /// A frame for each record.
+    /// Writes a frame for each record.
     public func encode(_ records: [LogRecord]) throws -> Data {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(records.count * 400)
@@ -66,10 +66,10 @@ public struct SyslogFormat: LogFormat {
         return Data(bytes)
     }
 
-    /// The protocol has no answers.
+    /// Returns ``DeliveryVerdict/delivered(remark:)``: the protocol has no answers.
     public func judge(_ answer: ReceiverAnswer) -> DeliveryVerdict { .delivered() }
 
-    /// A record as a message, without its frame.
+    /// Returns a record as a message, without its frame.
     public func message(of record: LogRecord) -> [UInt8] {
         let text = Array(record.message.utf8)
         let mark: [UInt8] = text.allSatisfy { $0 < 0x80 } ? [] : [0xEF, 0xBB, 0xBF]
@@ -77,16 +77,16 @@ public struct SyslogFormat: LogFormat {
         var size = head.count + 1 + mark.count + text.count
         guard size > maximumMessageBytes else { return head + [UInt8(ascii: " ")] + mark + text }
         head = self.head(of: record, truncated: size, metadata: true)
-        // A quarter is for the text, if the metadata would leave none.
+        // Reserves a quarter for the text if the metadata would leave less.
         if head.count > maximumMessageBytes * 3 / 4 { head = self.head(of: record, truncated: size, metadata: false) }
         if head.count > maximumMessageBytes * 3 / 4 { head = self.head(of: record, truncated: size, metadata: nil) }
         size = max(0, maximumMessageBytes - head.count - 1 - mark.count)
         return head + [UInt8(ascii: " ")] + mark + Array(FlatMetadata.prefix(of: record.message, bytes: size).utf8)
     }
 
-    /// Header and structured data.
+    /// The header and the structured data.
     ///
-    /// - Parameter metadata: whether it is written, `nil` to leave everything out but the id.
+    /// - Parameter metadata: Whether metadata is written; `nil` to omit everything but the id.
     private func head(of record: LogRecord, truncated: Int?, metadata: Bool?) -> [UInt8] {
         var text = JSONText()
         text.byte("<")
@@ -112,7 +112,7 @@ public struct SyslogFormat: LogFormat {
         }
         write("record", parameters, into: &text)
         if metadata == true, !record.metadata.isEmpty {
-            // A name may come twice by the grammar, but receivers keep one of the values.
+            // The grammar allows a name twice, but receivers keep only one of the values.
             var names = UniqueNames(maximum: Self.longestName)
             let values = FlatMetadata.pairs(of: record.metadata).map { pair in
                 (names.name(for: Self.name(pair.name)), FlatMetadata.text(of: pair.value))
@@ -122,7 +122,7 @@ public struct SyslogFormat: LogFormat {
         return Array(text.data)
     }
 
-    /// What the time is worth, and the place in the order (RFC 5424 §7.1, §7.3.1).
+    /// Writes the quality of the time and the position in the sequence (RFC 5424 §7.1, §7.3.1).
     private func writeQuality(of record: LogRecord, into text: inout JSONText) {
         text.raw("[timeQuality tzKnown=\"1\"")
         if let isSynchronized = isClockSynchronized() { text.raw(isSynchronized ? " isSynced=\"1\"" : " isSynced=\"0\"") }
@@ -131,7 +131,7 @@ public struct SyslogFormat: LogFormat {
         text.raw("\"]")
     }
 
-    /// At most six digits of fraction are allowed.
+    /// Writes a time with six fractional digits, the most that the RFC allows.
     private func writeTime(_ time: UInt64, into text: inout JSONText) {
         var whole = JSONText()
         TimestampText.write(nanoseconds: time, into: &whole)
@@ -160,7 +160,7 @@ public struct SyslogFormat: LogFormat {
         return answer < 0 ? nil : answer != 0
     }
 
-    /// Printable ASCII without blanks.
+    /// Restricts a field to printable ASCII without spaces.
     private static func field(_ text: String, _ limit: Int) -> String {
         let scalars = text.unicodeScalars.prefix(limit).map { (0x21...0x7E).contains($0.value) ? Character($0) : "_" }
         return scalars.isEmpty ? "-" : String(scalars)
@@ -169,19 +169,19 @@ public struct SyslogFormat: LogFormat {
     /// The most characters of a name (RFC 5424 §6).
     private static let longestName = 32
 
-    /// The same without `=`, `]` and quotes.
+    /// A field without `=`, `]` and quotes.
     private static func name(_ text: String) -> String {
         String(field(text, longestName).map { "=]\"".contains($0) ? "_" : $0 })
     }
 }
 
 extension JSONText {
-    /// ASCII as it stands.
+    /// Writes ASCII text unchanged.
     mutating func ascii(_ text: some StringProtocol) {
         for scalar in text.unicodeScalars { byte(scalar) }
     }
 
-    /// A value of structured data: quote, backslash and bracket are escaped, nothing else (RFC 5424 §6.3.3).
+    /// Writes a value of structured data: quote, backslash and bracket are escaped, nothing else (RFC 5424 §6.3.3).
     mutating func parameter(_ value: String) {
         for byte in value.utf8 {
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "]") { self.byte("\\") }

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import WebServiceClient
 
-/// What shuts pipelines down when the process exits.
+/// Shuts pipelines down when the process exits.
 package enum ExitHook {
     private struct Entry: Sendable {
         let pipeline: LogPipeline
@@ -13,22 +13,22 @@ package enum ExitHook {
     private static let isRegistered: Bool = atexit { ExitHook.run() } == 0
 
     static func add(_ pipeline: LogPipeline, within limit: Duration) {
-        // The transport's own hook must run after this one: the later registered is called first.
+        // The transport's own hook must run after this one: exit hooks run in reverse order of registration.
         _ = DefaultTransport.shared
         _ = isRegistered
         entries.withLock { entries in
             entries.removeAll { $0.pipeline === pipeline }
-            // One that is shut down meanwhile says so before it lets itself be removed.
+            // A concurrent shutdown sets the flag before it removes the entry.
             if !pipeline.isShutDown { entries.append(Entry(pipeline: pipeline, limit: limit)) }
         }
     }
 
-    /// Lets go of a pipeline that is shut down.
+    /// Releases a pipeline that is shut down.
     static func remove(_ pipeline: LogPipeline) {
         entries.withLock { $0.removeAll { $0.pipeline === pipeline } }
     }
 
-    /// Shuts all pipelines down at the same time, and waits no longer than the longest limit and a moment.
+    /// Shuts all pipelines down concurrently, and waits slightly longer than the longest limit at most.
     package static func run() {
         let waiting = entries.withLock { entries in
             defer { entries = [] }
@@ -49,12 +49,12 @@ package enum ExitHook {
 }
 
 extension LogPipeline {
-    /// Shuts the pipeline down when the process exits by `exit` or the end of `main`, and keeps it from ending before, for a limited time. A process
-    /// that is killed, or that crashes, doesn't come here: for that there is a ``Spool``.
+    /// Shuts the pipeline down when the process exits by `exit` or the end of `main`, and delays the exit up to the limit. This doesn't run
+    /// if the process is killed or crashes: use a ``Spool`` for that.
     ///
-    /// From now on the pipeline is held, and with it its sinks and their spool, also where nobody else does, until it is shut down: by
-    /// ``shutdown(within:)``, which lets go of it, or when the process exits. Who makes pipelines again and again shuts each down; one that is
-    /// merely dropped goes on to work, and stays. Of two calls the later one's limit holds; one after the shutdown does nothing.
+    /// The pipeline is retained, with its sinks and their spool, until it is shut down by ``shutdown(within:)`` or the process exits. A
+    /// program that creates pipelines repeatedly must shut each one down; a pipeline without other references keeps working and stays in
+    /// memory. The last call's limit applies; a call after the shutdown does nothing.
     public func shutdownAtExit(within limit: Duration = .seconds(2)) {
         ExitHook.add(self, within: limit)
     }

@@ -1,7 +1,7 @@
 import CSystemLibraries
 import WebServiceClient
 
-/// The clock of loggers and shippers. Tests give their own, whose time moves when they say so.
+/// The clock of loggers and shippers. Tests can pass a clock that they control.
 public protocol LogClock: Sendable {
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z.
     var time: UInt64 { get }
@@ -9,7 +9,7 @@ public protocol LogClock: Sendable {
     /// The monotonic time in nanoseconds since an arbitrary moment. It never goes back.
     var uptime: UInt64 { get }
 
-    /// Waits; not at all for a duration of zero or less. Whether the time in which the machine sleeps counts is the clock's affair.
+    /// Waits for a duration; returns at once if it is zero or less. The clock determines whether time in system sleep counts.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     func sleep(for duration: Duration) async throws
@@ -17,16 +17,16 @@ public protocol LogClock: Sendable {
 
 /// The system's clocks.
 public struct SystemLogClock: LogClock {
-    /// The system's clocks.
+    /// Creates a clock.
     public init() {}
 
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z; 0 before that.
     public var time: UInt64 { UInt64(max(0, csl_wall_nanoseconds())) }
 
-    /// The monotonic time in nanoseconds, on Linux without the time in which the machine sleeps.
+    /// The monotonic time in nanoseconds, on Linux without time in system sleep.
     public var uptime: UInt64 { UInt64(max(0, csl_uptime_nanoseconds())) }
 
-    /// Waits; the time in which the machine sleeps counts.
+    /// Waits for a duration; time in system sleep counts.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return try Task.checkCancellation() }
         try await Task.sleep(for: duration.bounded)
@@ -34,7 +34,7 @@ public struct SystemLogClock: LogClock {
 }
 
 extension Duration {
-    /// The duration in whole nanoseconds, brought into the range from 0 to 2^63 - 1 (292 years).
+    /// The duration in whole nanoseconds, clamped to the range from 0 to 2^63 - 1 (292 years).
     var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = clampedComponents
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,32 +1,32 @@
-/// How a pipeline is: what it made, and what became of it at each receiver.
+/// The state of a pipeline: the records that it made, and their outcome at each receiver.
 public struct LogHealth: Sendable, Hashable {
-    /// How many records were made.
+    /// The number of records that were made.
     public var emitted: UInt64 = 0
-    /// How many calls made no record since the logger's own machinery made them.
+    /// The number of calls that made no record because they came from the logger's own code.
     public var suppressed: UInt64 = 0
-    /// How many calls made no record since they were sampled out.
+    /// The number of calls that made no record because they were sampled out.
     public var sampledOut: UInt64 = 0
-    /// How many lines console and files have left out.
+    /// The number of lines that console and files omitted.
     public var leftOut: UInt64 = 0
-    /// How many names were dropped from metadata that had more than ``LogMetadata/maximumNames``.
+    /// The number of names that were dropped from metadata with more than ``LogMetadata/maximumNames``.
     public var droppedNames: UInt64 = 0
-    /// The accounts of the shippers, by the keys of ``LogPipeline/shippers``.
+    /// The statistics of the shippers, by the keys of ``LogPipeline/shippers``.
     public var receivers: [String: LogStatistics] = [:]
 
-    /// Nothing happened yet.
+    /// Creates a state without events.
     public init() {}
 
-    /// Whether everything is delivered or on its way: no receiver is failing, nothing was lost.
+    /// Whether no receiver is failing and nothing was lost.
     public var isGood: Bool {
         leftOut == 0 && droppedNames == 0 && receivers.values.allSatisfy { $0.nextAttempt == nil && $0.droppedInAll == 0 }
     }
 }
 
-/// What a sink adds to the health of its pipeline.
+/// A sink that contributes to the health of its pipeline.
 protocol HealthReporting {
     func report(to health: inout LogHealth)
 
-    /// The shipper that the sink is, or has behind it; it reports by itself.
+    /// The shipper that this sink is or wraps; it reports by itself.
     var shipper: LogShipper? { get }
 }
 
@@ -36,7 +36,7 @@ extension HealthReporting {
 }
 
 extension LogPipeline {
-    /// How the pipeline is.
+    /// The current state of the pipeline.
     public var health: LogHealth {
         var health = LogHealth()
         health.emitted = emitted
@@ -48,8 +48,8 @@ extension LogPipeline {
         return health
     }
 
-    /// How the pipeline is, now and whenever it has changed, looked at once in an interval. It ends when the pipeline is shut down, with how it
-    /// ended. Who is slow gets the latest.
+    /// The state of the pipeline, now and after each change, checked once per interval. The stream ends with the final state after the
+    /// pipeline is shut down. A slow consumer gets only the latest state.
     public func healthUpdates(every interval: Duration = .seconds(10)) -> AsyncStream<LogHealth> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task { [self] in

@@ -8,17 +8,16 @@ import Glibc
 import Musl
 #endif
 
-/// What stands between loggers and sinks: it numbers the records of a session, stamps their time, and hands each to every sink.
+/// The connection between loggers and sinks: it numbers the records of a session, stamps their time, and passes each to every sink.
 ///
-/// All loggers that share a pipeline share its order: a sink sees the sequence numbers rise. The records of one session are those of
-/// one pipeline.
+/// All loggers that share a pipeline share its order: a sink sees the sequence numbers rise. One pipeline is one session.
 public final class LogPipeline: Sendable {
-    /// Where the records go.
+    /// The sinks that receive the records.
     public let sinks: [any LogSink]
-    /// What is masked in the records.
+    /// The redaction of the records.
     public let redaction: LogRedaction
 
-    /// How many of the records are kept.
+    /// The sampling of the records.
     public let sampling: LogSampling
 
     let clock: any LogClock
@@ -31,9 +30,9 @@ public final class LogPipeline: Sendable {
     private let refusals = Locked<UInt64>(0)
     private let cuts = Locked<UInt64>(0)
 
-    /// A pipeline to sinks.
+    /// Creates a pipeline with sinks.
     ///
-    /// - Parameter clock: stamps the records; tests give their own.
+    /// - Parameter clock: Stamps the records; tests pass their own.
     public init(
         sinks: [any LogSink], redaction: LogRedaction = .standard, sampling: LogSampling = .none, clock: any LogClock = SystemLogClock()
     ) {
@@ -47,20 +46,21 @@ public final class LogPipeline: Sendable {
         choiceSeed = generator.next()
     }
 
-    /// How many records were made so far.
+    /// The number of records made so far.
     public var emitted: UInt64 { sequence.withLock { $0 } }
 
-    /// How many calls were refused since the logger's own machinery made them: while it ships records, in a sink's `write`, or in what it calls of
-    /// yours to mask, format or print a record. They made no record, or each failed request would cause the next one.
+    /// The number of calls that were suppressed because they came from the logger's own code: while it ships records, in a sink's `write`,
+    /// or in your closures that mask, format or print a record. They make no record, since otherwise each failed request would cause the
+    /// next one.
     public var suppressed: UInt64 { refusals.withLock { $0 } }
 
-    /// How many calls made no record since they were sampled out.
+    /// The number of calls that made no record because they were sampled out.
     public var sampledOut: UInt64 { choices.withLock { $0.leftOut } }
 
-    /// How many names were dropped from the metadata of records that had more than ``LogMetadata/maximumNames``.
+    /// The number of names that were dropped from the metadata of records with more than ``LogMetadata/maximumNames``.
     public var droppedNames: UInt64 { cuts.withLock { $0 } }
 
-    /// The metadata within its bound; what is dropped is counted.
+    /// The metadata within its bound; dropped names are counted.
     func bounded(_ metadata: LogMetadata) -> LogMetadata {
         var metadata = metadata
         let dropped = metadata.trim()
@@ -68,10 +68,10 @@ public final class LogPipeline: Sendable {
         return metadata
     }
 
-    /// Whether it was shut down.
+    /// Whether the pipeline was shut down.
     var isShutDown: Bool { shutDown.withLock { $0 } }
 
-    /// Whether a record is kept; if not, that is counted.
+    /// Whether a record is kept; dropped ones are counted.
     func keeps(_ level: LogLevel, _ trace: TraceContext?) -> Bool {
         guard isSampling, sampling.rate(of: level) < 1 else { return true }
         return choices.withLock { choices in
@@ -82,16 +82,16 @@ public final class LogPipeline: Sendable {
         }
     }
 
-    /// Waits until every sink has delivered what was logged before, or the time is over.
+    /// Waits until every sink has delivered all earlier records, or the time is over.
     ///
-    /// - Returns: whether every sink says that everything was delivered.
+    /// - Returns: Whether every sink delivered everything.
     @discardableResult public func flush(within limit: Duration) async -> Bool {
         await all { await $0.flush(within: limit) }
     }
 
-    /// Delivers what can be delivered within the time, then closes every sink.
+    /// Delivers as much as possible within the time, then closes every sink.
     ///
-    /// - Returns: whether every sink says that everything was delivered.
+    /// - Returns: Whether every sink delivered everything.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
         defer {
             shutDown.withLock { $0 = true }
@@ -109,16 +109,16 @@ public final class LogPipeline: Sendable {
         }
     }
 
-    /// Begins a record, before anything of it is masked: what masks, too, may log.
+    /// Begins a record before any of it is masked, since masking rules may log, too.
     ///
-    /// - Returns: what the thread is marked by until the record is with the sinks; `nil` when the logger's own machinery logs, which is counted.
+    /// - Returns: A mark on the thread until the record is with the sinks; `nil` if the logger's own code logs, which is counted.
     func begin() -> SinkMark? {
         if !OwnWork.isShipping, let mark = SinkMark() { return mark }
         refusals.withLock { $0 += 1 }
         return nil
     }
 
-    /// Makes a record and hands it to the sinks. Number, time and hand-over are one step under the lock: that is what keeps the order.
+    /// Makes a record and passes it to the sinks. Numbering, time and handover share the lock to keep the order.
     func accept(
         level: LogLevel, label: String, message: String, metadata: LogMetadata, error: String?, trace: TraceContext?,
         source: LogSource?
@@ -134,11 +134,11 @@ public final class LogPipeline: Sendable {
 }
 
 extension LogPipeline {
-    /// The shippers among the sinks, behind filters too, each once, by their names: ``LogHealth/receivers`` has the same keys.
+    /// The shippers among the sinks, including filtered ones, each once, by name. ``LogHealth/receivers`` has the same keys.
     ///
-    /// Without a spool several may have one name, `default` where none is set. The first one has it for its key; the next ones have it with a
-    /// number behind, in the order of the sinks, `default 2`, `default 3`, where none is named like that. Who goes by the key is better off with names
-    /// (``ShippingSettings/destination``).
+    /// Without a spool several shippers may share a name; `default` is the default. The first one has the name as its key; the next ones
+    /// get a number that makes the key unique, in the order of the sinks: `default 2`, `default 3`. Set names
+    /// (``ShippingSettings/destination``) for stable keys.
     public var shippers: [String: LogShipper] {
         var all: [LogShipper] = []
         for case let sink as any HealthReporting in sinks {
@@ -158,44 +158,44 @@ extension LogPipeline {
     }
 }
 
-/// Somewhere that records go: a receiver, the console, an array in a test.
+/// A destination of records: a receiver, the console, an array in a test.
 ///
-/// Records arrive one at a time in the order of their sequence numbers, on the thread that logs. A conforming type therefore
-/// * returns from ``write(_:)`` at once, without waiting for disk, network or another thread;
-/// * doesn't log in ``write(_:)``: what it logs there is refused and counted (see ``LogPipeline/suppressed``), as it would feed itself;
-/// * counts what it can't keep.
+/// Records arrive one at a time in the order of their sequence numbers, on the logging thread. A conforming type therefore
+/// - returns from ``write(_:)`` at once, without waiting for disk, network or another thread;
+/// - doesn't log in ``write(_:)``: such calls are suppressed and counted (see ``LogPipeline/suppressed``), since they would recurse;
+/// - counts the records that it can't keep.
 public protocol LogSink: Sendable {
-    /// Records below this level aren't given to the sink. It doesn't change.
+    /// Records below this level aren't passed to the sink. It doesn't change.
     var minimumLevel: LogLevel { get }
 
-    /// Takes a record.
+    /// Accepts a record.
     func write(_ record: LogRecord)
 
-    /// Waits until what was written before has arrived, or the time is over.
+    /// Waits until all earlier records are delivered, or the time is over.
     ///
-    /// - Returns: whether all of it arrived.
+    /// - Returns: Whether all of them were delivered.
     func flush(within limit: Duration) async -> Bool
 
-    /// Does what ``flush(within:)`` does, then ends. What is written later is dropped, and counted.
+    /// Flushes like ``flush(within:)``, then closes the sink. Later records are dropped and counted.
     ///
-    /// - Returns: whether all of it arrived.
+    /// - Returns: Whether all earlier records were delivered.
     func shutdown(within limit: Duration) async -> Bool
 }
 
-/// Tells the logger's own work from the program's, so that it never logs itself.
+/// Identifies the logger's own work, so that it never logs itself.
 ///
-/// There are two marks, since one alone is lost when work changes threads: the task that ships carries ``isShipping``, which its
-/// child tasks inherit; and the requests that it sends carry ``identity``, which ``CallLogger`` leaves alone on any thread.
+/// There are two marks, since a single one is lost when work changes threads: the shipping task has ``isShipping``, which its child tasks
+/// inherit; and its requests have ``identity``, which ``CallLogger`` ignores on any thread.
 enum OwnWork {
     /// Whether this task ships records, or a thread formats and prints them.
     @TaskLocal static var isShipping = false
 
-    /// The call that the logger's own requests belong to.
+    /// The call identity of the logger's own requests.
     static let identity = CallIdentity(client: "RemoteLogger", key: "ship", route: "")
 }
 
 extension Diagnostics {
-    /// Says something of the logger's own work, without a secret.
+    /// Reports an event of the logger's own work. The message must not contain secrets.
     func reportOwnWork(_ level: Event.Level, _ message: String) {
         OwnWork.$isShipping.withValue(true) {
             report(Event(level, message, call: OwnWork.identity))
@@ -203,7 +203,7 @@ extension Diagnostics {
     }
 }
 
-/// Marks the current thread while a record is masked and sinks are being written to, to tell when one of them logs.
+/// Marks the current thread while a record is masked and written to sinks, to detect log calls from there.
 struct SinkMark {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -211,18 +211,18 @@ struct SinkMark {
         return key
     }()
 
-    /// Any address will do; these are never read through.
+    /// Arbitrary distinct addresses; they are never dereferenced.
     private static var set: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 1) }
     private static var finding: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 2) }
 
-    /// Marks the thread; `nil` when it is marked already.
+    /// Marks the thread; `nil` if it is already marked.
     init?() {
         guard pthread_getspecific(Self.key) == nil else { return nil }
         pthread_setspecific(Self.key, Self.set)
     }
 
-    /// Looks for secrets by a rule of the program's. One that logs makes no record by that, and one that makes texts be masked isn't asked for
-    /// those: it would ask itself without end.
+    /// Runs a masking rule of the program. Its log calls make no records, and masking from within the rule skips the program's rules, which
+    /// would otherwise recurse infinitely.
     static func find<Found>(_ body: () -> [Found]) -> [Found] {
         let before = pthread_getspecific(key).map { UnsafeRawPointer($0) }
         guard before != finding else { return [] }

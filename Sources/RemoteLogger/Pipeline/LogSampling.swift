@@ -1,25 +1,25 @@
-/// How many of the records are kept where there are too many: decided before a message is made, and told in each record that stays, as
+/// Keeps only a share of the records. The decision precedes the message's evaluation, and each kept record has the rate as
 /// `log.sampling.rate` in its metadata, so that counts can be restored.
 ///
 ///     LogPipeline(sinks: [shipper], sampling: LogSampling(rate: 0.1, rates: [.trace: 0.01]))
 ///
-/// Records of ``LogLevel/error`` and above are always kept. Records of one trace are kept or left out together, by the last 56 bits of its id,
-/// which must be random (W3C Trace Context, level 2): whoever uses the same rate in another service keeps the same traces. Records without a trace are
-/// each chosen by themselves. What is left out makes no record and no number; ``LogPipeline/sampledOut`` counts it.
+/// Records of ``LogLevel/error`` and above are always kept. Records of one trace are kept or dropped together, by the last 56 bits of its
+/// id, which must be random (W3C Trace Context, level 2): services with equal rates keep the same traces. Records without a trace are
+/// sampled individually. Dropped records get no number; ``LogPipeline/sampledOut`` counts them.
 public struct LogSampling: Sendable, Hashable {
-    /// The name in the metadata of a record under which its rate is.
+    /// The metadata name of a record's sampling rate.
     public static let key = "log.sampling.rate"
     /// Keeps everything.
     public static let none = LogSampling(rate: 1)
 
-    /// The rates of the levels, from 0, nothing, to 1, everything.
+    /// The rates of the levels, from 0 (nothing) to 1 (everything).
     private let rates: [Double]
 
-    /// Rates from 0, nothing, to 1, everything; others count as the nearest of these.
+    /// Creates a sampling with rates from 0 (nothing) to 1 (everything); other values are clamped.
     ///
     /// - Parameters:
-    ///   - rate: of every level that has none of its own.
-    ///   - levels: rates of single levels. Those of `error` and `critical` are 1 whatever is given.
+    ///   - rate: The rate of every level without its own.
+    ///   - levels: The rates of single levels. `error` and `critical` always have 1.
     public init(rate: Double, rates levels: [LogLevel: Double] = [:]) {
         rates = LogLevel.allCases.map { level in
             guard level < .error else { return 1 }
@@ -36,13 +36,13 @@ public struct LogSampling: Sendable, Hashable {
 
     /// Whether a record is kept.
     ///
-    /// - Parameter number: decides where there is no trace; any number, used once.
+    /// - Parameter number: Any number, used once, that decides for records without a trace.
     public func keeps(_ level: LogLevel, trace: TraceContext?, number: UInt64) -> Bool {
         let rate = rate(of: level)
         guard rate < 1 else { return true }
         guard rate > 0 else { return false }
         let randomness = (trace?.traceLow ?? Self.mixed(number)) & (1 << 56 - 1)
-        // As OpenTelemetry's consistent sampling has it: what is above the threshold stays.
+        // OpenTelemetry's consistent sampling: values at or above the threshold are kept.
         return Double(randomness) >= (1 - rate) * Double(1 << 56 as UInt64)
     }
 

@@ -1,63 +1,64 @@
-/// What became of a shipper's records, as one consistent picture: ``emitted`` is always ``delivered`` + ``dropped`` + ``buffered``.
+/// The outcome of a shipper's records, as a consistent snapshot: ``emitted`` is always ``delivered`` + ``dropped`` + ``buffered``.
 public struct LogStatistics: Sendable, Hashable {
-    /// The records that the shipper was given, ``found`` ones and reports of losses included.
+    /// The number of records that the shipper received, including ``found`` ones and reports of losses.
     public var emitted: UInt64 = 0
-    /// How many of them it has found in its spool: left by an earlier run, or written by another shipper on the same spool only.
+    /// The number of those that the shipper found in its spool: left by an earlier run, or written only to another shipper on the same
+    /// spool.
     public var found: UInt64 = 0
-    /// Those that the receiver has acknowledged.
+    /// The number of records that the receiver has acknowledged.
     public var delivered: UInt64 = 0
-    /// Those that are lost, by reason.
+    /// The numbers of lost records, by reason.
     public var dropped: [DropReason: UInt64] = [:]
-    /// Those that wait in memory or in the spool, the ones on their way included.
+    /// The number of records waiting in memory or in the spool, including those in flight.
     public var buffered: UInt64 = 0
-    /// How many of these are on disk, synced: the end of the process, and power loss, keep them. 0 without a spool.
+    /// The number of those that are synced to disk and survive the end of the process and power loss. 0 without a spool.
     public var spooled: UInt64 = 0
-    /// The bytes that the buffered ones take in memory, about; with a spool those of its files, too.
+    /// The approximate bytes of the buffered records in memory; with a spool including its files.
     public var bufferedBytes = 0
-    /// How long the oldest record has waited that is neither delivered nor dropped, on its way or not; `nil` without one. One that an earlier run
-    /// left counts from the start.
+    /// The age of the oldest record that is neither delivered nor dropped, in flight or not; `nil` without one. The age of records of an
+    /// earlier run counts from the start.
     public var oldestAge: Duration?
-    /// The requests that were sent.
+    /// The number of requests that were sent.
     public var requests: UInt64 = 0
-    /// How many of them repeated one that had failed.
+    /// The number of those that repeated a failed one.
     public var repeats: UInt64 = 0
     /// The status of the receiver's last answer; `nil` before the first.
     public var lastStatus: Int?
-    /// How long it is until the next attempt, when the last one has failed.
+    /// The time until the next attempt after a failure; `nil` otherwise.
     public var nextAttempt: Duration?
-    /// How many requests may be on their way at once at present: see ``ShippingSettings/maximumRequestsInFlight``.
+    /// The current limit of requests in flight: see ``ShippingSettings/maximumRequestsInFlight``.
     public var concurrency = 1
-    /// The receiver's clock less the one here, by the `Date` of its last answer, to the second; `nil` if it hasn't told.
+    /// The receiver's clock minus the local clock, from the `Date` of its last answer, with a precision of one second; `nil` if unknown.
     public var receiverClockOffset: Duration?
 
-    /// Nothing happened yet.
+    /// Creates empty statistics.
     public init() {}
 
-    /// The lost records of every reason.
+    /// The number of lost records for all reasons.
     public var droppedInAll: UInt64 { dropped.values.reduce(0, +) }
 }
 
-/// Why a record was lost, an open set.
+/// The reason for a lost record, an open set.
 public struct DropReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The reason's name.
     public let rawValue: String
-    /// A reason of that name.
+    /// Creates a reason with a name.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The reason's name.
     public var description: String { rawValue }
 
-    /// The buffer or the spool was full, and this was of the lowest level in it, one of the oldest of those.
+    /// The buffer or the spool was full, and the record was one of the oldest at the lowest level in it.
     public static let overflow = Self(rawValue: "overflow")
-    /// By itself it is larger than the buffer, than the format's bound, or than the receiver takes (413).
+    /// The record alone exceeds the buffer, the format's bound, or the receiver's limit (413).
     public static let oversize = Self(rawValue: "oversize")
-    /// It was on disk, and can't be read any more.
+    /// The record was on disk and can't be read any more.
     public static let damaged = Self(rawValue: "damaged")
-    /// The receiver refused it for good.
+    /// The receiver finally rejected the record.
     public static let rejected = Self(rawValue: "rejected")
-    /// It is older than what the receiver takes.
+    /// The record is older than the receiver accepts.
     public static let expired = Self(rawValue: "expired")
-    /// The format could not write it.
+    /// The format couldn't encode the record.
     public static let unencodable = Self(rawValue: "unencodable")
-    /// The shipper was shut down before it was acknowledged, or before it was logged, and there was no spool that keeps it.
+    /// The shipper was shut down before the record was acknowledged or logged, and no spool keeps it.
     public static let shutdown = Self(rawValue: "shutdown")
 }

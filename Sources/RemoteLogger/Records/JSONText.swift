@@ -1,44 +1,44 @@
 import Foundation
 
-/// Writes JSON text (RFC 8259) straight into bytes: several times as quick as an encoder, and in a fixed order of keys.
+/// Writes JSON text (RFC 8259) directly into bytes: several times as fast as an encoder, and with a fixed order of keys.
 ///
-/// The caller puts the braces, commas and keys, as pieces of fixed text; this type writes the values. A Swift string is valid
-/// Unicode, hence the output is valid UTF-8.
+/// The caller writes the braces, commas and keys as fixed text; this type writes the values. Swift strings are valid Unicode, so the output
+/// is valid UTF-8.
 struct JSONText: Sendable {
     private var bytes = ByteBuffer()
 
-    /// What has been written, for short texts.
+    /// The written text; meant for short texts.
     var string: String { bytes.withBytes { String(decoding: $0, as: UTF8.self) } }
-    /// What has been written, without a copy of it.
+    /// The written bytes, without a copy.
     var data: Data { bytes.data }
-    /// How many bytes have been written.
+    /// The number of written bytes.
     var count: Int { bytes.count }
 
     mutating func reserve(_ count: Int) {
         bytes.reserve(count)
     }
 
-    /// Writes fixed text as it stands.
+    /// Writes fixed text unchanged.
     mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append($0) }
     }
 
-    /// Writes one byte as it stands.
+    /// Writes one byte unchanged.
     mutating func byte(_ byte: Unicode.Scalar) {
         bytes.append(UInt8(truncatingIfNeeded: byte.value))
     }
 
-    /// Writes one byte as it stands, also one of a longer character.
+    /// Writes one byte unchanged, even if it is part of a multi-byte character.
     mutating func append(_ byte: UInt8) {
         bytes.append(byte)
     }
 
-    /// Takes back a comma that nothing followed.
+    /// Removes a trailing comma.
     mutating func dropComma() {
         if bytes.last == UInt8(ascii: ",") { bytes.truncate(to: bytes.count - 1) }
     }
 
-    /// A text in quotes, with what JSON demands escaped: quotes, backslashes and the control characters.
+    /// Writes a quoted string with the escapes that JSON requires: quotes, backslashes and control characters.
     mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
@@ -54,7 +54,7 @@ struct JSONText: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The place of the next byte that needs an escape. Eight bytes are looked at together while none does.
+    /// The index of the next byte that needs an escape. The search skips eight bytes at a time while none of them does.
     private static func firstEscape(in source: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         let words = UnsafeRawBufferPointer(source)
@@ -62,7 +62,7 @@ struct JSONText: Sendable {
         while index &+ 8 <= words.count {
             let word = words.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             let (quotes, backslashes) = (word ^ 0x22 &* ones, word ^ 0x5C &* ones)
-            // The top bit of each byte that is below 0x20, or equal to one of the two; it may err behind such a byte, never before.
+            // The top bit of each byte below 0x20 or equal to one of the two; false positives only follow a true one.
             let controls = (word &- 0x20 &* ones) & ~word
             let hits = (controls | (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes) & tops
             guard hits == 0 else { break }
@@ -89,13 +89,13 @@ struct JSONText: Sendable {
         }
     }
 
-    /// The decimal digits of a number.
+    /// Writes the decimal digits of a number.
     mutating func integer(_ value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         integer(value.magnitude)
     }
 
-    /// The decimal digits of a number.
+    /// Writes the decimal digits of a number.
     mutating func integer(_ value: UInt64) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestInteger) { digits in
             var rest = value
@@ -109,11 +109,11 @@ struct JSONText: Sendable {
         }
     }
 
-    /// The digits of the largest number of 64 bits.
+    /// The digits of the largest 64-bit number.
     private static var longestInteger: Int { 20 }
 
-    /// A number in the shortest form that reads back as the same; NaN and the infinities as the strings that protobuf's JSON mapping
-    /// uses for them.
+    /// Writes a number in its shortest form that parses to the same value; NaN and the infinities become the strings of protobuf's JSON
+    /// mapping.
     mutating func double(_ value: Double) {
         if value.isFinite {
             var text = value.description
@@ -127,12 +127,12 @@ struct JSONText: Sendable {
         }
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     mutating func bool(_ value: Bool) {
         if value { raw("true") } else { raw("false") }
     }
 
-    /// The sixteen hexadecimal digits of a number, without quotes.
+    /// Writes the 16 hexadecimal digits of a number, without quotes.
     mutating func hexadecimal(_ value: UInt64) {
         let digits = bytes.room(16)
         var rest = value
@@ -145,26 +145,26 @@ struct JSONText: Sendable {
         bytes.advance(by: 16)
     }
 
-    /// The 32 hexadecimal digits of an id of 128 bits, without quotes.
+    /// Writes the 32 hexadecimal digits of a 128-bit id, without quotes.
     mutating func hexadecimal(_ high: UInt64, _ low: UInt64) {
         hexadecimal(high)
         hexadecimal(low)
     }
 
-    /// The two hexadecimal digits of a byte, without quotes.
+    /// Writes the two hexadecimal digits of a byte, without quotes.
     mutating func hexadecimal(byte value: UInt8) {
         bytes.append(Self.hexDigit(value >> 4))
         bytes.append(Self.hexDigit(value & 15))
     }
 
-    /// Bytes as a string of Base64 (RFC 4648 §4, padded).
+    /// Writes bytes as a Base64 string (RFC 4648 §4, padded).
     mutating func base64(_ data: Data) {
         bytes.append(UInt8(ascii: "\""))
         data.base64EncodedData().withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// A number of a fixed count of digits, with zeros in front; digits above are cut.
+    /// Writes a number with a fixed count of digits, with leading zeros; higher digits are cut.
     mutating func padded(_ value: Int, digits: Int) {
         let place = bytes.room(digits)
         var rest = value
@@ -181,7 +181,7 @@ struct JSONText: Sendable {
 }
 
 extension JSONText {
-    /// A value as JSON has it: dates in RFC 3339, bytes in Base64, NaN and the infinities as texts.
+    /// Writes a value: dates in RFC 3339, bytes in Base64, NaN and the infinities as strings.
     mutating func value(_ value: LogValue, depth: Int = 0) {
         switch value {
         case .null: raw("null")
@@ -209,7 +209,7 @@ extension JSONText {
         }
     }
 
-    /// Metadata as an object.
+    /// Writes metadata as an object.
     mutating func members(_ metadata: LogMetadata, depth: Int = 0) {
         byte("{")
         for pair in metadata {
@@ -222,9 +222,9 @@ extension JSONText {
         byte("}")
     }
 
-    /// A key with its comma and a text, if there is a text.
+    /// Writes a key and a string, if there is one.
     ///
-    /// - Parameter end: what closes objects that the key has opened.
+    /// - Parameter end: Closes the objects that the key has opened.
     mutating func optional(_ key: StaticString, _ text: String?, _ end: StaticString = "") {
         guard let text else { return }
         raw(key)

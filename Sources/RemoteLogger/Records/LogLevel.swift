@@ -1,25 +1,25 @@
-/// How much a record matters, from `trace` to `critical`.
+/// The severity of a record, from `trace` to `critical`.
 ///
 /// The names and their order are those of swift-log.
 @frozen public enum LogLevel: UInt8, Sendable, Hashable, CaseIterable {
-    /// Every step, for someone who hunts a fault.
+    /// Detailed steps for tracing a fault.
     case trace
-    /// Of use while developing.
+    /// Information for development.
     case debug
-    /// What the program does.
+    /// Normal activity of the program.
     case info
-    /// Nothing is wrong, but somebody may want to know.
+    /// A normal but noteworthy event.
     case notice
-    /// Something is odd and may become an error.
+    /// An unusual condition that may become an error.
     case warning
-    /// Something failed.
+    /// A failure.
     case error
-    /// The program, or a part of it, can't go on.
+    /// A failure after which the program, or a part of it, can't continue.
     case critical
 }
 
 extension LogLevel: Comparable {
-    /// Whether `left` matters less than `right`.
+    /// Whether `left` is less severe than `right`.
     @inlinable public static func < (left: Self, right: Self) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -39,7 +39,7 @@ extension LogLevel: CustomStringConvertible {
         }
     }
 
-    /// The level of a name, in any case; `nil` when there is none of that name. For settings that are text.
+    /// Creates a level from its name, in any case, for settings in text form; `nil` for an unknown name.
     public init?(name: String) {
         let lowered = name.lowercased()
         guard let level = Self.allCases.first(where: { $0.description == lowered }) else { return nil }

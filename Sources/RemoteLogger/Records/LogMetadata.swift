@@ -1,10 +1,10 @@
-/// What a record says beside its message: values by name, in the order in which they were given.
+/// The values of a record in addition to its message, by name, in insertion order.
 ///
 ///     var metadata: LogMetadata = ["user": "7", "retries": 2]
 ///     metadata["elapsed"] = 0.25
 ///
-/// A name stands in it once: setting it again keeps its place and takes the later value. The empty name, which receivers refuse, is
-/// `_`. Setting and looking up a name take constant time, removing one takes as long as there are pairs.
+/// Names are unique: setting a name again keeps its position and replaces the value. The empty name, which receivers reject, becomes `_`.
+/// Setting and looking up a name take constant time, removing one takes linear time.
 public struct LogMetadata: Sendable {
     /// A name with its value.
     public struct Pair: Sendable, Hashable {
@@ -19,30 +19,30 @@ public struct LogMetadata: Sendable {
         }
     }
 
-    /// Up to so many pairs a walk is quicker than a table of hashes.
+    /// Up to this number of pairs a linear search is faster than a hash table.
     private static let walked = 16
 
     private var pairs: [Pair]
-    /// The places of all names, once there are more than ``walked``; `nil` where nobody has set a name since.
+    /// The positions of all names, once there are more than ``walked``; `nil` until a name is set after that.
     private var places: [String: Int]?
 
-    /// No values.
+    /// Creates empty metadata.
     public init() {
         pairs = []
     }
 
-    /// The given values in their order; of two with one name the later value counts.
+    /// Creates metadata with values in the given order; the last of several values with one name is used.
     public init(_ values: some Sequence<(String, LogValue)>) {
         self.init(capacity: values.underestimatedCount)
         for (key, value) in values { add(key, value) }
     }
 
-    /// Pairs that were metadata before, whose names are therefore there once.
+    /// Creates metadata from pairs of earlier metadata, whose names are therefore unique.
     init(spooled pairs: [Pair]) {
         self.pairs = pairs
     }
 
-    /// The value of a name. Setting `nil` removes it; to say that there is no value set ``LogValue/null``.
+    /// The value of a name. Setting `nil` removes it; ``LogValue/null`` keeps the name without a value.
     public subscript(key: String) -> LogValue? {
         get {
             place(of: Self.name(key)).map { pairs[$0].value }
@@ -53,7 +53,7 @@ public struct LogMetadata: Sendable {
         }
     }
 
-    /// Where a name stands. Metadata from a spool has no table: few of its names are ever looked up.
+    /// The position of a name. Metadata from a spool has no table, since its names are rarely looked up.
     private func place(of key: String) -> Int? {
         if let places { return places[key] }
         return pairs.firstIndex { $0.key == key }
@@ -63,7 +63,7 @@ public struct LogMetadata: Sendable {
         guard let place = place(of: key) else { return }
         pairs.remove(at: place)
         places?[key] = nil
-        // The names behind it have moved.
+        // The following names have moved.
         if place < pairs.count { places = places?.mapValues { $0 > place ? $0 - 1 : $0 } }
     }
 
@@ -77,7 +77,7 @@ public struct LogMetadata: Sendable {
         key.isEmpty ? "_" : key
     }
 
-    /// These values with those of `other` laid over them: its values win, new names come behind.
+    /// Returns these values merged with `other`, whose values take precedence; new names are appended.
     public func merging(_ other: LogMetadata) -> LogMetadata {
         guard !pairs.isEmpty else { return other }
         guard !other.pairs.isEmpty else { return self }
@@ -87,13 +87,13 @@ public struct LogMetadata: Sendable {
         return result
     }
 
-    /// Puts another value at a position.
+    /// Replaces the value at a position.
     mutating func setValue(_ value: LogValue, at index: Int) {
         guard pairs.indices.contains(index) else { return }
         pairs[index].value = value
     }
 
-    /// About how many bytes the values hold in memory.
+    /// The approximate number of bytes that the values occupy in memory.
     func footprint(depth: Int = 0) -> Int {
         guard !pairs.isEmpty else { return 0 }
         return pairs.reduce(32) { $0 + MemoryLayout<Pair>.stride + $1.key.utf8.count + $1.value.footprint(depth: depth) }
@@ -101,9 +101,9 @@ public struct LogMetadata: Sendable {
 }
 
 extension LogMetadata: ExpressibleByDictionaryLiteral {
-    /// Values from a literal, in the order in which they are written.
+    /// Creates metadata from a literal, in the order of the literal.
     ///
-    /// It is inlined so that the literal's array stays on the caller's stack.
+    /// Inlined so that the literal's array stays on the caller's stack.
     @inlinable public init(dictionaryLiteral elements: (String, any LogValueConvertible)...) {
         self.init(capacity: elements.count)
         for (key, value) in elements { add(key, value.logValue) }
@@ -146,16 +146,16 @@ extension LogMetadata: Hashable {
 }
 
 extension LogMetadata {
-    /// The most names that the metadata of a record may have on all its levels together: 10,000. A call that gives more loses those behind
-    /// them, and ``droppedKey`` tells how many.
+    /// The most names in the metadata of a record, over all levels: 10,000. Names above the limit are dropped, and ``droppedKey`` gives
+    /// their number.
     public static let maximumNames = 10_000
 
-    /// The name under which a record tells how many names were dropped since there were more than ``maximumNames``.
+    /// The name under which a record stores the number of names dropped above ``maximumNames``.
     public static let droppedKey = "log.metadata.dropped"
 
-    /// Drops the names above ``maximumNames``, and writes down how many they were.
+    /// Drops the names above ``maximumNames`` and stores their number.
     ///
-    /// - Returns: how many were dropped.
+    /// - Returns: The number of dropped names.
     mutating func trim() -> Int {
         let count = nameCount(depth: 0)
         guard count > Self.maximumNames else { return 0 }
@@ -171,7 +171,7 @@ extension LogMetadata {
     }
 
     private static func nameCount(of value: LogValue, depth: Int) -> Int {
-        // What is deeper isn't written.
+        // Deeper values aren't written.
         guard depth < LogValue.maximumDepth else { return 0 }
         return switch value {
         case .dictionary(let values): values.nameCount(depth: depth + 1)
@@ -207,14 +207,14 @@ extension LogMetadata {
 extension LogMetadata: RandomAccessCollection {
     /// The position of the first pair.
     public var startIndex: Int { pairs.startIndex }
-    /// The position behind the last pair.
+    /// The position after the last pair.
     public var endIndex: Int { pairs.endIndex }
     /// The pair at a position.
     public subscript(position: Int) -> Pair { pairs[position] }
 }
 
 extension LogMetadata: CustomStringConvertible {
-    /// The values as `name=value`, parted by blanks.
+    /// The values as `name=value`, separated by spaces.
     public var description: String {
         map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     }

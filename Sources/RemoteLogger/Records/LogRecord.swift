@@ -1,6 +1,6 @@
-/// One entry of the log: made when it is logged, and never changed afterwards, so that a record that is sent twice is the same twice.
+/// One entry of the log. It is immutable, so that a record that is sent twice is identical.
 public struct LogRecord: Sendable {
-    /// What a record says.
+    /// The contents of a record.
     private struct Fields: Sendable, Hashable {
         let id: LogRecordID
         let sequence: UInt64
@@ -15,10 +15,11 @@ public struct LogRecord: Sendable {
         let source: LogSource?
     }
 
-    /// A record goes to every sink and through queues and batches: each of its copies is one reference.
+    /// A record goes to every sink and through queues and batches: each copy is a single reference.
     private final class Box: Sendable {
-        /// What a record takes beside its fields: the header of this object and its own count (24 bytes), what the allocator adds to this
-        /// object and to the metadata's (24 on average), and a place in a queue (40). Bounds of memory that left it out would be passed.
+        /// The memory of a record in addition to its fields: the header of this object and its own count (24 bytes), the allocator's
+        /// overhead for this object and the metadata (24 on average), and a slot in a queue (40). Without it, records would exceed the
+        /// memory bounds.
         private static let overhead = 88
 
         let fields: Fields
@@ -34,30 +35,30 @@ public struct LogRecord: Sendable {
 
     private let box: Box
 
-    /// The record's own number of 128 bits. A receiver that gets it twice has got one record twice.
+    /// The record's unique 128-bit id. A receiver that gets an id twice has got the same record twice.
     public var id: LogRecordID { box.fields.id }
-    /// The record's place in the order of its session: 1, 2, 3 … without gaps, over all loggers of one ``LogPipeline``.
+    /// The record's position in its session: 1, 2, 3 … without gaps, over all loggers of one ``LogPipeline``.
     public var sequence: UInt64 { box.fields.sequence }
     /// The wall-clock time in nanoseconds since 1970-01-01T00:00:00Z.
     public var time: UInt64 { box.fields.time }
     /// The monotonic time in nanoseconds since an arbitrary moment, such as the start of the machine. It never jumps.
     public var uptime: UInt64 { box.fields.uptime }
-    /// How much it matters.
+    /// The severity.
     public var level: LogLevel { box.fields.level }
     /// The name of the logger: OpenTelemetry's instrumentation scope.
     public var label: String { box.fields.label }
-    /// What happened.
+    /// The message.
     public var message: String { box.fields.message }
-    /// The values beside the message: the logger's context with the call's values laid over it.
+    /// The logger's context merged with the call's values, which take precedence.
     public var metadata: LogMetadata { box.fields.metadata }
-    /// What the error said that the record reports, if there was one.
+    /// The description of the reported error; `nil` without one.
     public var error: String? { box.fields.error }
-    /// The trace that the record belongs to, if there is one.
+    /// The trace of the record; `nil` without one.
     public var trace: TraceContext? { box.fields.trace }
-    /// Where in the source it was logged; `nil` for records that the library makes of calls.
+    /// The source location of the log call; `nil` for records about the calls of a client.
     public var source: LogSource? { box.fields.source }
 
-    /// A record. Loggers make theirs by themselves; this is for sinks and their tests.
+    /// Creates a record, for sinks and their tests. Loggers create records themselves.
     public init(
         id: LogRecordID, sequence: UInt64, time: UInt64, uptime: UInt64 = 0, level: LogLevel, label: String = "", message: String,
         metadata: LogMetadata = LogMetadata(), error: String? = nil, trace: TraceContext? = nil, source: LogSource? = nil
@@ -68,33 +69,33 @@ public struct LogRecord: Sendable {
                 error: error, trace: trace, source: source))
     }
 
-    /// About how many bytes the record takes in memory: what the bounds of buffers and batches count.
+    /// The approximate number of bytes of the record in memory, used for the bounds of buffers and batches.
     public var footprint: Int { box.footprint }
 }
 
 extension LogRecord: Hashable {
-    /// Whether two records say the same.
+    /// Whether two records have equal contents.
     public static func == (left: Self, right: Self) -> Bool {
         left.box === right.box || left.box.fields == right.box.fields
     }
 
-    /// Hashes what the record says.
+    /// Hashes the contents.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(box.fields)
     }
 }
 
-/// The number of a record, of 128 bits, unique among all records of all programs.
+/// The 128-bit id of a record, unique among all records of all programs.
 ///
-/// The first half is random per session, the second runs through all numbers of 64 bits in an order that is scattered by a random
-/// start: no two records of a session can share one, and two sessions would have to draw the same 64 bits.
+/// The first half is random per session, the second is a random start followed by a permutation of all 64-bit numbers: ids within a session
+/// never collide, and two sessions collide only if they draw the same 64 bits.
 public struct LogRecordID: Sendable, Hashable, CustomStringConvertible {
     /// The first 64 bits.
     public let high: UInt64
     /// The last 64 bits.
     public let low: UInt64
 
-    /// A number of two halves.
+    /// Creates an id from its two halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -108,7 +109,7 @@ public struct LogRecordID: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Gives the numbers of a session's records.
+/// Generates the ids of a session's records.
 struct LogRecordIDSource: Sendable {
     private let session: UInt64
     private let start: UInt64
@@ -118,7 +119,7 @@ struct LogRecordIDSource: Sendable {
         start = generator.next()
     }
 
-    /// The number of the record at that place in the order. Each step of the mixing can be undone, hence no two places share a number.
+    /// Returns the id of the record at a position. Each mixing step is invertible, so ids are unique.
     func id(of sequence: UInt64) -> LogRecordID {
         var mixed = start &+ sequence &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -127,16 +128,16 @@ struct LogRecordIDSource: Sendable {
     }
 }
 
-/// A place in the source code.
+/// A source location.
 public struct LogSource: Sendable, Hashable {
-    /// The file as `#fileID` tells it: module and file name.
+    /// The file as `#fileID`: module and file name.
     public let file: String
     /// The function.
     public let function: String
     /// The line, from 1.
     public let line: UInt
 
-    /// A place.
+    /// Creates a source location.
     public init(file: String, function: String, line: UInt) {
         self.file = file
         self.function = function

@@ -2,30 +2,30 @@ public import Foundation
 
 /// A value of a record's metadata. It keeps its type until a format writes it.
 public enum LogValue: Sendable, Hashable {
-    /// No value: an optional that was `nil`.
+    /// No value, such as a `nil` optional.
     case null
     /// A text.
     case string(String)
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case int(Int64)
-    /// A floating-point number, NaN and the infinities included.
+    /// A floating-point number, including NaN and the infinities.
     case double(Double)
-    /// A truth value.
+    /// A Boolean value.
     case bool(Bool)
-    /// Values in a row.
+    /// An array of values.
     case array([LogValue])
-    /// Values by name, in their order.
+    /// An ordered dictionary of values.
     case dictionary(LogMetadata)
     /// A point in time.
     case date(Date)
     /// Bytes.
     case data(Data)
 
-    /// How deep arrays and dictionaries may be nested. What is deeper is written as ``tooDeep``: receivers refuse whole requests
-    /// because of it, as protobuf's readers stop at a hundred levels, of which each of ours takes up to three.
+    /// The maximum nesting of arrays and dictionaries. Deeper values are written as ``tooDeep``: receivers reject whole requests with
+    /// deeper nesting, since protobuf parsers stop at a hundred levels, and each level here takes up to three of them.
     public static let maximumDepth = 24
 
-    /// What formats write in place of a value that is nested too deep.
+    /// The text that formats write for a value that is nested too deep.
     public static let tooDeep = "<nested deeper than \(maximumDepth) levels>"
 }
 
@@ -35,15 +35,15 @@ extension LogValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
 {
     /// A text.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
+    /// An integer.
     public init(integerLiteral value: Int64) { self = .int(value) }
     /// A floating-point number.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// A truth value.
+    /// A Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Values in a row.
+    /// An array of values.
     public init(arrayLiteral elements: LogValue...) { self = .array(elements) }
-    /// Values by name, in the order in which they are written.
+    /// A dictionary of values, in the order of the literal.
     public init(dictionaryLiteral elements: (String, LogValue)...) {
         self = .dictionary(LogMetadata(elements))
     }
@@ -52,7 +52,7 @@ extension LogValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
 }
 
 extension LogValue: CustomStringConvertible {
-    /// The value as a person reads it: texts without quotes, bytes by their number, dates in ISO 8601.
+    /// The value for human readers: texts without quotes, bytes by their count, dates in ISO 8601.
     public var description: String { text(depth: 0) }
 
     private func text(depth: Int) -> String {
@@ -75,7 +75,7 @@ extension LogValue: CustomStringConvertible {
 }
 
 extension LogValue {
-    /// About how many bytes the value holds in memory beside its own slot.
+    /// The approximate number of bytes that the value occupies in memory in addition to its own slot.
     func footprint(depth: Int = 0) -> Int {
         switch self {
         case .null, .int, .double, .bool, .date: 0
@@ -89,13 +89,13 @@ extension LogValue {
     }
 }
 
-/// Something that can stand as a value in a record's metadata.
+/// A type whose values can be stored in a record's metadata.
 ///
 ///     logger.info("Order placed", ["order": order.id, "total": 12.5, "user": user?.name])
 ///
 /// Conform your own types to it: `extension OrderID: LogValueConvertible { var logValue: LogValue { .string(rawValue) } }`.
 public protocol LogValueConvertible: Sendable {
-    /// The value as it goes into the record.
+    /// The value to store in the record.
     var logValue: LogValue { get }
 }
 
@@ -120,7 +120,7 @@ extension Substring: LogValueConvertible {
 }
 
 extension Bool: LogValueConvertible {
-    /// The truth value.
+    /// The Boolean value.
     public var logValue: LogValue { .bool(self) }
 }
 
@@ -130,12 +130,12 @@ extension Double: LogValueConvertible {
 }
 
 extension Float: LogValueConvertible {
-    /// The number, by its shortest decimal form: 0.1 stays 0.1.
+    /// The number in its shortest decimal form: 0.1 stays 0.1.
     public var logValue: LogValue { .double(Double(description) ?? Double(self)) }
 }
 
 extension LogValueConvertible where Self: FixedWidthInteger {
-    /// The number; one above the range of `Int64` as text of its digits, since no receiver takes more bits.
+    /// The number; above the range of `Int64` its digits as text, since no receiver accepts more bits.
     public var logValue: LogValue { Int64(exactly: self).map { .int($0) } ?? .string(String(self)) }
 }
 
@@ -176,12 +176,12 @@ extension Optional: LogValueConvertible where Wrapped: LogValueConvertible {
 }
 
 extension Array: LogValueConvertible where Element: LogValueConvertible {
-    /// The values in a row.
+    /// The values as an array.
     public var logValue: LogValue { .array(map(\.logValue)) }
 }
 
 extension Dictionary: LogValueConvertible where Key == String, Value: LogValueConvertible {
-    /// The values by name, sorted by it: a Swift dictionary has no order of its own.
+    /// The values sorted by name, since a Swift dictionary is unordered.
     public var logValue: LogValue {
         .dictionary(LogMetadata(sorted { $0.key < $1.key }.map { ($0.key, $0.value.logValue) }))
     }

@@ -1,9 +1,9 @@
 import Foundation
 import WebServiceClient
 
-/// Writes points in time as RFC 3339 says, in UTC: `2026-03-01T09:30:00.123456789Z`.
+/// Writes points in time in RFC 3339 format, in UTC: `2026-03-01T09:30:00.123456789Z`.
 enum TimestampText {
-    /// Writes nanoseconds since 1970, with nine digits of fraction.
+    /// Writes nanoseconds since 1970, with nine fractional digits.
     static func write(nanoseconds: UInt64, into text: inout JSONText) {
         let (seconds, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         write(seconds: Int64(seconds), into: &text)
@@ -12,8 +12,8 @@ enum TimestampText {
         text.byte("Z")
     }
 
-    /// Writes a date with microseconds, which is what a `Date` of our days holds. One outside of the years 1 to 9999, which RFC 3339
-    /// can't write, becomes its seconds since 1970.
+    /// Writes a date with microseconds, the precision of a current `Date`. A date outside the years 1 to 9999, which RFC 3339 can't
+    /// represent, is written as its seconds since 1970.
     static func write(_ date: Date, into text: inout JSONText) {
         let whole = date.timeIntervalSince1970.rounded(.down)
         guard whole >= -62_135_596_800, whole < 253_402_300_799 else {
@@ -28,7 +28,7 @@ enum TimestampText {
         text.byte("Z")
     }
 
-    /// A date as text of its own.
+    /// Returns a date as text.
     static func text(of date: Date) -> String {
         var text = JSONText()
         write(date, into: &text)

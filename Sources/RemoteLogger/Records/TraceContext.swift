@@ -1,4 +1,4 @@
-/// The trace that a record belongs to (W3C Trace Context): what ties records to requests across services.
+/// The trace that a record belongs to (W3C Trace Context), which correlates records and requests across services.
 public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     /// The first 64 bits of the trace's id.
     public let traceHigh: UInt64
@@ -6,10 +6,10 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     public let traceLow: UInt64
     /// The span's id; `nil` without a span.
     public let span: UInt64?
-    /// The flags: bit 0 says that the trace is sampled.
+    /// The flags: bit 0 is set if the trace is sampled.
     public let flags: UInt8
 
-    /// A trace by numbers; `nil` when the trace's id is zero, which is none. A span of zero is no span.
+    /// Creates a trace from numeric ids; `nil` if the trace's id is zero, which is invalid. A span of zero means no span.
     public init?(traceHigh: UInt64, traceLow: UInt64, span: UInt64? = nil, flags: UInt8 = 0) {
         guard traceHigh != 0 || traceLow != 0 else { return nil }
         self.traceHigh = traceHigh
@@ -18,12 +18,12 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         self.flags = flags
     }
 
-    /// A trace by its hexadecimal ids.
+    /// Creates a trace from hexadecimal ids.
     ///
     /// - Parameters:
     ///   - traceID: 32 hexadecimal digits, not all zero.
     ///   - spanID: 16 hexadecimal digits, not all zero; `nil` without a span.
-    /// - Returns: `nil` when an id isn't of that form.
+    /// - Returns: `nil` if an id is invalid.
     public init?(traceID: String, spanID: String? = nil, flags: UInt8 = 0) {
         guard traceID.utf8.count == 32, let high = Self.number(traceID.prefix(16)), let low = Self.number(traceID.suffix(16)) else {
             return nil
@@ -36,7 +36,7 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         self.init(traceHigh: high, traceLow: low, span: span, flags: flags)
     }
 
-    /// A trace from the value of a `traceparent` header (W3C Trace Context §3.2); `nil` when it isn't valid.
+    /// Creates a trace from the value of a `traceparent` header (W3C Trace Context §3.2); `nil` if it isn't valid.
     public init?(traceparent: String) {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, parts[0].utf8.count == 2, let version = Self.number(parts[0]), version != 0xFF,
@@ -59,12 +59,12 @@ public struct TraceContext: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Trace and span as a person reads them.
+    /// Trace and span for human readers.
     public var description: String {
         spanID.map { "\(traceID)/\($0)" } ?? traceID
     }
 
-    /// The number of hexadecimal digits; no signs, which `UInt64(_:radix:)` alone would take.
+    /// The value of hexadecimal digits; signs, which `UInt64(_:radix:)` accepts, are invalid.
     private static func number(_ digits: Substring) -> UInt64? {
         guard digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else { return nil }
         return UInt64(digits, radix: 16)

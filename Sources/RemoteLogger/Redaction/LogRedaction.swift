@@ -1,31 +1,31 @@
 import Foundation
 import WebServiceClient
 
-/// What is masked in records before any sink sees them, so that no secret reaches console, spool or wire. On by default.
+/// Masks secrets in records before any sink sees them, so that they never reach console, spool or network. Enabled by default.
 ///
-/// Two things are looked for. *Names*: the value beside a name such as `Authorization`, `password`, or anything that contains `token` or
-/// `secret` is masked, be it metadata, a header line, a query, JSON, XML or `name=value` in a message. *Forms*: what looks like a secret
-/// wherever it stands: user info in URLs, bearer tokens, JWTs, the keys of cloud services, PEM blocks, card numbers. Case doesn't
-/// matter, and text that is percent-encoded, escaped, or Base64 is looked into, too.
+/// Secrets are found in two ways. *Names*: the value of a name such as `Authorization`, `password`, or any name that contains `token` or
+/// `secret` is masked, in metadata, and within messages in header lines, queries, JSON, XML and `name=value`. *Forms*: texts with the form
+/// of a secret are masked anywhere: user info in URLs, bearer tokens, JWTs, keys of cloud services, PEM blocks, card numbers. Case is
+/// ignored, and percent-encoded, escaped and Base64 text is decoded first.
 ///
 ///     LogRedaction(alsoHiding: ["IBAN"], exceptFor: ["code"])
 ///     LogRedaction(rules: RedactionRule.standard + [.prefix("acme_", atLeast: 20)])
 ///
-/// Just `code`, `key` and `sig` are masked as names of metadata and in queries, since they carry secrets in sign-in flows; where they
-/// don't, show them by `exceptFor`. The time it takes grows with the length of a text only, whatever is in it.
+/// The bare names `code`, `key` and `sig` are masked in metadata and queries, since they carry secrets in sign-in flows; use `exceptFor` to
+/// show them otherwise. Redaction takes linear time in the length of a text, for any content.
 public struct LogRedaction: Sendable {
-    /// Masks by the standard names and rules.
+    /// Masks the standard names and rules.
     public static let standard = LogRedaction()
     /// Masks nothing.
     public static let none = LogRedaction(names: nil, rules: [])
 
-    /// What stands in place of a secret.
+    /// The text that replaces a secret.
     public static let mask = SecretMask.mask
 
-    /// What texts are searched for.
+    /// The rules that texts are searched by.
     public var rules: [RedactionRule] { search.rules }
 
-    /// What is looked for. In a box: each text that is looked through takes it along.
+    /// The search settings. Boxed, since every text that is searched carries a reference.
     private final class Search: Sendable {
         let rules: [RedactionRule]
         let secrets: SecretRules
@@ -45,12 +45,12 @@ public struct LogRedaction: Sendable {
     var forms: SecretForms { secrets.forms }
     var hasNames: Bool { secrets.names != nil }
 
-    /// Masks by the standard names and some more, and by rules.
+    /// Creates a redaction with the standard names, some more names, and rules.
     ///
     /// - Parameters:
-    ///   - hiding: names whose values are masked, too, in any case.
-    ///   - showing: names that are never masked, in any case. They win.
-    ///   - rules: what texts are searched for; leave some out to switch them off, add your own.
+    ///   - hiding: Additional names whose values are masked, in any case.
+    ///   - showing: Names that are never masked, in any case. They take precedence.
+    ///   - rules: The rules that texts are searched by; omit some to disable them, or add your own.
     public init(
         alsoHiding hiding: [String] = [], exceptFor showing: [String] = [], rules: [RedactionRule] = RedactionRule.standard
     ) {
@@ -76,13 +76,13 @@ public struct LogRedaction: Sendable {
 
     var masksNothing: Bool { secrets.names == nil && rules.isEmpty }
 
-    /// The text with the secrets in it masked.
+    /// Returns the text with its secrets masked.
     public func masked(_ text: String) -> String {
         guard !masksNothing else { return text }
         return replacement(of: text) ?? text
     }
 
-    /// The masked text; `nil` when there is nothing to mask.
+    /// The masked text; `nil` if nothing needs masking.
     func replacement(of text: String) -> String? {
         guard !finders.isEmpty else { return secrets.replacement(of: text) }
         var found: [Range<Int>] = []
@@ -98,10 +98,10 @@ public struct LogRedaction: Sendable {
 }
 
 extension LogRedaction {
-    /// The least number of 13 digits.
+    /// The smallest number of 13 digits.
     private static let smallestCard: Int64 = 1_000_000_000_000
 
-    /// The metadata with the values of secret names, and secrets in other values and in the names themselves, masked.
+    /// Returns the metadata with the values of secret names masked, and also secrets within other values and within the names.
     public func masked(_ metadata: LogMetadata) -> LogMetadata {
         guard !masksNothing, !metadata.isEmpty else { return metadata }
         return masked(metadata, depth: 0)
@@ -109,7 +109,7 @@ extension LogRedaction {
 
     private func masked(_ metadata: LogMetadata, depth: Int) -> LogMetadata {
         var result: LogMetadata?
-        // Each record comes here: once through its pairs, and again only where there is something.
+        // Every record passes here: one pass over its pairs, and a copy only if something needs masking.
         var (namesSecret, mayNeedNames) = (false, false)
         for index in metadata.indices {
             let pair = metadata[index]
@@ -128,9 +128,9 @@ extension LogRedaction {
         return mayNeedNames ? maskedNames(of: result ?? metadata) : result ?? metadata
     }
 
-    /// Whether a value is the name of a secret, which then stands beside it.
+    /// Whether a value is the name of a secret, whose value is in a sibling pair.
     ///
-    /// - Parameter isMasked: whether the name may be masked itself, as that of `key` is.
+    /// - Parameter isMasked: Whether the name may already be masked itself, as for `key`.
     private func names(_ pair: LogMetadata.Pair, isMasked: Bool = false) -> Bool {
         guard case .string(let name) = pair.value, Self.isNaming(pair.key) else { return false }
         return hides(name) || isMasked && hasNames && name == Self.mask
@@ -140,10 +140,10 @@ extension LogRedaction {
         metadata.contains { names($0, isMasked: true) }
     }
 
-    /// Masks what a secret's name stands beside only now that both have come together; each side was masked by itself.
+    /// Masks values that became secret through the merge; each side was masked by itself.
     ///
     /// - Parameters:
-    ///   - metadata: `other` laid over `base`.
+    ///   - metadata: `base` merged with `other`.
     func maskedPairs(_ metadata: LogMetadata, of base: LogMetadata, and other: LogMetadata) -> LogMetadata {
         let (isNamedBefore, isNamedNow) = (namesSecret(base), namesSecret(other))
         guard isNamedBefore || isNamedNow else { return metadata }
@@ -154,15 +154,15 @@ extension LogRedaction {
         return result
     }
 
-    /// No name that is shorter is a secret itself.
+    /// The least bytes of a name that can be a secret itself.
     private static let shortestName = 12
 
-    /// Secrets may be names, too: of a table of sessions by token, for one.
+    /// Masks names that are secrets themselves, as in a table of sessions by token.
     private func maskedNames(of metadata: LogMetadata) -> LogMetadata {
         let isMasked = metadata.contains { $0.key.utf8.count >= Self.shortestName && replacement(of: $0.key) != nil }
         guard isMasked else { return metadata }
         let keys = metadata.map { masked($0.key) }
-        // A name without a secret stays as it is, hence it isn't free for others.
+        // Unchanged names can't be given to others.
         var taken = Set(zip(metadata, keys).lazy.filter { $0.key == $1 }.map(\.1))
         var number = 0
         return LogMetadata(
@@ -177,8 +177,7 @@ extension LogRedaction {
             })
     }
 
-    /// The masked value; `nil` when there is nothing to mask. Below the depth that formats write nothing is kept, hence nothing needs a
-    /// mask there.
+    /// The masked value; `nil` if nothing needs masking. Formats drop values below the maximum depth, so those need no mask.
     private func replacement(of value: LogValue, depth: Int) -> LogValue? {
         switch value {
         case .null, .bool, .date: return nil
@@ -201,7 +200,7 @@ extension LogRedaction {
         }
     }
 
-    /// An array that names a secret and has it behind, as the arguments of a command do: `["--password", "…"]`.
+    /// Masks an element that follows the name of a secret, as in the arguments of a command: `["--password", "…"]`.
     private func replacement(ofElements values: [LogValue], depth: Int) -> LogValue? {
         var result: [LogValue]?
         var isBehindName = false
@@ -230,14 +229,14 @@ extension LogRedaction {
 }
 
 extension LogMetadata {
-    /// Lays values over these, both masked, and masks what makes a secret only together.
+    /// Merges masked values into these masked values, and masks values that become secret through the merge.
     func merging(_ other: LogMetadata, _ redaction: LogRedaction) -> LogMetadata {
         let merged = merging(other)
         return isEmpty || other.isEmpty ? merged : redaction.maskedPairs(merged, of: self, and: other)
     }
 }
 
-/// Something that texts are searched for, to be masked: see ``LogRedaction``.
+/// A rule that finds secrets in texts: see ``LogRedaction``.
 public struct RedactionRule: Sendable {
     enum Kind: Sendable {
         case form(SecretForms)
@@ -247,40 +246,40 @@ public struct RedactionRule: Sendable {
 
     let kind: Kind
 
-    /// What is searched for unless something else is said: everything here but ``emailAddresses``.
+    /// The default rules: all rules here except ``emailAddresses``.
     public static let standard: [RedactionRule] = [
         .namedValues, .urlUserInfo, .bearerTokens, .webTokens, .serviceKeys, .pemBlocks, .cardNumbers,
     ]
 
-    /// The values beside secret names within texts: `password=…`, `"password": "…"`, `Authorization: …`, `?token=…`,
-    /// `<password>…</password>`, `--password …`.
+    /// The values of secret names within texts: `password=…`, `"password": "…"`, `Authorization: …`, `?token=…`, `<password>…</password>`,
+    /// `--password …`.
     public static let namedValues = RedactionRule(kind: .form(.namedValues))
-    /// What stands before the `@` of a URL's authority (RFC 3986 §3.2.1).
+    /// The text before the `@` of a URL's authority (RFC 3986 §3.2.1).
     public static let urlUserInfo = RedactionRule(kind: .form(.urlUserInfo))
-    /// What stands behind `Bearer` (RFC 6750), `Basic` (RFC 7617) and the like.
+    /// The credentials after `Bearer` (RFC 6750), `Basic` (RFC 7617) and similar schemes.
     public static let bearerTokens = RedactionRule(kind: .form(.bearerTokens))
     /// JSON Web Tokens (RFC 7519).
     public static let webTokens = RedactionRule(kind: .form(.webTokens))
-    /// Keys and tokens of services, by their forms: AWS, Google Cloud, Azure, GitHub, GitLab, Slack, Stripe, npm, and many more.
+    /// Keys and tokens of services, recognized by their forms: AWS, Google Cloud, Azure, GitHub, GitLab, Slack, Stripe, npm, and many more.
     public static let serviceKeys = RedactionRule(kind: .form(.serviceKeys))
-    /// PEM blocks (RFC 7468), whatever is in them, and single lines of them.
+    /// PEM blocks (RFC 7468) with any content, and single lines of them.
     public static let pemBlocks = RedactionRule(kind: .form(.pemBlocks))
-    /// Numbers of payment cards (ISO/IEC 7812): 13 to 19 digits, also in groups, that begin as an issuer's and whose check digit is right.
+    /// Payment card numbers (ISO/IEC 7812): 13 to 19 digits, also in groups, with an issuer's prefix and a valid check digit.
     public static let cardNumbers = RedactionRule(kind: .form(.cardNumbers))
-    /// E-mail addresses. Not searched for unless asked.
+    /// E-mail addresses. Not among the default rules.
     public static let emailAddresses = RedactionRule(kind: .form(.emailAddresses))
 
-    /// Tokens that begin in a certain way, in any case: `.prefix("acme_", atLeast: 20)`.
+    /// Tokens with a prefix, in any case: `.prefix("acme_", atLeast: 20)`.
     ///
     /// - Parameters:
-    ///   - prefix: how they begin; ASCII.
-    ///   - count: how many letters, digits, `-`, `_` and `.` follow at least. Together with the prefix no less than 12.
+    ///   - prefix: The prefix, in ASCII.
+    ///   - count: The minimum number of letters, digits, `-`, `_` and `.` that follow. Together with the prefix at least 12.
     public static func prefix(_ prefix: String, atLeast count: Int) -> RedactionRule {
         RedactionRule(kind: .prefix(TokenPrefix(prefix, count)))
     }
 
-    /// Whatever a closure finds. It is called with every text, on the thread that logs, so it must be quick whatever the text is; texts
-    /// aren't decoded for it. What it logs itself makes no record: see ``LogPipeline/suppressed``.
+    /// The ranges that a closure finds. It is called with every text, on the logging thread, so it must be fast for any text; texts aren't
+    /// decoded for it. Its own log calls make no records: see ``LogPipeline/suppressed``.
     public static func matching(_ find: @escaping @Sendable (String) -> [Range<String.Index>]) -> RedactionRule {
         RedactionRule(kind: .finder(find))
     }

@@ -6,7 +6,7 @@ import WebServiceClient
 ///
 ///     2026-03-01T09:30:00.123Z warning  shop.orders: Stock is low item=17 left=2 (Shop/Orders.swift:42)
 ///
-/// A thread of its own writes; when it can't keep up, lines above the bound are left out, and a line says how many.
+/// Lines are written on a dedicated thread; if it can't keep up, lines above the bound are omitted, and a line gives their number.
 public final class ConsoleSink: LogSink {
     /// Records below this level aren't printed.
     public let minimumLevel: LogLevel
@@ -24,27 +24,27 @@ public final class ConsoleSink: LogSink {
     private let queue = DispatchQueue(label: "RemoteLogger.ConsoleSink", qos: .utility)
     private let state = Locked(State())
 
-    /// A sink that prints.
+    /// Creates a sink that prints.
     ///
     /// - Parameters:
-    ///   - limit: the most lines that may wait to be written.
-    ///   - formatter: how a record is written.
-    ///   - output: writes a line, which ends in a newline; standard error unless given. Called on one thread at a time. What it
-    ///     or the formatter logs makes no record.
+    ///   - limit: The most lines that may wait to be written.
+    ///   - formatter: Formats a record.
+    ///   - output: Writes a line, which ends with a newline; by default to standard error. Called on one thread at a time. Log calls in the
+    ///     output or the formatter make no records.
     public init(
         minimumLevel: LogLevel = .trace, limit: Int = 10_000, formatter: LineFormatter = .text, output: (@Sendable (String) -> Void)? = nil
     ) {
         self.minimumLevel = minimumLevel
         self.limit = max(1, limit)
         self.formatter = formatter
-        // That nobody reads standard error is no reason to fail.
+        // A closed standard error isn't a failure.
         self.output = output ?? { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }
     }
 
-    /// How many records were left out, since the output was too slow or the sink was shut down.
+    /// The number of records that were omitted, since the output was too slow or the sink was shut down.
     public var leftOut: UInt64 { state.withLock { $0.leftOutInAll } }
 
-    /// Hands the record to the writing thread.
+    /// Passes the record to the writing thread.
     public func write(_ record: LogRecord) {
         let accepted = state.withLock { state in
             guard !state.isClosed, state.waiting < limit else {
@@ -62,7 +62,7 @@ public final class ConsoleSink: LogSink {
                 defer { state.leftOut = 0 }
                 return state.leftOut
             }
-            // What formats or prints may log: that mustn't be printed in turn.
+            // Log calls of the formatter or the output mustn't be printed in turn.
             OwnWork.$isShipping.withValue(true) {
                 if leftOut > 0 { output("… \(leftOut) records left out: the console was too slow\n") }
                 output(formatter.line(of: record) + "\n")
@@ -70,18 +70,19 @@ public final class ConsoleSink: LogSink {
         }
     }
 
-    /// Waits until everything is printed, or the time is over.
+    /// Waits until everything is printed, up to the limit.
     public func flush(within limit: Duration) async -> Bool {
         await queue.finishes(within: limit)
     }
 
-    /// Waits like ``flush(within:)`` and prints nothing that is logged later.
+    /// Waits like ``flush(within:)`` and ignores all later records.
     public func shutdown(within limit: Duration) async -> Bool {
         state.withLock { $0.isClosed = true }
         return await flush(within: limit)
     }
 
-    /// A record as a line without its end. Line breaks and controls in it are written as `\n` or `\u{…}`, so that nobody can forge a line.
+    /// Formats a record as a line without a newline. Line breaks and control characters are escaped as `\n` or `\u{…}`, so that content
+    /// can't forge a line.
     static func line(of record: LogRecord) -> String {
         var time = JSONText()
         TimestampText.write(nanoseconds: record.time, into: &time)
@@ -95,12 +96,13 @@ public final class ConsoleSink: LogSink {
         return escapedLine(String(line))
     }
 
-    /// A line with what ends it, or what terminals obey, escaped.
+    /// Escapes line ends and characters that control terminals.
     static func escapedLine(_ line: String) -> String {
         line.unicodeScalars.contains(where: isUnfit) ? escaped(line) : line
     }
 
-    /// Controls, those above ASCII too, which terminals obey, and what else ends a line or turns its direction around.
+    /// Whether a character is a control character, including those above ASCII that terminals interpret, ends a line, or changes the text
+    /// direction.
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069: true

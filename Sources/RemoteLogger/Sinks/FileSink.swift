@@ -2,21 +2,22 @@ import Dispatch
 public import Foundation
 public import WebServiceClient
 
-/// Writes records as lines to a file, and begins new files by size or time.
+/// Writes records as lines to a file, and starts new files by size or time.
 ///
 ///     FileSink(URL(filePath: "/var/log/shop/shop.log"), rotation: .daily(files: 14), formatter: .ndjson)
 ///
-/// The file that is full becomes `shop.log.1`, the one before it `shop.log.2`, and so on; the oldest is deleted. A thread of its own writes; when it
-/// can't keep up, or the disk fails, lines above the bound are left out, counted, and a line says how many once it works again.
+/// A full file becomes `shop.log.1`, the one before it `shop.log.2`, and so on; the oldest is deleted. Lines are written on a dedicated
+/// thread; if it can't keep up, or the disk fails, lines above the bound are omitted and counted, and a line gives their number after
+/// recovery.
 ///
-/// Links are followed: the file is written and renamed where it is. What is no file, such as a pipe, a terminal or `/dev/stdout`, gets the lines and
-/// is never renamed.
+/// Links are followed: the target file is written and renamed. A target that isn't a regular file, such as a pipe, a terminal or
+/// `/dev/stdout`, receives the lines and is never renamed.
 ///
-/// - Note: A process has its file for itself. For what must not be lost there is ``Spool``.
+/// - Note: The file must be exclusive to one process. Use a ``Spool`` for records that must not be lost.
 public final class FileSink: LogSink {
     /// Records below this level aren't written.
     public let minimumLevel: LogLevel
-    /// The file that is written to.
+    /// The file that records are written to.
     public let file: URL
 
     private struct State: Sendable {
@@ -24,7 +25,7 @@ public final class FileSink: LogSink {
         var isScheduled = false
         var leftOut: UInt64 = 0
         var leftOutInAll: UInt64 = 0
-        /// How many of them a flush has answered for.
+        /// The number of them that a flush has already reported.
         var leftOutBefore: UInt64 = 0
         var isClosed = false
     }
@@ -37,11 +38,11 @@ public final class FileSink: LogSink {
     private let hasComplained = Locked(false)
     private let writer: Locked<RotatingFile>
 
-    /// A sink that writes to a file, whose directory exists.
+    /// Creates a sink that writes to a file in an existing directory.
     ///
     /// - Parameters:
-    ///   - limit: the most records that may wait to be written.
-    ///   - diagnostics: told that the file can't be written, and that it can again, once each; nobody unless given.
+    ///   - limit: The most records that may wait to be written.
+    ///   - diagnostics: Receives one report when the file can't be written, and one when it can again. By default reports are discarded.
     public convenience init(
         _ file: URL, minimumLevel: LogLevel = .trace, rotation: FileRotation = FileRotation(), formatter: LineFormatter = .text,
         limit: Int = 10_000, clock: any LogClock = SystemLogClock(), diagnostics: Diagnostics = Diagnostics()
@@ -73,10 +74,10 @@ public final class FileSink: LogSink {
             RotatingFile(path: file.path(percentEncoded: false), rotation: rotation, clock: clock, files: files, find: find))
     }
 
-    /// How many records were left out, since the disk was too slow or failed, or the sink was shut down.
+    /// The number of records that were omitted, since the disk was too slow or failed, or the sink was shut down.
     public var leftOut: UInt64 { state.withLock { $0.leftOutInAll } }
 
-    /// Hands the record to the writing thread.
+    /// Passes the record to the writing thread.
     public func write(_ record: LogRecord) {
         let mustSchedule = state.withLock { state in
             guard !state.isClosed, state.waiting.count < limit else {
@@ -91,7 +92,7 @@ public final class FileSink: LogSink {
         if mustSchedule { queue.async { [self] in work() } }
     }
 
-    /// Writes what waits: on the queue.
+    /// Writes the waiting records; runs on the queue.
     private func work() {
         let (records, before) = state.withLock { state in
             state.isScheduled = false
@@ -101,13 +102,13 @@ public final class FileSink: LogSink {
             }
             return (state.waiting, state.leftOut)
         }
-        // What formats may log: that mustn't be written in turn.
+        // Log calls of the formatter mustn't be written in turn.
         var lines = OwnWork.$isShipping.withValue(true) { records.map { Array((formatter.line(of: $0) + "\n").utf8) } }
         if before > 0 { lines.insert(Array("… \(before) records left out: the file was too slow, or failed\n".utf8), at: 0) }
         let (lost, fault) = writer.withLock { writer in (writer.append(lines), writer.fault) }
         if !lines.isEmpty { complain(of: fault) }
         guard lost > 0 else { return }
-        // The line that tells of the others counts as them.
+        // The line that reports omitted records counts as those records.
         let isTold = before > 0 && lost < lines.count
         state.withLock { state in
             let records = UInt64(lost) - (before > 0 && !isTold ? 1 : 0)
@@ -116,7 +117,7 @@ public final class FileSink: LogSink {
         }
     }
 
-    /// Tells once that the file can't be written, and once that it can again.
+    /// Reports once that the file can't be written, and once that it can again.
     private func complain(of fault: SpoolFault?) {
         let isNews = hasComplained.withLock { hasComplained in
             defer { hasComplained = fault != nil }
@@ -125,15 +126,15 @@ public final class FileSink: LogSink {
         guard isNews else { return }
         if let fault {
             diagnostics.reportOwnWork(
-                .warning, "\(file.path(percentEncoded: false)) can't be written: \(fault). Lines are left out, and counted.")
+                .warning, "\(file.path(percentEncoded: false)) can't be written: \(fault). Lines are omitted and counted.")
         } else {
             diagnostics.reportOwnWork(.notice, "\(file.path(percentEncoded: false)) can be written again.")
         }
     }
 
-    /// Writes and syncs everything that was logged before, or as much as the time allows.
+    /// Writes and syncs all earlier records, or as many as the time allows.
     ///
-    /// - Returns: whether all of it is written that was logged since the last flush.
+    /// - Returns: Whether all records since the last flush are written.
     public func flush(within limit: Duration) async -> Bool {
         let isDone = await queue.finishes(within: limit) { [self] in
             work()
@@ -145,7 +146,7 @@ public final class FileSink: LogSink {
         }
     }
 
-    /// Does what ``flush(within:)`` does and writes nothing that is logged later.
+    /// Flushes like ``flush(within:)`` and ignores all later records.
     public func shutdown(within limit: Duration) async -> Bool {
         state.withLock { $0.isClosed = true }
         let isDone = await flush(within: limit)
@@ -158,24 +159,24 @@ extension FileSink: HealthReporting {
     func report(to health: inout LogHealth) { health.leftOut += leftOut }
 }
 
-/// When a ``FileSink`` begins a new file, and how many it keeps.
+/// The conditions for a new file of a ``FileSink``, and the number of files to keep.
 public struct FileRotation: Sendable, Hashable {
-    /// The most bytes of a file. A line that is longer stands in a file of its own. Default 16 MiB.
+    /// The most bytes of a file. A longer line gets its own file. The default is 16 MiB.
     public var bytes: Int
-    /// The length of the periods, counted from 1970-01-01T00:00:00Z, of which each has files of its own; `nil` for none. Default none.
+    /// The length of the periods after which a new file begins, counted from 1970-01-01T00:00:00Z; `nil` for none, the default.
     public var period: Duration?
-    /// How many files are kept beside the one that is written to. Default 5.
+    /// The number of kept files in addition to the current one. The default is 5.
     public var files: Int
 
-    /// The given bounds; less than 1 byte counts as 1, less than 0 files as 0, a period below a second as a second.
+    /// Creates a rotation. `bytes` is at least 1, `files` at least 0, and `period` at least a second; smaller values are raised.
     public init(bytes: Int = 16 << 20, period: Duration? = nil, files: Int = 5) {
         self.bytes = max(1, bytes)
         self.period = period.map { max(.seconds(1), $0) }
         self.files = min(10_000, max(0, files))
     }
 
-    /// A file for each hour.
+    /// One file for each hour.
     public static func hourly(files: Int = 24) -> FileRotation { FileRotation(bytes: .max, period: .seconds(3_600), files: files) }
-    /// A file for each day, in UTC.
+    /// One file for each day, in UTC.
     public static func daily(files: Int = 7) -> FileRotation { FileRotation(bytes: .max, period: .seconds(86_400), files: files) }
 }

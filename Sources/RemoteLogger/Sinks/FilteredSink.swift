@@ -1,10 +1,10 @@
 import WebServiceClient
 
-/// A sink that gets some records only.
+/// A sink that receives only the records that pass a filter.
 public struct FilteredSink<Base: LogSink>: LogSink {
-    /// The sink behind the filter.
+    /// The filtered sink.
     public let base: Base
-    /// Records below this level aren't given to the sink.
+    /// Records below this level aren't passed to the sink.
     public let minimumLevel: LogLevel
     private let includes: @Sendable (LogRecord) -> Bool
 
@@ -15,14 +15,14 @@ public struct FilteredSink<Base: LogSink>: LogSink {
         (base as? LogShipper)?.noteFilter()
     }
 
-    /// Hands the record on, if it is wanted.
+    /// Passes the record on if it passes the filter.
     public func write(_ record: LogRecord) {
         if includes(record) { base.write(record) }
     }
 
-    /// Does what the sink does.
+    /// Flushes the filtered sink.
     public func flush(within limit: Duration) async -> Bool { await base.flush(within: limit) }
-    /// Does what the sink does.
+    /// Shuts the filtered sink down.
     public func shutdown(within limit: Duration) async -> Bool { await base.shutdown(within: limit) }
 }
 
@@ -35,11 +35,11 @@ extension FilteredSink: HealthReporting {
 }
 
 extension LogSink {
-    /// The sink, for records from a level on that are wanted; the filter is asked on the thread that logs, and must be quick.
+    /// Returns this sink with a filter for level and content. The filter runs on the logging thread and must be fast.
     ///
     ///     ConsoleSink().filtered(from: .warning) { !$0.label.hasPrefix("shop.cache") }
     ///
-    /// A ``LogShipper`` is better given its filter by ``ShippingSettings/includes``: with a spool it must be.
+    /// For a ``LogShipper`` prefer ``ShippingSettings/includes``; with a spool it is required.
     public func filtered(
         from minimumLevel: LogLevel = .trace, where includes: @escaping @Sendable (LogRecord) -> Bool = { _ in true }
     ) -> FilteredSink<Self> {
@@ -48,10 +48,10 @@ extension LogSink {
 }
 
 extension LogShipper {
-    /// The shipper, for records from a level on that are wanted, where it has no spool. What is in a spool comes to the shipper whoever has put it
-    /// there, hence its filter belongs to ``ShippingSettings/includes`` and ``ShippingSettings/minimumLevel``, which also hold without a spool.
+    /// Returns this shipper with a filter for level and content, if it has no spool. A spool delivers records of any origin to the shipper,
+    /// past this filter: use ``ShippingSettings/includes`` and ``ShippingSettings/minimumLevel`` instead, which also work without a spool.
     ///
-    /// - Throws: ``LogShipperError`` when the shipper has a spool.
+    /// - Throws: ``LogShipperError`` if the shipper has a spool.
     public func filtered(
         from minimumLevel: LogLevel = .trace, where includes: @escaping @Sendable (LogRecord) -> Bool = { _ in true }
     ) throws(LogShipperError) -> FilteredSink<LogShipper> {
@@ -60,11 +60,11 @@ extension LogShipper {
     }
 
     private var filterRefusal: String {
-        "The shipper \"\(name)\" has a spool, from which it gets records past a filter before it: give it the filter by `includes` and "
-            + "`minimumLevel` of its settings."
+        "The shipper \"\(name)\" has a spool, whose records bypass this filter: use `includes` and "
+            + "`minimumLevel` of its settings instead."
     }
 
-    /// Somebody who doesn't know that it is a shipper puts a filter before it.
+    /// Warns if generic code has put a filter before a shipper with a spool.
     fileprivate func noteFilter() {
         if hasSpool { report(.warning, filterRefusal) }
     }

@@ -11,16 +11,16 @@ import Glibc
 import Musl
 #endif
 
-/// What a path leads to, links followed: lines go there.
+/// The target that a path leads to after following links.
 enum LineTarget: Sendable, Equatable {
-    /// A file, or none yet, at this path, which is no link. It is changed there, and the links stay as they are.
+    /// A regular file at this path, which isn't a link, or a file to be created. It is written and renamed there; the links remain.
     case file(String)
-    /// Something else, such as a pipe or a terminal, at this path: it has neither places nor a size, and is never renamed.
+    /// Something else at this path, such as a pipe or a terminal: it has no offsets and no size, and is never renamed.
     case device(String)
-    /// What the process has open under this number, as `/dev/stdout` leads to. It is used as it is: whatever else is written there comes in turn.
+    /// A descriptor that the process has open, as with `/dev/stdout`. It is shared: output of other writers interleaves.
     case descriptor(Int32)
 
-    /// Follows a path as the system does.
+    /// Follows a path like the system does.
     static func following(_ path: String) throws(SpoolFault) -> LineTarget {
         var path = path
         for _ in 0..<40 {
@@ -33,10 +33,10 @@ enum LineTarget: Sendable, Equatable {
             if status.is_regular { return .file(path) }
             guard status.is_link else { return .device(path) }
             let destination = try destination(ofLink: path)
-            // The links of other processes' descriptors tell what these are, not where: `pipe:[123]`.
+            // The descriptor links of other processes describe the target without a path: `pipe:[123]`.
             var end = csl_file_status()
             if csl_status_at_path(destination, false, &status) != 0, csl_status_at_path(path, true, &end) == 0 {
-                // A regular file that was deleted, or whose name is no UTF-8: what the link tells would be the name of another one.
+                // A regular file that was deleted, or whose name isn't UTF-8: the link's text would name a different file.
                 guard !end.is_regular else { throw SpoolFault(ENOENT, "readlink") }
                 return .device(path)
             }
@@ -65,11 +65,11 @@ enum LineTarget: Sendable, Equatable {
         return String(path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]) + destination
     }
 
-    /// Writes bytes where there are no places.
+    /// Writes bytes to a target without offsets.
     ///
-    /// - Returns: how many were written.
+    /// - Returns: The number of written bytes.
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SpoolFault) -> Int {
-        // That nobody reads a pipe any more is a fault like others, and doesn't end the process.
+        // A pipe without a reader is an ordinary error and mustn't end the process.
         var guarding = csl_signal_guard()
         csl_signal_guard_begin(&guarding)
         defer { csl_signal_guard_end(&guarding) }
@@ -84,7 +84,7 @@ enum LineTarget: Sendable, Equatable {
         if count >= 0 { return count }
         if code == EINTR { return 0 }
         if code == EAGAIN || code == EWOULDBLOCK {
-            // Somebody else who has it open may have made it so. Who writes lines has nothing better to do than to wait.
+            // Another process may have made the descriptor nonblocking. This thread has no other work, so it waits.
             var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             _ = poll(&ready, 1, 1_000)
             return 0
@@ -93,14 +93,14 @@ enum LineTarget: Sendable, Equatable {
     }
 }
 
-/// How console and files write a record.
+/// Formats a record as a line for console and files.
 ///
 ///     FileSink(file, formatter: .ndjson)
 ///     ConsoleSink(formatter: LineFormatter { "\($0.level): \($0.message)" })
 public struct LineFormatter: Sendable {
     private let format: @Sendable (LogRecord) -> String
 
-    /// A formatter. What ends a line, or what terminals obey, is escaped in what it makes: a record is a line, whatever is in it.
+    /// Creates a formatter. Line ends and terminal controls in its output are escaped: a record is always one line.
     public init(_ format: @escaping @Sendable (LogRecord) -> String) {
         self.format = { Self.escaped(format($0)) }
     }
@@ -109,17 +109,17 @@ public struct LineFormatter: Sendable {
         self.format = format
     }
 
-    /// Time, level, label, message, metadata, error and source, for people.
+    /// Time, level, label, message, metadata, error and source, for human readers.
     public static let text = LineFormatter(raw: { ConsoleSink.line(of: $0) })
 
-    /// An object of JSON, as ``NDJSONFormat`` writes it.
+    /// A JSON object, as ``NDJSONFormat`` writes it.
     public static let ndjson = LineFormatter(raw: { record in
         var text = JSONText()
         NDJSONFormat.write(record, into: &text)
         return text.string
     })
 
-    /// The record as a line without its end.
+    /// Returns the record as a line without a newline.
     public func line(of record: LogRecord) -> String { format(record) }
 
     private static func escaped(_ line: String) -> String {
@@ -128,9 +128,9 @@ public struct LineFormatter: Sendable {
 }
 
 extension DispatchQueue {
-    /// Waits until everything that was put on the queue before, and then some work, is done, or the time is over.
+    /// Waits until all work on the queue, and then `work`, is done, or the time is over.
     ///
-    /// - Returns: whether it is done.
+    /// - Returns: Whether it is done.
     func finishes(within limit: Duration, _ work: @escaping @Sendable () -> Void = {}) async -> Bool {
         await withCheckedContinuation { continuation in
             let once = Locked<CheckedContinuation<Bool, Never>?>(continuation)

@@ -1,30 +1,30 @@
 import Foundation
 
-/// A file that lines are appended to, and that makes place for a new one by size and time.
+/// A file that lines are appended to, with rotation by size and time.
 struct RotatingFile: Sendable {
-    /// What was asked for, links and all.
+    /// The requested path, which may be a link.
     private let path: String
-    /// What it leads to; `nil` while that isn't open.
+    /// The target of the path; `nil` while it isn't open.
     private var target: LineTarget?
     private let find: @Sendable (String) throws(SpoolFault) -> LineTarget
-    /// Why lines couldn't be written; `nil` since they could.
+    /// The error of the last write; `nil` after a success.
     private(set) var fault: SpoolFault?
     private let rotation: FileRotation
     private let clock: any LogClock
     private let files: SpoolFileSystem
     private var file: Int32?
     private var size = 0
-    /// The period that the file belongs to.
+    /// The period of the current file.
     private var period: UInt64 = 0
 
-    /// - Parameter find: tells what a path leads to.
+    /// - Parameter find: Follows a path to its target.
     init(
         path: String, rotation: FileRotation, clock: any LogClock, files: SpoolFileSystem,
         find: @escaping @Sendable (String) throws(SpoolFault) -> LineTarget
     ) {
         self.path = path
         self.find = find
-        // Its members can be set to anything.
+        // Clamps the values again, since the properties can be set to anything.
         self.rotation = FileRotation(bytes: rotation.bytes, period: rotation.period, files: rotation.files)
         self.clock = clock
         self.files = files
@@ -36,11 +36,11 @@ struct RotatingFile: Sendable {
 
     /// Appends lines.
     ///
-    /// - Returns: how many of them, the last ones, couldn't be written.
+    /// - Returns: The number of lines, at the end, that couldn't be written.
     mutating func append(_ lines: [[UInt8]]) -> Int {
         var rest = lines[...]
         do throws(SpoolFault) {
-            // `??` can't pass a typed error on.
+            // `??` doesn't propagate typed errors.
             let target = if let target { target } else { try find(path) }
             self.target = target
             switch target {
@@ -67,7 +67,7 @@ struct RotatingFile: Sendable {
                 do throws(SpoolFault) {
                     try files.writeAll(file, size, chunk)
                 } catch {
-                    // No half lines.
+                    // Removes a partly written chunk.
                     try? files.truncate(file, size)
                     rest = lines[(rest.startIndex - chunk.count(where: { $0 == 0x0A }))...]
                     throw error
@@ -82,7 +82,7 @@ struct RotatingFile: Sendable {
         return rest.count
     }
 
-    /// Writes lines to what is no file. Of a line that can't be written to its end there may be a part.
+    /// Writes lines to a target that isn't a regular file. A line that fails may be partly written.
     private mutating func write(_ lines: inout ArraySlice<[UInt8]>, to file: Int32) throws(SpoolFault) {
         while var rest = lines.first {
             while !rest.isEmpty { rest.removeFirst(try LineTarget.write(rest, to: file)) }
@@ -110,13 +110,13 @@ struct RotatingFile: Sendable {
             files.close(found)
             throw error
         }
-        // Which period an earlier run wrote in is known from the file alone.
+        // Only the file's date reveals the period of an earlier run.
         period = Self.lastChange(of: path).map { time in rotation.period.map { time / max(1, $0.wholeNanoseconds) } ?? 0 } ?? currentPeriod
         file = found
         return found
     }
 
-    /// Where the file is, links followed.
+    /// The path of the file after following links.
     private var filePath: String {
         if case .file(let path) = target { path } else { path }
     }
@@ -128,11 +128,11 @@ struct RotatingFile: Sendable {
         }
     }
 
-    /// Gives each file the next name; the oldest goes.
+    /// Renames each file to the next number and deletes the oldest.
     private mutating func rotate() throws(SpoolFault) {
         let path = filePath
         close()
-        // The links may lead elsewhere by now; what was written to is what is renamed.
+        // The links may have changed since; the written file is the one to rename.
         target = .file(path)
         if rotation.files == 0 {
             try files.remove(path)
@@ -142,23 +142,23 @@ struct RotatingFile: Sendable {
             do throws(SpoolFault) {
                 try files.rename("\(path).\(number)", "\(path).\(number + 1)")
             } catch let fault where fault.isMissing {
-                // There aren't so many yet.
+                // There are fewer files so far.
             }
         }
         try files.rename(path, "\(path).1")
     }
 
-    /// The numbers of the files that get the next one, the highest first.
+    /// The numbers of the files to rename, in descending order.
     private func numbers(of path: String) -> [Int] {
         let (folder, name) = ((path as NSString).deletingLastPathComponent, (path as NSString).lastPathComponent)
-        // Who may write there may yet not be allowed to look: then each that may be there is tried.
+        // A directory may be writable without being readable: then every possible number is tried.
         guard let names = try? files.list(folder.isEmpty ? "." : folder) else { return (1..<max(1, rotation.files)).reversed() }
         let numbers = names.lazy.filter { $0.hasPrefix(name + ".") }.compactMap { Int($0.dropFirst(name.count + 1)) }
         return numbers.filter { $0 > 0 && $0 < rotation.files }.sorted(by: >)
     }
 
     func sync() {
-        // What can't be synced is written nonetheless, and more can't be done for it.
+        // If the sync fails, the lines are still written, and nothing more can be done.
         if let file { try? files.sync(file) }
     }
 

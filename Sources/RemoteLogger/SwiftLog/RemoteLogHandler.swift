@@ -1,36 +1,38 @@
 #if SwiftLog
 public import Logging
 
-/// A handler of swift-log that makes records; there with the package trait `SwiftLog`.
+/// A swift-log handler that makes records, available with the package trait `SwiftLog`.
 ///
 ///     let pipeline = LogPipeline(sinks: [shipper, ConsoleSink(minimumLevel: .warning)])
 ///     LoggingSystem.bootstrap { RemoteLogHandler(label: $0, pipeline: pipeline) }
 ///
-/// A metadata provider goes the same way: `LoggingSystem.bootstrap({ RemoteLogHandler(label: $0, pipeline: pipeline, metadataProvider: $1) },
+/// A metadata provider works likewise: `LoggingSystem.bootstrap({ RemoteLogHandler(label: $0, pipeline: pipeline, metadataProvider: $1) },
 /// metadataProvider: provider)`.
 ///
-/// The label is the record's label; the error of a log call is the record's error. Metadata of the call wins over that of the provider, and that over the
-/// handler's own. Values keep their type where the record has one for it: numbers, truth values, dates, whatever is ``LogValueConvertible``; others are
-/// texts. A trace that the metadata tells of (`trace_id` and `span_id`, also with `-`) becomes the record's.
+/// The label is the record's label; the error of a log call is the record's error. Metadata of the call takes precedence over that of the
+/// provider, which takes precedence over the handler's own. Values keep their type if the record supports it: numbers, Booleans, dates, and
+/// any ``LogValueConvertible``; others become text. A trace in the metadata (`trace_id` and `span_id`, or with `-`) becomes the record's
+/// trace.
 ///
-/// Values that are marked ``LogSensitivity/sensitive`` are masked, whatever they are; redaction runs over everything else.
+/// Values with the attribute ``LogSensitivity/sensitive`` are always masked; redaction applies to all other values.
 ///
-/// swift-log has no way to flush: shut the pipeline down by `pipeline.shutdown(within:)` or ``LogPipeline/shutdownAtExit(within:)``.
+/// swift-log has no flush: shut the pipeline down with `pipeline.shutdown(within:)` or ``LogPipeline/shutdownAtExit(within:)``.
 public struct RemoteLogHandler: LogHandler {
-    /// Makes the records: its label, pipeline, context and trace are those of this handler.
+    /// The logger that makes the records, with label, pipeline, context and trace.
     public var logger: RemoteLogger
     /// Calls below this level do nothing.
     public var logLevel: Logger.Level
-    /// What every record says.
+    /// Metadata of every record.
     public var metadata: Logger.Metadata
-    /// What every record says, asked anew for each.
+    /// Provides metadata for every record, evaluated each time.
     public var metadataProvider: Logger.MetadataProvider?
-    /// Whether records tell the module that logs, as `source`. Default not.
+    /// A Boolean value that indicates whether records include the logging module, as `source`. The default is `false`.
     public var recordsSource = false
-    /// Whether a value with such attributes is masked. By default ``LogSensitivity`` says so; have it ask for attributes of other packages, too.
+    /// Determines whether a value with these attributes is masked. By default it checks ``LogSensitivity``; extend it for attributes of
+    /// other packages.
     public var isSensitive: @Sendable (Logger.MetadataValueAttributes) -> Bool = { $0[LogSensitivity.self] == .sensitive }
 
-    /// A handler on a pipeline.
+    /// Creates a handler on a pipeline.
     public init(
         label: String, pipeline: LogPipeline, logLevel: Logger.Level = .info, metadata: Logger.Metadata = [:],
         metadataProvider: Logger.MetadataProvider? = nil
@@ -47,7 +49,7 @@ public struct RemoteLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    /// Makes a record of an event.
+    /// Makes a record from an event.
     public func log(event: LogEvent) {
         var values = metadata
         if let provided = metadataProvider?.get(), !provided.isEmpty { values.merge(provided) { $1 } }
@@ -65,7 +67,7 @@ public struct RemoteLogHandler: LogHandler {
 
     // MARK: Metadata
 
-    /// A dictionary has no order: by name the same metadata is the same text.
+    /// A dictionary has no order: sorting by name makes equal metadata equal text.
     private func record(_ metadata: Logger.Metadata, depth: Int) -> LogMetadata {
         LogMetadata(metadata.sorted { $0.key < $1.key }.map { ($0.key, record($0.value, depth: depth)) })
     }
@@ -95,18 +97,18 @@ public struct RemoteLogHandler: LogHandler {
     }
 }
 
-/// Whether a metadata value may be read by others: an attribute of swift-log's values.
+/// The sensitivity of a metadata value: an attribute of swift-log's values.
 ///
 ///     logger.info("Signed in", metadata: ["user": .attributed(user.email, attributes: [LogSensitivity.sensitive])])
 public enum LogSensitivity: Int64, Sendable, Logger.MetadataValueAttributes.Attribute {
-    /// It may.
+    /// The value is logged.
     case open = 1
-    /// It is masked before any sink sees it.
+    /// The value is masked before any sink sees it.
     case sensitive = 2
 }
 
 extension LogLevel {
-    /// The level of swift-log's of the same name.
+    /// Creates a level from swift-log's level of the same name.
     public init(_ level: Logger.Level) {
         switch level {
         case .trace: self = .trace

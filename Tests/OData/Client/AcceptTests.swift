@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// What is asked for, and what comes instead (Protocol 4.01, section 8.2.1).
+/// Requested media types, and other types in responses (Protocol 4.01, section 8.2.1).
 @Suite struct AcceptTests {
     struct Item: Codable, Sendable { var Id: Int }
 
@@ -138,7 +138,7 @@ import WebServiceTesting
 
     @Test(arguments: ["text/plain", "application/octet-stream", "text/json", "application/vnd.sap+json", ""])
     func `JSON under another name is read`(type: String) async throws {
-        // A client that is made sets the stub's fallback itself.
+        // Creating a client sets the stub's fallback.
         let client = stub.client()
         stub.fallback(.data(Data(#"{"Id":1}"#.utf8), type: type))
         #expect(try await client.fetch(EntityRequest<Item>(at: "E(1)")).Id == 1)

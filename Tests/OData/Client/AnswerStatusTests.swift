@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Statuses among the successes that aren't the answer to what was asked (Protocol 4.01, section 9.1; RFC 9110, section 15.3).
+/// Success statuses that aren't a response to the request (Protocol 4.01, section 9.1; RFC 9110, section 15.3).
 @Suite struct AnswerStatusTests {
     struct Item: Codable, Sendable { var Id: Int }
 
@@ -13,7 +13,7 @@ import WebServiceTesting
     private let item = FetchRequest<Item>(from: "Items").key(1)
     private let items = FetchRequest<Item>(from: "Items")
 
-    /// A call, and whether it changes an entity that must be there.
+    /// A call, and whether it requires an existing entity.
     private struct Call {
         let name: String
         var mustExist = false
@@ -92,7 +92,7 @@ import WebServiceTesting
         for version in ODataVersion.allCases {
             let client = stub.client(version)
             for call in changes where version != .v2 || !call.name.hasPrefix("set of") {
-                // Relative ones begin at the request's URL (RFC 9110, section 10.2.2), which is that of a property in `set`.
+                // Relative locations are resolved against the request's URL (RFC 9110, section 10.2.2); for `set`, that is a property's.
                 let relative = call.name.hasPrefix("set of") ? "/svc/Items(1)/Items(7)" : "/svc/Items(7)"
                 let answers: [(answer: StubAnswer, path: String)] = [
                     (.status(201, headers: ["Location": "Items(7)?token=s3cret"]), relative),
@@ -145,7 +145,7 @@ import WebServiceTesting
                 }
             }
         }
-        // An action whose result doesn't matter may be done later, unless its progress is to be watched.
+        // An action whose result is ignored may be asynchronous, unless it has a status monitor.
         stub.fallback(.status(202))
         try await client.invoke(ResourcePath(entitySet: "sendMail"))
         stub.fallback(.status(202, headers: ["Location": "m"]))

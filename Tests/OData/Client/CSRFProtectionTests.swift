@@ -6,7 +6,7 @@ import WebServiceTesting
 @testable import OData
 
 @Suite struct CSRFProtectionTests {
-    /// A service that gives tokens, and takes the last one only.
+    /// A service that issues tokens and accepts only the latest one.
     private struct Service {
         let stub = StubTransport()
         let fetches = Locked(0)

@@ -6,7 +6,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// What the modules of OData show of credentials.
+/// Tests that descriptions in the OData modules don't show credentials.
 @Suite struct CSRFSecretsTests {
     @Test func `a protection shows neither user info nor tokens`() throws {
         var secrets = SampleSecrets(seed: 37)

@@ -186,7 +186,7 @@ import Testing
             ])
         draft = EntityDraft(of: Owner(Name: "A", Home: Polymorphic(Flat(Town: "Bonn", Floor: 1)), Pets: []))
         draft.Home = Polymorphic(Home(Town: "Bonn"), typeName: "HR.House")
-        // Of another type: as a whole, without nulls for what that type doesn't have.
+        // A value of another type is written as a whole, without nulls for properties that this type doesn't have.
         #expect(try draft.changes(types: types) == ["Home": ["@odata.type": "#HR.House", "Town": "Bonn"]])
     }
 

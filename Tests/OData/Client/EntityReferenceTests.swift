@@ -28,7 +28,7 @@ import WebServiceTesting
         try await client().removeReference(to: bob, in: friends)
         try #require(stub.requests.last).expectURL(
             "https://h.example/svc/People('a')/Friends/$ref?sap-client=100&$id=https%3A%2F%2Fh.example%2Fsvc%2FPeople%28%27b%27%29")
-        // What an alias in its own path stands for belongs to it.
+        // The values of a path's aliases belong to the URL.
         try await client().addReference(to: EntityReference(people.key(byAlias: "a/b")), in: friends)
         #expect(body == #"{"@odata.id":"https://h.example/svc/People(@key)?@key='a%2Fb'"}"#)
     }

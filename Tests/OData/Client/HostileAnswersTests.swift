@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Answers that a service sends to do harm, or in its own distress: each is an error within the client's bound.
+/// Responses that a service sends with malicious intent or in distress: each is an error within the client's limit.
 @Suite struct HostileAnswersTests {
     struct Item: Decodable, Sendable, EntityType {
         static let entitySetName = "Items"
@@ -16,7 +16,7 @@ import WebServiceTesting
     private static let bound = 300_000
     private let taken = Locked(0)
 
-    /// A page whose text goes on for a gigabyte; ``taken`` counts the bytes that are asked for.
+    /// A page whose text is a gigabyte long; ``taken`` counts the bytes that are read.
     private func endless(_ beginning: String, _ filler: String) -> StubAnswer {
         let piece = Data(String(repeating: filler, count: 65_536 / filler.utf8.count).utf8)
         let taken = taken
@@ -45,7 +45,7 @@ import WebServiceTesting
         }
     }
 
-    /// How many entities are given before the error, in a stream and as a whole, and the errors.
+    /// Returns the number of entities before the error, and the errors when streaming and when reading whole pages.
     private func read(_ client: ODataClient) async -> (count: Int, errors: [ServiceError?]) {
         var count = 0
         var errors: [ServiceError?] = []
@@ -57,7 +57,7 @@ import WebServiceTesting
             } catch {
                 errors.append(error as? ServiceError)
             }
-            // What is looked for in the end of a broken payload is within the bound as well.
+            // Searching the end of a broken payload stays within the limit.
             #expect(taken.withLock { $0 } <= 2 * Self.bound + 3 * 65_536)
         }
         return (count, errors)
@@ -101,7 +101,7 @@ import WebServiceTesting
         var count = 0
         for try await _ in client.entities(matching: FetchRequest<Item>()) {
             count += 1
-            // As much again as the bound shows that there is none for the page.
+            // Twice the limit shows that it doesn't apply to the whole page.
             if count > 2 * Self.bound / 9 { break }
         }
         #expect(taken.withLock { $0 } >= 2 * Self.bound - 65_536)
@@ -125,7 +125,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: [true, false]) func `next links that lead in a circle`(streams: Bool) async {
-        // Each page names the next one, and the last one the second.
+        // Each page links to the next one, and the last one to the second.
         let client = client(
             .answering { exchange in
                 let number = exchange.request.url.query?.split(separator: "=").last.flatMap { Int($0) } ?? 1

@@ -98,7 +98,7 @@ import WebServiceTesting
         #expect(try await client().entity(request).metadata.etag == #"W/"1""#)
         let entity = try await client().entity(request)
         #expect(entity.metadata.etag == "\"2\"" && entity.Id == 1)
-        // What the type doesn't declare is wanted as well.
+        // Undeclared properties are fetched as well.
         try stub.requests[0].expectURL("https://h.example/svc/Orders(1)")
     }
 

@@ -48,7 +48,7 @@ import WebServiceClient
         #expect(try next("People('x')/Trips?2", "https://h/svc/$metadata#People") == "https://h/svc/People('x')/Trips?2")
         #expect(try next("Trips?2", "http://inside:8080/svc/$metadata#People") == "https://h/svc/People('x')/Trips?2")
         #expect(try next("https://h/svc/x?%24expand=a%2cb", nil) == "https://h/svc/x?%24expand=a%2cb")
-        // What services write unencoded is encoded, and what is encoded stays as it is.
+        // Unencoded characters are encoded, and encoded ones are unchanged.
         #expect(
             try next("Trips?$filter=Tags eq ['a%20b']&$skiptoken=%C3%BC", nil)
                 == "https://h/svc/People('x')/Trips?$filter=Tags%20eq%20%5B'a%20b'%5D&$skiptoken=%C3%BC")

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Entities that are read while their pages arrive, and what can be set about pages.
+/// Tests streaming of entities and the settings for pages.
 @Suite struct ODataPagingTests {
     struct Item: Decodable, Sendable, Equatable, EntityType {
         static let entitySetName = "Items"
@@ -18,12 +18,12 @@ import WebServiceTesting
         ODataClient(serviceRoot: root) { $0.transport = stub }
     }
 
-    /// An answer that comes in pieces, and breaks off after them if there is an error.
+    /// A response in chunks that breaks off after them if there is an error.
     private func pieces(_ texts: [String], failing error: (any Error)? = nil) -> StubAnswer {
         .pieces(texts.map { Data($0.utf8) }, failing: error, headers: ["Content-Type": "application/json"])
     }
 
-    /// Waits until something is so; a generous bound ends a test that hangs.
+    /// Waits until a condition holds; a generous limit ends a hanging test.
     private func wait(until isSo: () -> Bool) async {
         let deadline = ContinuousClock.now.advanced(by: .seconds(300))
         while !isSo(), ContinuousClock.now < deadline { await Task.yield() }

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Texts, bytes and other primitive values as results by themselves, and results that are null.
+/// Strings, bytes and other primitive values as results, and null results.
 @Suite struct PlainResultTests {
     struct Item: Decodable, Sendable, Equatable { let Id: Int }
     struct Loose: Decodable, Sendable, Equatable { let Name: String? }
@@ -16,7 +16,7 @@ import WebServiceTesting
     private let name = EntityRequest<String>(at: "E(1)/Name")
     private let function = ResourcePath(function: "F")
 
-    /// The bodies that have a value as a property's or a function's result, by version.
+    /// The bodies with a value as the result of a property or a function, by version.
     static func bodies(_ value: String, v2: String? = nil) -> [(ODataVersion, String)] {
         [
             (.v4, #"{"@odata.context":"$metadata#E(1)/Name","value":\#(value)}"#), (.v4, #"{"value":\#(value)}"#),
@@ -27,7 +27,7 @@ import WebServiceTesting
         ]
     }
 
-    /// A value at every entry point that gives one.
+    /// A value at every entry point that returns one.
     private func expect<Value: Decodable & Sendable & Equatable>(
         _ value: Value, from four: String, v2: String? = nil, location: SourceLocation = #_sourceLocation
     ) async throws {
@@ -183,7 +183,7 @@ import WebServiceTesting
             #expect(try await client.fetchIfPresent(EntityRequest<String>(at: "E(1)/Name")) == nil)
             #expect(try await client.fetchIfPresent(EntityRequest<Int?>(at: "E(1)/Age")) == nil)
             #expect(try await client.entity(of: ToOne<Item>.notLoaded(link: "E(1)/Boss")) == nil)
-            // Where one is needed, none is an error.
+            // A required result that is null is an error.
             for call: () async throws -> Void in [
                 { let _: Int = try await client.evaluate(self.function) }, { let _: String = try await client.evaluate(self.function) },
                 { let _: Item = try await client.evaluate(self.function) }, { let _: Loose = try await client.evaluate(self.function) },

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Where relative links lead (JSON Format 4.01, section 4.4; RFC 3986, section 5; WHATWG URL for what isn't legal).
+/// Resolution of relative links (JSON Format 4.01, section 4.4; RFC 3986, section 5; WHATWG URL for illegal characters).
 @Suite struct RelativeLinkTests {
     struct Node: Codable, Sendable {
         var Id: Int
@@ -26,7 +26,7 @@ import WebServiceTesting
 
     private let stub = StubTransport()
 
-    /// The URL that a relation of the one entity that a client reads is fetched from.
+    /// Returns the URL that is requested for a relation of the client's only entity.
     private func followed(
         _ payload: String, root: String = "https://h.example/svc/", path: String = "E(2)/Nav", version: ODataVersion = .v4,
         _ follow: (ODataClient, Node) async throws -> Void
@@ -58,7 +58,7 @@ import WebServiceTesting
         ("../$metadata#E", #"E('a"<>^`{|}b')"#, "https://h.example/svc/E('a%22%3C%3E%5E%60%7B%7C%7Db')"),
         ("../$metadata#E", "E('a%2Fb')", "https://h.example/svc/E('a%2Fb')"),
         ("../$metadata#E", "HTTPS://h.example/x", "https://h.example/x"), ("../$metadata#E", " E(1) ", "https://h.example/svc/E(1)"),
-        // The context of a proxy's inside says its path, if it is of the same host.
+        // The path of a proxy-internal context is used if the host is the same.
         ("http://h.example/svc/$metadata#E", "E(1)/One", "https://h.example/svc/E(1)/One"),
         ("http://h.example:8080/svc/$metadata#E", "E(1)/One", "https://h.example/svc/E(1)/One"),
         ("https://inside.example/$metadata#E", "One", "https://h.example/svc/E(2)/One"),
@@ -124,7 +124,7 @@ import WebServiceTesting
 
     // MARK: Contexts inside
 
-    /// Payloads with contexts inside; what is before the colon in a context counts from the one around it.
+    /// Payloads with nested contexts, which are resolved against the outer context.
     static let nested: [(payload: String, one: String)] = [
         (
             #"{"@odata.context":"../$metadata#E","Id":1,"Part":{"@odata.context":"../other/$metadata#P","One@odata.navigationLink":"P(1)"}}"#,

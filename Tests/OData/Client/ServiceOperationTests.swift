@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Version 2 has no actions, but service operations, whose parameters stand in the URL (OData 2.0, Operations, section 2.14).
+/// Service operations, which version 2 has instead of actions, with parameters in the URL (OData 2.0, Operations, section 2.14).
 @Suite struct ServiceOperationTests {
     struct Note: Codable, Sendable { var Text: String }
     enum Colour: String, Codable { case red }

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Which entities are read while their page arrives, and which out of whole pages.
+/// Tests which entities are read while their page arrives, and which from whole pages.
 @Suite struct StreamedEntitiesTests {
     struct Item: Decodable, Sendable, Equatable, EntityType {
         static let entitySetName = "Items"
@@ -18,7 +18,7 @@ import WebServiceTesting
 
     private func client() -> ODataClient { ODataClient(serviceRoot: "https://h.example/svc/") { $0.transport = stub } }
 
-    /// A page that breaks off behind its second entity.
+    /// A page that breaks off after its second entity.
     private var cut: StubAnswer {
         .pieces([Data(#"{"value":[{"id":2},{"id":3},"#.utf8)], failing: Cut(), headers: ["Content-Type": "application/json"])
     }
@@ -35,7 +35,7 @@ import WebServiceTesting
             while let item = try await iterator.next() { ids.append(item.id) }
             return (ids, nil)
         } catch {
-            // Behind an error there is nothing more, and no second one.
+            // After an error, the sequence has ended and doesn't throw again.
             do {
                 let next = try await iterator.next()
                 #expect(next == nil)
@@ -80,7 +80,7 @@ import WebServiceTesting
         client.streamsPages = false
         let (ids, error) = await read(client.entities(matching: FetchRequest<Item>()))
         #expect(ids.isEmpty && error?.cause is Cut)
-        // The next page isn't asked for before it is needed.
+        // The next page isn't requested before it is needed.
         stub.fallback(.json(#"{"value":[{"id":1}],"@odata.nextLink":"Items?2"}"#))
         let before = stub.requests.count
         var iterator = client.entities(matching: FetchRequest<Item>()).makeAsyncIterator()

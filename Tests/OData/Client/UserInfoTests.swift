@@ -6,7 +6,7 @@ import WebServiceTesting
 @testable import OData
 
 @Suite struct UserInfoTests {
-    /// A price that is kept in another currency than the service's, by a rate that its coders are told.
+    /// A price in another currency than the service's, converted by a rate in `userInfo`.
     struct Price: Codable, Sendable, Equatable {
         static let rate = CodingUserInfoKey(rawValue: "rate")
         var amount: Int

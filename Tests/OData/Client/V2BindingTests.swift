@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Existing entities that an entity of version 2 is related to as it is written.
+/// Links to existing entities in written entities of version 2.
 @Suite struct V2BindingTests {
     private let stub = StubTransport()
     private let rooms = FetchRequest<DynamicEntity>(from: "Rooms")

@@ -77,7 +77,7 @@ import WebServiceTesting
         let shaped = people.select(\.Name).expand("Trips").option("x", "y")
         _ = try await client(.v401).create(Person(Name: "A"), in: shaped)
         try sent("People?$select=Name&$expand=Trips&x=y")
-        // Services don't know it before.
+        // Services before 4.01 don't support this.
         _ = try await client(.v4).create(Person(Name: "A"), in: shaped)
         try sent("People?x=y")
         var last = people.schemaVersion("2")
@@ -103,7 +103,7 @@ import WebServiceTesting
         draft.bind("Friends", toAll: [EntityReference(ada)])
         draft.bind("Friends", toAll: [EntityReference(id: "x")])
         let client = client(version)
-        // What is meant is the entity's own URL, however long it is.
+        // A reference is always the entity's own URL, even if it is long.
         client.longQueries = .post(beyond: 10)
         _ = try await client.update(ada, with: draft)
         try #require(stub.requests.last).expectBody(json: body)
@@ -147,7 +147,7 @@ import WebServiceTesting
             }
         }
         #expect(stub.requests.isEmpty)
-        // What the type decodes is selected for reading only.
+        // The automatic selection applies only to reading.
         try await client.delete(ada)
         try sent("People(5)")
     }
@@ -210,7 +210,7 @@ import WebServiceTesting
         request = request.expand("Trips") { $0.filter(.property("Of") == QueryTerm<AnyEdm>.alias("arg2")) }
         let text = try request.relativeURL()
         #expect(text.contains("Nearest(among=@arg4,to=@arg5)?") && text.contains("&@arg4=%5B%22HAM%22%5D&@arg5="), "\(text)")
-        // What only looks like one is none.
+        // A string isn't an alias.
         let other = FetchRequest<DynamicEntity>(resource: ResourcePath(function: "Nearest", ["among": ["HAM"]])).filter(raw: "A eq '@arg'")
         #expect(try other.relativeURL().contains("Nearest(among=@arg)"))
     }
@@ -248,7 +248,7 @@ import WebServiceTesting
         case .v4: url = #"{"Boss@odata.bind":"b"}"#
         case .v401: url = #"{"Boss":{"@id":"b"}}"#
         }
-        // The last binding counts, and one counts more than null.
+        // The last binding applies, and a binding takes precedence over null.
         for (entity, bindings) in [
             (DynamicEntity(), [EntityBinding("Boss", to: EntityReference(id: "a")), EntityBinding(clearing: "Boss"), binding]),
             (["Boss": .null], [binding]),
@@ -261,7 +261,7 @@ import WebServiceTesting
         draft.bind("Boss", to: EntityReference(id: "b"))
         _ = try await client.update(ada, with: draft)
         #expect(stub.requests.last?.body.map { String(decoding: $0, as: UTF8.self) } == url)
-        // So it is with relations to many; and in 4.01 an update has their change or their whole.
+        // The same applies to relations to many. In 4.01, an update contains either their delta or their whole.
         var many = EntityDraft(of: Person(Name: "A"))
         many.undeclared["Friends"] = .null
         many.bind("Friends", toAll: [EntityReference(id: "b")])
@@ -272,7 +272,7 @@ import WebServiceTesting
             let both = await #expect(throws: ServiceError.self) { try await client.update(ada, with: many) }
             #expect(both?.cause as? ODataWriteError == .boundAndInline("Friends"))
         }
-        // A new entity isn't dropped for it.
+        // A binding doesn't replace a new entity.
         let count = stub.requests.count
         draft.undeclared["Boss"] = ["Name": "C"]
         let error = await #expect(throws: ServiceError.self) { try await client.update(ada, with: draft) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-/// One order as each version sends it.
+/// One order in the format of each version.
 @Suite struct FixtureTests {
     struct Order: Codable, Sendable, Equatable {
         enum State: String, Sendable { case open = "Open" }

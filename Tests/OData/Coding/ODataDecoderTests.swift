@@ -160,11 +160,11 @@ import Testing
             #expect(error?.code == "E1" && error?.message == "no")
         }
         #expect(throws: ODataErrorBody.self) { try decode(texts[0], as: Item.self) }
-        // What only looks like one, somewhere in what was cut short, is none.
+        // A similar member inside a truncated payload isn't the service's error.
         #expect(throws: DecodingError.self) {
             try decode(#"{"value":[{"Id":1,"error":{"code":"E1","message":"no"}},{"Id":2,"Na"#, as: ODataPage<DynamicEntity>.self)
         }
-        // A property that is called so is none.
+        // A property named `error` isn't one either.
         struct Log: Decodable { let error: DynamicEntity, Id: Int }
         #expect(try decode(#"{"Id":1,"error":{"code":"E1","message":"no"}}"#, as: Log.self).Id == 1)
     }

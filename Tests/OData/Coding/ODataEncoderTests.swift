@@ -107,7 +107,7 @@ import Testing
         #expect(throws: EncodingError.self) { try text([local]) }
         #expect(try text([local], .v2) == #"["/Date(1795247999000)/"]"#)
         #expect(throws: EncodingError.self) { try text([Date(timeIntervalSince1970: 1e300)], .v2) }
-        // A date's binary fraction of a millisecond is that millisecond; what is finer is rounded.
+        // A Double close to a whole millisecond is that millisecond; finer fractions are rounded.
         for milliseconds in [1_795_247_999_123.0, 978_307_200_001, -62_135_596_799_999, 253_402_300_799_999, 1] {
             #expect(try text([Date(timeIntervalSince1970: milliseconds / 1_000)], .v2) == #"["/Date(\#(Int64(milliseconds)))/"]"#)
         }
@@ -134,10 +134,10 @@ import Testing
 
     // MARK: Depth
 
-    /// Its own encoding goes down as far as it is told.
+    /// Encodes itself to a given depth.
     private struct Abyss: Encodable {
         var levels: Int
-        /// Whether one encoding goes all the way.
+        /// Whether one call encodes all levels.
         var isLoop: Bool
         var isEmpty = false
 

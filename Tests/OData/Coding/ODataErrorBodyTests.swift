@@ -30,7 +30,7 @@ import Testing
             """#
         let error = try #require(ODataErrorBody(Data(sap.utf8)))
         #expect(error.language == "de" && error.details.first?.target == "p" && error.details.first?.others == ["severity": "error"])
-        // What isn't a list of details isn't lost either.
+        // Details that aren't a list are kept in `others`.
         let odd = try #require(ODataErrorBody(Data(#"{"error":{"code":"1","message":"m","details":"see log"}}"#.utf8)))
         #expect(odd.details.isEmpty && odd.others["details"]?.string == "see log" && odd.language == nil)
         let none = try #require(ODataErrorBody(Data(#"{"error":{"code":"1","message":"m","details":null}}"#.utf8)))

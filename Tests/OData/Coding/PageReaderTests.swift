@@ -5,7 +5,7 @@ import WebServiceClient
 
 @testable import OData
 
-/// Pages read from the text are what they are by a tree of the whole payload.
+/// Tests that pages read from text are the same as pages read from a tree of the whole payload.
 @Suite struct PageReaderTests {
     struct Line: Codable, Sendable, Equatable {
         let Id: Int64
@@ -32,7 +32,7 @@ import WebServiceClient
         let Nested: Line?
     }
 
-    /// The entities and the rest of a page, or that there is an error.
+    /// A page's entities and metadata, or a failure.
     private enum Outcome<Entity: Decodable & Sendable & Equatable>: Equatable {
         case page([Entity], Int64?, String?, String?, String?, DynamicEntity)
         case failure
@@ -51,7 +51,7 @@ import WebServiceClient
         Outcome { try ODataDecoder(types: types).decodeTree(ODataPage<Entity>.self, from: data, at: []) }
     }
 
-    /// Read in pieces of some size.
+    /// Reads a page in pieces of given sizes.
     private func inPieces<Entity>(_ data: Data, cut: [Int], _ types: TypeRegistry = TypeRegistry()) -> Outcome<Entity> {
         Outcome {
             let reader = PageReader<Entity>(types: types, bound: 1 << 20)
@@ -170,7 +170,7 @@ import WebServiceClient
         ]
         let entities = (0..<Int.random(in: 0...3, using: &generator)).map { _ in
             let chosen = values.filter { $0.0 == "Id" || Int.random(in: 0...5, using: &generator) == 0 }.shuffled(using: &generator)
-            // Most values are the first ones, so that many pages are right.
+            // Most values are the first choice, so that many pages are valid.
             let members = chosen.map { name, texts in
                 "\"\(name)\":" + (Int.random(in: 0...3, using: &generator) > 0 ? texts[0] : pick(texts))
             }

@@ -66,7 +66,7 @@ import Testing
             #expect(again == data)
             let same = try JSONSerialization.jsonObject(with: again, options: .fragmentsAllowed)
             #expect((plain as? NSObject) == (same as? NSObject))
-            // The same value by Foundation's decoder, which sorts the members.
+            // Foundation's decoder decodes the same value, but sorts the members.
             let other = try JSONDecoder().decode(ODataValue.self, from: data)
             let sorted = try JSONEncoder().encode(other)
             #expect((try JSONSerialization.jsonObject(with: sorted, options: .fragmentsAllowed) as? NSObject) == (plain as? NSObject))

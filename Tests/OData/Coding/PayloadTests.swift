@@ -12,12 +12,12 @@ struct PayloadTests {
         let value = try ODataDecoder().decode(ODataValue.self, from: data)
         let written = try ODataEncoder().encode(value)
         #expect(String(decoding: written, as: UTF8.self) == Self.compact(data))
-        // Foundation's reader sees the same in both.
+        // Foundation's reader decodes the same from both.
         let plain = try JSONSerialization.jsonObject(with: data) as? NSDictionary
         #expect(try JSONSerialization.jsonObject(with: written) as? NSDictionary == plain)
     }
 
-    /// The text without blanks between tokens, and with characters in place of the two kinds of escapes that the payloads have needlessly.
+    /// Returns the text without blanks between tokens, and without the two kinds of needless escapes in the payloads.
     private static func compact(_ data: Data) -> String {
         var text = ""
         var isInText = false
@@ -71,7 +71,7 @@ struct PayloadTests {
         struct Nothing: Decodable, Sendable {}
         let root = try ODataDecoder().decode(ODataValue.self, from: Payloads.data(name))
         var object = root["d"]?.object ?? root.object
-        // A function's result is behind its name.
+        // A function's result is inside a member with its name.
         if root["d"] != nil, object?.properties.count == 1, let result = object?.properties.first?.value.object { object = result }
         guard let object, object["value"] == nil, object["results"] == nil else { return }
         let entity = try Payloads.entity(name, of: ODataEntity<Nothing>.self)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-/// Results of functions and actions, and properties by themselves: values that stand in a payload's root.
+/// Results of functions and actions, and single properties, which are values at a payload's root.
 @Suite struct RootResultTests {
     enum Colour: String, Codable, Sendable { case red = "Red" }
     struct Number: RawRepresentable, Codable, Equatable { let rawValue: Int }
@@ -15,7 +15,7 @@ import Testing
         try ODataDecoder().decode(type, from: Data(json.utf8))
     }
 
-    /// A value as each version has it in the root, bare as well.
+    /// Tests a value in each version's root, and without an envelope.
     private func read<Value: Decodable & Equatable>(_ four: String, _ two: String? = nil, as value: Value?) throws {
         let value = try #require(value)
         #expect(try decode(#"{"@odata.context":"$metadata#Edm.X","value":\#(four)}"#, as: Value.self) == value)
@@ -55,7 +55,7 @@ import Testing
         #expect(try decode(#"{"d":{"Partner":null}}"#, as: Partner?.self) == nil)
         let entity = try decode(json, as: ODataEntity<Partner>.self)
         #expect(entity.Ticket == "1" && entity.undeclared.properties.isEmpty)
-        // Where the type has a property of that name, or takes all there are, it is no wrapping.
+        // If the type has a property of that name or accepts any property, the member isn't an envelope.
         #expect(try decode(json, as: Holder.self) == Holder(Partner: Partner(Ticket: "1")))
         #expect(try decode(json, as: DynamicEntity.self)["Partner"]?["Ticket"]?.string == "1")
         #expect(try decode(json, as: ODataEntity<DynamicEntity>.self).value["Partner"]?["Ticket"]?.string == "1")

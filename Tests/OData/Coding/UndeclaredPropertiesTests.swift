@@ -4,14 +4,14 @@ import Testing
 @testable import OData
 
 @Suite struct UndeclaredPropertiesTests {
-    /// Its first sample can't be decoded, so that nothing is known of it beforehand.
+    /// The type's first sample can't be decoded, so its decoded properties aren't known in advance.
     enum State: String, Codable { case open, closed }
     struct Order: Codable, Sendable {
         var ID: Int
         var State: State
         var Note: String?
     }
-    /// Reads what it reads by the values, and the rest as it comes.
+    /// Decodes itself from all values instead of by name.
     struct Bag: Codable, Sendable {
         var values: [String: Int]
         init(from decoder: any Decoder) throws { values = try [String: Int](from: decoder) }
@@ -37,7 +37,7 @@ import Testing
         #expect(polymorphic.undeclared == ["Zip": "53111"])
     }
 
-    /// A tree, of whose nodes nothing is known beforehand.
+    /// A tree whose nodes' decoded properties aren't known in advance.
     struct Node: Codable, Sendable {
         var State: State
         var Children: [ODataEntity<Node>]

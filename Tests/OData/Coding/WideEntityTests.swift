@@ -4,7 +4,7 @@ import Testing
 
 @testable import OData
 
-/// Entities with any number of properties, as a service may send them.
+/// Entities with a large number of properties, as a service may send them.
 @Suite struct WideEntityTests {
     private func page(_ count: Int, _ value: String) -> Data {
         Data((#"{"value":[{"# + (0..<count).map { #""ü\#($0)":\#(value)"# }.joined(separator: ",") + "}]}").utf8)
@@ -18,7 +18,7 @@ import Testing
                 #expect(read.entities.first?.count == count)
             }
         }
-        // Sixteen times as many properties: quadratic work would take 256 times as long.
+        // With sixteen times as many properties, quadratic work would take 256 times as long.
         let (short, long) = (try (0..<3).map { _ in try time(1_000) }.min() ?? 0, try time(16_000))
         #expect(long < short * 80, "\(type): \(short), \(long)")
     }

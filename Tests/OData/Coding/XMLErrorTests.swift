@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Errors in XML (OData Atom Format 4.0, section 21.1; OData 2.0, Atom Format), which services of version 2 and 3 answer with.
+/// Errors in XML (OData Atom Format 4.0, section 21.1; OData 2.0, Atom Format), which services of versions 2 and 3 send.
 @Suite struct XMLErrorTests {
     static let metadata = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
 

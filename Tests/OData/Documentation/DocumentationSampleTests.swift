@@ -2,7 +2,7 @@ import Foundation
 import OData
 import Testing
 
-// The samples of BuildingQueries.md, letter for letter where they are code: what stops compiling here is wrong there.
+// The code samples of BuildingQueries.md, letter for letter: a sample that doesn't compile here is wrong there.
 
 private struct Traveller: EntityType {
     static let entitySetName = "People"

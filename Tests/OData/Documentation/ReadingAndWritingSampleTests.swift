@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-// The samples of ReadingAndWriting.md, letter for letter where they are code: what stops compiling here is wrong there.
+// The code samples of ReadingAndWriting.md, letter for letter: a sample that doesn't compile here is wrong there.
 
 private enum CustomerState: String, Sendable { case active = "Active" }
 

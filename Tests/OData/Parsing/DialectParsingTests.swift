@@ -4,7 +4,7 @@ import Testing
 
 @testable import OData
 
-/// What a version reads is what it writes.
+/// Tests that each version reads what it writes.
 @Suite struct DialectParsingTests {
     private static let bare = [
         "filter", "search", "select", "expand", "orderby", "top", "skip", "count", "compute", "apply", "index", "format", "schemaversion",
@@ -102,13 +102,13 @@ import Testing
         try expect("$select=Name,Category&$expand=Category", products.select("Name", "Category").expand(\.Category))
         try expect(
             "$select=Category/Name,Category/ID&$expand=Category", products.select("Category/Name").expand(\.Category) { $0.select(\.ID) })
-        // What is expanded is wanted where nothing else is said of it.
+        // All properties of an expanded relation are selected unless some are.
         try expect("$select=Name,Category/ID,Category/Name&$expand=Category", products.select(\.Name).expand(\.Category))
         try expect("$select=Name,Category&$expand=Category", products.select(\.Name).expand("Category"))
         try expect("$select=ID,Name,Category/ID,Category/Name&$expand=Category", products.expand(\.Category))
         try expect("$select=Name,A,A/B&$expand=A,A/B", products.select(\.Name).expand("A").expand("A/B"))
         try expect("$select=Name,A/B,A&$expand=A/B,A", products.select(\.Name).expand("A/B").expand("A"))
-        // The name of a relation alone would bring all of what is expanded within.
+        // The relation's name alone would select everything expanded inside it.
         try expect(
             "$select=Name,A/*,A/B/City&$expand=A,A/B", products.select(\.Name).expand("A") { $0.expand("B") { $0.select("City") } })
         try expect("$select=*,A/*,A/B/City&$expand=A,A/B", products.selectAll().expand("A") { $0.expand("B") { $0.select("City") } })
@@ -178,7 +178,7 @@ import Testing
         return ODataQuery(path, options: options)
     }
 
-    /// Printed, read and printed again, a query of any kind and version is the same text.
+    /// Tests that a query of any kind and version is unchanged after printing, parsing and printing again.
     @Test(arguments: [ODataVersion.v2, .v4, .v401], [1 as UInt64, 2, 3])
     func `every printed request is read as what it was`(version: ODataVersion, seed: UInt64) throws {
         var generator = QueryGenerator(seed: seed * 7_919)
@@ -187,7 +187,7 @@ import Testing
         var printed = 0
         for _ in 0..<500 {
             var query = Self.query(&generator)
-            // What a version lacks is left out one by one, until there is something to print.
+            // Remove what the version doesn't support, step by step, until the query can be printed.
             for step in 0..<6 {
                 if (try? printer.text(of: query)) != nil { break }
                 switch step {

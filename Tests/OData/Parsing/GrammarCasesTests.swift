@@ -2,19 +2,19 @@ import Foundation
 import OData
 import Testing
 
-/// The official grammar's cases: what they accept is read, and printed so that it is read again as the same; what they reject is refused.
+/// Tests the official grammar's cases: accepted ones are parsed, and parsed again the same after printing; rejected ones are refused.
 ///
-/// They aren't part of this project: they are found below the folder that `SHARED_DIRECTORY` names. Without it these tests are skipped.
+/// The cases aren't part of this project: they are in the folder that `SHARED_DIRECTORY` names. Without it, these tests are skipped.
 @Suite(.enabled(if: GrammarCases.folder != nil, "SHARED_DIRECTORY names no folder with the official grammar's cases"))
 struct GrammarCasesTests {
-    /// Rules of other texts than URLs.
+    /// Rules for texts other than URLs.
     private static let others: Set<String> = [
         "context", "preference", "header", "prefer", "includeannotationspreference", "maxpagesizepreference", "iri-in-header",
-        // Values as they stand in payloads and metadata, where nothing is percent-encoded.
+        // Values in payloads and metadata, which aren't percent-encoded.
         "datetimeoffsetvalue", "decimalvalue", "doublevalue", "durationvalue", "sbytevalue", "int16value", "int64value", "primitivevalue",
         "timeofdayvalue", "enumvalue",
     ]
-    /// Cases that are no queries, or that we read otherwise, each with its reason.
+    /// Cases that aren't queries or that the parser reads differently, with the reason.
     private static let exceptions: [String: String] = [
         "http://127.0.0.1:8080/MyService/": "a service root, no query",
         "http://services.odata.org/OData/OData.svc/": "a service root, no query",
@@ -25,7 +25,7 @@ struct GrammarCasesTests {
         "$metadata#Products(ID,Self.DigitalProduct/Region)": "the fragment of a context URL, which no request has",
     ]
 
-    /// What is read, printed again.
+    /// Returns the parsed case, printed again.
     private func reprinted(_ item: GrammarCases.Case, _ parser: QueryParser) throws -> String? {
         let printer = QueryPrinter(version: .v401)
         switch item.rule.lowercased() {
@@ -61,7 +61,7 @@ struct GrammarCasesTests {
                 let accepted = text != nil
                 #expect(accepted == (item.failAt == nil), "\(item.rule) '\(item.input)' was read as '\(text ?? "")'")
                 guard var again = text else { continue }
-                // What was printed is read as the same, without the names too.
+                // The printed query is parsed the same, with and without the names.
                 if item.rule.lowercased() == "anyexpr" { again = String(again.dropFirst("Products/".count)) }
                 if item.rule.lowercased() == "stringinurl" { again = String(again.dropFirst(3).dropLast(3)) }
                 let next = GrammarCases.Case(name: item.name, rule: item.rule, input: again, failAt: nil)

@@ -2,9 +2,9 @@ import Foundation
 import OData
 import Testing
 
-/// What a model decides, and what is read of paths without one.
+/// Tests the parsing of paths with and without a model.
 @Suite struct ModelParsingTests {
-    /// Names with several roles, as services have them: `Manager` is a type and a property, `Products` a set, a property and a function.
+    /// Names with several roles, as in services: `Manager` is a type and a property, `Products` a set, a property and a function.
     private struct Model: QueryModel {
         func roles(of name: String) -> NameRoles {
             switch name {
@@ -156,7 +156,7 @@ import Testing
                 let text = try printer.text(of: path)
                 let read = try QueryParser().resource(text)
                 #expect(try printer.text(of: read) == text)
-                // A name may be a property's as well, as far as one knows without a model; whatever else is no name is a key.
+                // Without a model, a name may be a property; anything else is a key.
                 let isName = key.wholeMatch(of: /[A-Za-z_]\w*(\.[A-Za-z_]\w*)*/) != nil
                 let isKey = read.segments.contains { if case .keySegment = $0 { true } else { false } }
                 #expect(isKey || isName || key == "-5" && path.segments.last == .keySegment(.string(key)), "\(text)")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import OData
 
-/// What the parser takes is what the printer prints, and its bounds are those of a whole query.
+/// Tests that the parser accepts what the printer prints, and that its limits apply to a whole query.
 @Suite struct ParserBoundTests {
     private let parser = QueryParser()
     private let printer = QueryPrinter(version: .v401)
 
-    /// Steps that lead one level deeper, with what stands before and behind what is inside.
+    /// Steps that nest one level deeper, as text before and after the inner expression.
     private static let steps: [(String, String)] = [
         ("not%20", ""), ("(", " eq 1 and B)"), ("(", " mul 1 add 1 eq 1 and 1 or 1)"), ("", " eq 1"), ("", " in (1)"), ("-", ""),
         ("length(", ")"), ("cast(", ",Edm.String)"), ("A/any(x:", ")"), ("A/$filter(", ")/$count eq 1"), ("[", "]"), ("{\"a\":", "}"),

@@ -2,7 +2,7 @@ import Foundation
 import OData
 import Testing
 
-/// What is printed is read as what it was, and what is read is printed as it is read.
+/// Tests that printed queries are parsed unchanged, and parsed queries are printed unchanged.
 @Suite struct RoundTripTests {
     @Test func everyRandomQueryComesBack() throws {
         let count = ProcessInfo.processInfo.environment["ROUND_TRIPS"].flatMap { Int($0) } ?? 300
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Dialects lose kinds of values and of operators, never what is said: what one prints is read and printed as the same.
+    /// Dialects lose kinds of values and of operators, but no meaning: a printed query is the same after parsing and printing.
     @Test(arguments: [ODataVersion.v2, .v4, .v401])
     func everyDialectIsReadAndPrintedAsItWas(version: ODataVersion) throws {
         var generator = QueryGenerator(seed: 43)
@@ -40,7 +40,7 @@ import Testing
         #expect(printed > 3, "\(printed)")
     }
 
-    /// The descriptions from where they differ.
+    /// Returns the descriptions from their first difference on.
     private static func difference(_ read: ODataQuery, _ written: ODataQuery) -> String {
         let (left, right) = (
             Array("\(read.resource.segments) \(read.options)".unicodeScalars),

@@ -100,7 +100,7 @@ import Testing
         #expect(error == .unsupported("options in $expand", version: .v2))
         #expect(
             error?.description
-                == "OData 2.0 has no 'options in $expand': ask for the relation by a request of its own, or use a service of version 4.")
+                == "OData 2.0 has no 'options in $expand': request the relation separately, or use a service of version 4.")
     }
 
     @Test func pathsOfV2() throws {

@@ -5,7 +5,7 @@ import WebServiceClient
 
 @testable import OData
 
-/// Queries select exactly the rows that they mean, as someone else's parser reads them: see ``FilterJudge``.
+/// Tests that filters select the intended rows, as read by an independent parser: see ``FilterJudge``.
 @Suite struct FilterSemanticsTests {
     struct Row: Codable, Sendable, Equatable, EntityType {
         static let entitySetName = "Rows"
@@ -37,7 +37,7 @@ import WebServiceClient
         return try encoder.encode(rows)
     }
 
-    /// A predicate to send, and what it gives for a row: nil stands for null.
+    /// A predicate to send, and its result for a row; nil means null.
     struct Predicate {
         let term: QueryTerm<Bool>
         let value: (Row) -> Bool?
@@ -65,13 +65,13 @@ import WebServiceClient
 
     private static let calendar = Calendar(identifier: .gregorian)
 
-    /// By scalars, as services count; -1 where it isn't there.
+    /// Returns the index in scalars, as services count them, or -1 if the part isn't found.
     private static func index(of part: String, in text: String) -> Int {
         let (scalars, wanted) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         return wanted.isEmpty ? 0 : scalars.firstRange(of: wanted)?.lowerBound ?? -1
     }
 
-    /// What the judge answers; its errors with what they say, which the error of a call leaves in its body.
+    /// Returns the judge's response. Errors include the judge's text, which a call's error leaves in its body.
     private func found(_ request: FetchRequest<Row>, by client: ODataClient) async throws -> [Row] {
         do {
             return try await client.fetch(request)
@@ -93,7 +93,7 @@ import WebServiceClient
 
         mutating func text() -> String { (FilterSemanticsTests.texts.randomElement(using: &seed) ?? nil) ?? "a" }
 
-        /// What only 4.01 can say is left out of earlier versions.
+        /// The version of the queries, which omit the features of later ones.
         let version: ODataVersion
 
         mutating func predicate(depth: Int) -> Predicate {
@@ -107,7 +107,7 @@ import WebServiceClient
             }
         }
 
-        /// A function compared with something: false where it is null.
+        /// Returns a comparison with a function, false if it is null.
         mutating func function() -> Predicate {
             let (text, whole, part) = (text(), number(-3...5), number(0...3))
             let scalar = String(text.unicodeScalars.prefix(1).map(Character.init))

@@ -4,14 +4,14 @@ import Testing
 
 @testable import OData
 
-/// The official grammar, with the stricter rules that clients should keep, judges what the printer prints.
+/// Tests printed queries against the official grammar, with the stricter rules that clients should keep.
 ///
-/// The judge isn't part of this project: it is found below the folder that `SHARED_DIRECTORY` names, and needs a Python with the
-/// package `abnf` (`JUDGE_PYTHON` names it where it isn't the default one). Without them these tests are skipped.
+/// The grammar's judge isn't part of this project: it is in the folder that `SHARED_DIRECTORY` names, and needs a Python with the package
+/// `abnf` (`JUDGE_PYTHON` names it if it isn't the default one). Without these, the tests are skipped.
 @Suite struct GrammarTests {
     @Test(.enabled("SHARED_DIRECTORY names no folder with the judge, or Python lacks abnf") { await Judge.isAvailable() })
     func randomQueriesAreDerivable() async throws {
-        // The judge takes 30 ms for each query where abnf parses in Rust, else 300: JUDGE_QUERIES asks for more, JUDGE_SEED for others.
+        // A query takes 30 ms if abnf parses in Rust, otherwise 300 ms. JUDGE_QUERIES sets the number of queries, JUDGE_SEED the seed.
         let asked = ProcessInfo.processInfo.environment["JUDGE_QUERIES"].flatMap { Int($0) }
         let isQuick = await Judge.isQuick()
         let count = asked ?? (isQuick ? 200 : 25)
@@ -50,7 +50,7 @@ import Testing
 }
 
 extension String {
-    /// Doubled apostrophes as single ones, by scalar.
+    /// Replaces doubled apostrophes by single ones, comparing scalars.
     fileprivate func replacingApostrophes() -> String {
         var result = String.UnicodeScalarView()
         var pending = false
@@ -65,7 +65,7 @@ extension String {
     }
 }
 
-/// The judge as a process.
+/// The judge, run as a process.
 private enum Judge {
     private static var tool: String? {
         ProcessInfo.processInfo.environment["SHARED_DIRECTORY"].map { $0 + "/tools/odata-url-judge" }

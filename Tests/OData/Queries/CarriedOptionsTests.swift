@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-/// What becomes of options where a request becomes one for something else.
+/// Tests which options are kept when a request is turned into one for another resource.
 @Suite struct CarriedOptionsTests {
     struct Manager: Decodable, Sendable {
         var Name: String

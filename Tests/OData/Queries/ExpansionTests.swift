@@ -3,7 +3,7 @@ import Testing
 @testable import OData
 
 @Suite struct ExpansionTests {
-    /// Building steps that each make options deeper.
+    /// Steps that each nest options deeper.
     private static let steps: [@Sendable (QueryOptions) -> QueryOptions] = [
         { inner in
             var options = QueryOptions()
@@ -54,7 +54,7 @@ import Testing
         for step in Self.steps.indices {
             var options = Self.build(1_000, step)
             var errors: Set<ODataQueryError> = []
-            // Down to where it was cut, and further.
+            // Descend to the cut and beyond.
             for _ in 0..<1_000 {
                 do {
                     _ = try QueryPrinter(version: .v401).text(of: ODataQuery(ResourcePath("A"), options: options))

@@ -2,7 +2,7 @@ import Foundation
 import OData
 import Testing
 
-/// What the builders of later versions print.
+/// Tests the output of the builders for later versions.
 @Suite struct QueryBuildingTests {
     private struct Sale: Decodable, Sendable {
         let amount: Decimal
@@ -113,7 +113,7 @@ import Testing
         #expect(try text(people.expand(star)) == "People?$expand=*($levels=2)")
         star.options.top = 3
         #expect(throws: ODataQueryError.self) { try text(people.expand(star)) }
-        // Without a `$` 4.01 would read it as one of its own.
+        // Without the `$`, 4.01 would read it as a system query option.
         #expect(throws: ODataQueryError.self) { try text(people.option("Filter", "x")) }
         #expect(try people.option("filter", "x").relativeURL() == "People?filter=x")
     }

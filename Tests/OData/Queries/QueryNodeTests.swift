@@ -3,7 +3,7 @@ import Testing
 @testable import OData
 
 @Suite struct QueryNodeTests {
-    /// Building steps that each make an expression deeper, by what they make of it.
+    /// Steps that each nest an expression deeper.
     private static let steps: [@Sendable (QueryExpression) -> QueryExpression] = [
         { .unary(.not, $0) },
         { .binary(.equal, $0, .literal(.integer(1))) },

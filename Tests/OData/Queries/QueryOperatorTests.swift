@@ -2,7 +2,7 @@ import Foundation
 import OData
 import Testing
 
-/// Operators with a value, null or a term that is known by name on either side.
+/// Operators with a value, null or a named term on either side.
 @Suite struct QueryOperatorTests {
     struct Employee: Decodable, Sendable {
         let key: Int
@@ -156,7 +156,7 @@ import Testing
         try expect("boss/$ref($filter=key gt 1)", request.expandReferences(\.boss) { $0.filter { $0.key > 1 } })
         try expect("boss/$ref", request.expandReferences(\.boss))
         try expect("mate/$ref", request.expandReferences(\.mate))
-        // A selection has no meaning there.
+        // A selection isn't allowed there.
         #expect(throws: ODataQueryError.self) { try request.expandCount(\.crates) { $0.select(\.key) }.relativeURL() }
     }
 
@@ -166,7 +166,7 @@ import Testing
         try expect("not $it/HR.Near() and key eq 1") { !$0.calling("HR.Near", as: Bool.self) && $0.key == 1 }
         try expect("$it/HR.Best()/key eq 1") { $0.calling("HR.Best", as: Box.self).key == 1 }
         try expect("$it/HR.Boxes()/any(x1:x1/key eq key)") { e in e.calling("HR.Boxes", as: [Box].self).any { $0.key == e.key } }
-        // What isn't the entity itself has a path already.
+        // Paths other than the entity itself have a prefix already.
         try expect("boss/HR.Near()") { $0.boss.calling("HR.Near", as: Bool.self) }
         try expect("crates/HR.Near()") { $0.crates.calling("HR.Near", as: Bool.self) }
         try expect("crates/any(x1:x1/HR.Near())") { $0.crates.any { $0.calling("HR.Near", as: Bool.self) } }
@@ -183,7 +183,7 @@ import Testing
         }
         let nested = request.expand(\.crates) { $0.selectAll().filter { $0.calling("HR.Near", as: Bool.self) } }
         #expect(try text(nested, .v401) == "E?$expand=crates($filter=$this/HR.Near())")
-        // 4.0 has no name for it; `$it` would be the employee.
+        // 4.0 has no name for the nested instance; `$it` would be the employee.
         #expect(try text(nested, .v4) == "E?$expand=crates($filter=HR.Near())")
         #expect(throws: ODataQueryError.unsupported("functions of the service", version: .v2)) {
             try text(request.filter { $0.calling("HR.Near", as: Bool.self) }, .v2)
@@ -193,12 +193,12 @@ import Testing
         #expect(try text(sorted, .v401) == "E?$orderby=$it/HR.Rank()")
         let computed = request.compute("R") { $0.calling("HR.Rank", as: Int.self) }
         #expect(try text(computed, .v401) == "E?$compute=$it/HR.Rank() as R")
-        // Within the expression the elements are other instances than `$it`.
+        // Inside the expression the instance is an element, not `$it`.
         let within = request.filter { $0.crates.filter { $0.calling("HR.Near", as: Bool.self) }.count > 1 }
         #expect(try text(within, .v401) == "E?$filter=crates/$filter($this/HR.Near())/$count gt 1")
         let counted = request.filter { $0.crates.count { $0.calling("HR.Near", as: Bool.self) } > 1 }
         #expect(try text(counted, .v401) == "E?$filter=crates/$count($filter=$this/HR.Near()) gt 1")
-        // What is read as a function without an instance stays so.
+        // A function that is read without an instance is printed without one.
         let parser = QueryParser()
         for url in ["E?$filter=HR.Near(a=1)", "E?$filter=$it/HR.Near(a=1)", "E?$expand=A($filter=$this/HR.Near(a=1))"] {
             #expect(try QueryPrinter(version: .v401).text(of: parser.query(url)).removingPercentEncoding == url)

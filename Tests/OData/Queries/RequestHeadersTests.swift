@@ -87,7 +87,7 @@ import WebServiceTesting
         #expect(try sent().prefer == ["odata.track-changes", "omit-values=nulls", "handling=strict", "maxpagesize=50"])
         let headers = stub.requests[0].request.headers
         #expect(headers[values: "Accept"] == ["application/json"] && headers["Accept-Language"] == "de")
-        // A size of its own is the size.
+        // The request's own page size takes precedence.
         _ = try await client.fetch(request.preferring("maxpagesize=5"))
         #expect(try sent(1).prefer == ["odata.track-changes", "maxpagesize=5", "handling=strict"])
         _ = try await client.fetch(FetchRequest<Item>())
@@ -181,7 +181,7 @@ import WebServiceTesting
         ] {
             #expect(text.contains(".query(.argument(0))") && !text.contains("enum"), "\(text)")
         }
-        // Where it leads elsewhere, or says more than an endpoint can send.
+        // Requests for another resource, or with options that an endpoint can't send.
         for wrong in [
             FetchRequest<Item>(from: "Other"), FetchRequest<Item>(resource: ResourcePath(entitySet: "Items").key(1).property("parts")),
             query.header("X-A", "1"), query.preferring("respond-async"), query.top(-1),

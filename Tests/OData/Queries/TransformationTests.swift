@@ -6,7 +6,7 @@ import Testing
     private static let hierarchy = RecursiveHierarchy(
         nodes: QueryPath(root: .root, segments: [.property("Nodes")]), qualifier: "Q", node: QueryPath("ID"))
 
-    /// Building steps that each make a transformation deeper.
+    /// Steps that each nest a transformation deeper.
     private static let steps: [@Sendable (Transformation) -> Transformation] = [
         { .groupBy([.property(QueryPath("A"))], [$0]) },
         { .groupBy([.rollupRecursive(Self.hierarchy, [$0])], []) },

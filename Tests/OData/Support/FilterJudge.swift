@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import WebServiceClient
 
-/// A service over SQLite in Python, whose filters PyPI's `odata-query` parses: someone else's reading of what a query means.
+/// A service over SQLite in Python that parses filters by PyPI's `odata-query`, an independent implementation.
 ///
-/// Only its parser and the precedence in its trees are taken; what the operators mean is said anew in SQL, since its own SQL forgets
-/// parentheses and what null is, and gives up letters beyond ASCII, blanks other than the plain one, halves below zero, seconds and times.
+/// Only its parser and the precedence in its trees are used. The operators are implemented in new SQL, since its own SQL omits parentheses,
+/// mishandles null, and doesn't support letters beyond ASCII, blanks other than the space, halves below zero, seconds and times.
 ///
-/// Its parser reads no `divby`, no `case`, no list of one value and no functions that it doesn't know (`cast` and `isof` among them); what it
-/// reads of `any` and `all`, `has`, geography, subsets and offsets, a table in SQLite has no rows for. So these aren't judged here.
+/// Its parser doesn't support `divby`, `case`, lists of one value or unknown functions (such as `cast` and `isof`). It does parse `any` and
+/// `all`, `has`, geography, subsets and offsets, but an SQLite table has no rows for these. None of them is tested here.
 enum FilterJudge {
     private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
 
@@ -18,7 +18,7 @@ enum FilterJudge {
 
     struct Silent: Error {}
 
-    /// Runs a closure while the service is up, with its root. The service ends when its folder is gone, also one that comes up later.
+    /// Runs a closure with the service's root while the service runs. The service ends when its folder is removed, even if it starts later.
     static func serving<Result>(_ rows: Data, _ body: (String) async throws -> Result) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -34,7 +34,7 @@ enum FilterJudge {
         return try result.get()
     }
 
-    /// What the service writes once it listens. All other tests may begin before it does.
+    /// Returns the root that the service writes once it listens. The long deadline allows for all other tests starting before it.
     private static func root(in folder: URL) async throws -> String {
         let place = folder.appending(path: "root", directoryHint: .notDirectory)
         let deadline = ContinuousClock.now.advanced(by: .seconds(300))

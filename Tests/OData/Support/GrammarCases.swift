@@ -1,7 +1,7 @@
 import Foundation
 import OData
 
-/// A file of the official grammar's cases, as they lie below `SHARED_DIRECTORY`.
+/// A file of the official grammar's cases, in the folder that `SHARED_DIRECTORY` names.
 struct GrammarCases: Decodable {
     struct Case: Decodable {
         let name: String
@@ -25,10 +25,10 @@ struct GrammarCases: Decodable {
     }
 }
 
-/// The names that the cases' constraints allow, as a model.
+/// A model of the names that the cases' constraints allow.
 struct ConstrainedNames: QueryModel {
     private var names: [String: NameRoles] = [:]
-    /// What any other name may be, as no constraint says which ones are.
+    /// The roles of all other names, for roles without a constraint.
     private var anyName: NameRoles = []
 
     init(_ constraints: [String: [String]]) {

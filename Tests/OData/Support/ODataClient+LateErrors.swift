@@ -2,7 +2,7 @@ import OData
 import WebServiceClient
 
 extension ODataClient {
-    /// The client, with a service that says behind every answer that it failed: E1, late.
+    /// A client whose service reports the error E1 after every response.
     func takingBackItsAnswers() -> ODataClient {
         configure {
             $0.interceptors = [

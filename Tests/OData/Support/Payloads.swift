@@ -1,7 +1,7 @@
 import Foundation
 import OData
 
-/// Payloads of real services, found below the folder that `SHARED_DIRECTORY` names.
+/// Payloads of real services, in the folder that `SHARED_DIRECTORY` names.
 enum Payloads {
     static var folder: String? {
         ProcessInfo.processInfo.environment["SHARED_DIRECTORY"].map { $0 + "/conformance/payloads/" }

@@ -11,7 +11,7 @@ extension QueryGenerator {
         if depth > 0, isOne(in: 8) { segments.append(.filter(predicate(depth - 1, variables))) }
         let isAnnotated = segments.contains { if case .property(let name) = $0 { name.hasPrefix("@") } else { false } }
         if case .filter? = segments.last, !isAnnotated, isOne(in: 3) { segments.append(.key(key())) }
-        // One entity has no number.
+        // A single entity has no count.
         var isOneEntity = false
         if case .key? = segments.last { isOneEntity = true }
         if !isOneEntity, isOne(in: 8) { segments.append(.count) }
@@ -29,7 +29,7 @@ extension QueryGenerator {
         case 3: return QueryPath(root: pick([.it, .this, .alias("a")]), segments: [])
         default: break
         }
-        // Words that stand for something else are reached from the instance, and read so.
+        // Reserved words are printed and read with `$it`.
         if case .property(let name) = segments[0], ["null", "true", "INF", "not"].contains(name) {
             return QueryPath(root: .it, segments: segments)
         }

@@ -14,7 +14,7 @@ extension QueryGenerator {
         if isOne(in: 5) { path = path.cast(to: "Ns.Type") }
         if isOne(in: 2) {
             var key = key()
-            // Behind a type, names would make it a function.
+            // After a type, named key parts would make it a function.
             while path.segments.count > 1, key.count > 1 { key = self.key() }
             path.segments.append(.key(key))
             path = path.property(pick(["Trips", "Größe"]))
@@ -24,7 +24,7 @@ extension QueryGenerator {
         }
         if isOne(in: 5) {
             path.segments.append(.filter(predicate(2)))
-            // What is filtered is a collection still.
+            // A filtered collection is still a collection.
             return isOne(in: 2) ? path.count() : isOne(in: 2) ? path.each() : path
         }
         if isOne(in: 5) { path = path.function("Ns.Nearby", ["distance": 5, "where": text()]) }

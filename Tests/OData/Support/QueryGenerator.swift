@@ -2,12 +2,12 @@ import Foundation
 import OData
 import TestSupport
 
-/// Random queries of every kind, the same for the same seed: trees as the parser gives them, so that what is printed can be compared.
+/// Generates random queries of every kind, reproducible by seed: trees like the parser's, so that printed queries can be compared.
 struct QueryGenerator {
     var random: SeededGenerator
-    /// Whether the grammar's judge is asked: then the queries are smaller, keys aren't segments, which it can't tell from properties,
-    /// JSON has no escaped quotes, which it miscounts, and texts don't hold U+007F: `%7F` is right in a URL, but the grammar forgets it
-    /// inside of literals, as it does `%7B` to `%7D`.
+    /// Whether the queries are for the grammar's judge. They are then smaller, without key segments (which it can't distinguish from
+    /// properties), without escaped quotes in JSON (which it miscounts), and without U+007F in texts: `%7F` is valid in a URL, but the
+    /// grammar omits it inside literals, as it does `%7B` to `%7D`.
     let isForJudge: Bool
 
     init(seed: UInt64, isForJudge: Bool = false) {
@@ -62,7 +62,7 @@ struct QueryGenerator {
         "\(below(1_000_000)).\(below(1_000_000))"
     }
 
-    /// A value whose literal says what it is.
+    /// Returns a value whose literal determines its type.
     mutating func value() -> EdmValue {
         switch below(19) {
         case 0: return .null
@@ -75,7 +75,7 @@ struct QueryGenerator {
             return .decimal(number)
         case 5:
             let number = Double(bitPattern: random.next())
-            // Others are read as decimals, and those that aren't numbers aren't equal to themselves.
+            // Other values are read as decimals, and NaN isn't equal to itself.
             return number.isFinite && number.description.contains("e") ? .double(number) : .double(.infinity)
         case 6: return .double(pick([.infinity, -.infinity, 1e21, 1e-7, .greatestFiniteMagnitude, .leastNonzeroMagnitude]))
         case 7: return .guid(UUID(uuid: (UInt8(below(256)), 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(below(256)))))

@@ -20,7 +20,7 @@ struct Person: Decodable, Sendable, EntityType {
     let trips: [Trip]
     let registered: Date
 
-    /// Renamed, and two of them swapped on purpose.
+    /// Renamed, with two deliberately swapped names.
     enum CodingKeys: String, CodingKey {
         case userName = "UserName"
         case name = "LastName"
@@ -114,7 +114,7 @@ struct Stop: Decodable, Sendable {
     }
 }
 
-/// The text of a filter, percent-decoded so that it can be read.
+/// The text of a filter, percent-decoded for readability.
 func filterText(_ build: (QueryTerm<Person>) -> QueryTerm<Bool>, version: ODataVersion = .v4) throws -> String? {
     let request = FetchRequest<Person>().filter(build)
     guard let filter = request.options.filter else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs something on half of the usual stack: unoptimised, comparing expressions takes up to 8 KB of it for each level.
+/// Runs a closure on half of the usual stack: in debug builds, comparing expressions takes up to 8 KB of stack per level.
 func onSmallStack(_ body: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
         let thread = Thread {

@@ -3,7 +3,7 @@ import WebServiceClient
 import WebServiceTesting
 
 extension StubTransport {
-    /// A client of a version that sends everything here, where it is answered with 204 unless a test says otherwise.
+    /// Returns a client of a version that sends to this transport, which answers 204 by default.
     func client(_ version: ODataVersion = .v4, root: String = "https://h.example/svc/") -> ODataClient {
         fallback(.status(204))
         let client = ODataClient(serviceRoot: root) { $0.transport = self }

@@ -4,7 +4,7 @@ import Testing
 @testable import OData
 
 @Suite struct ODataValueTests {
-    /// Building steps that each make a value deeper.
+    /// Steps that each nest a value deeper.
     private static let steps: [@Sendable (ODataValue) -> ODataValue] = [
         { .array([$0]) },
         { .array([.null, $0, "b"]) },

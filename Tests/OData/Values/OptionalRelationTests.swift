@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-/// Streams and relations that are declared as optionals: what stands beside a property is seen, and written it is never.
+/// Optional streams and relations: their control information is read, but never written.
 @Suite struct OptionalRelationTests {
     struct Trip: Codable, Sendable, Equatable { let Id: Int }
     struct Photo: Codable, Sendable, Equatable { let Image: EdmStream }
@@ -30,7 +30,7 @@ import Testing
         #expect(try person(#","Trips@odata.navigationLink":"t""#).Trips?.navigationLink == "t")
         #expect(try person(#","Trips@odata.nextLink":"n""#).Trips?.nextLink == "n")
         #expect(try person(#","Trips@count":3"#).Trips?.count == 3)
-        // In a page as well, which is read from its text.
+        // The same in a page, which is decoded from text.
         let page = try ODataDecoder().decode(
             ODataPage<Person>.self, from: Data(#"{"value":[{"Name":"A","Photo@odata.mediaReadLink":"p","Trips@count":3}]}"#.utf8))
         #expect(page.entities.first?.Photo?.readLink == "p" && page.entities.first?.Trips?.count == 3)

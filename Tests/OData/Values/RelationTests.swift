@@ -22,7 +22,7 @@ import Testing
         #expect(try person("").Nick == .absent)
         #expect(try person(#","Nick":null"#).Nick == .null)
         #expect(try person(#","Nick":"A""#).Nick == .value("A"))
-        // With Foundation's decoder, too.
+        // The same with Foundation's decoder.
         let plain = try JSONDecoder().decode(Person.self, from: Data(#"{"Name":"Ada","Nick":null,"Trips":[{"Id":1}],"Friend":null}"#.utf8))
         #expect(plain.Nick == .null && plain.Photo == .absent && plain.Trips.elements == [Trip(Id: 1)])
         #expect(try JSONDecoder().decode(Person.self, from: Data(#"{"Name":"Ada"}"#.utf8)).Trips.isLoaded == false)

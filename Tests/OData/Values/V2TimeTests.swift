@@ -5,13 +5,13 @@ import WebServiceTesting
 
 @testable import OData
 
-/// Points in time and times of day as services of version 2 and 3 write them.
+/// Dates and times of day in the spelling of versions 2 and 3.
 @Suite struct V2TimeTests {
     struct Event: Decodable, Sendable { let at: Date }
     struct Times: Decodable, Sendable { let time: EdmTimeOfDay }
     struct Lengths: Decodable, Sendable { let length: Duration, same: EdmDuration }
 
-    /// Texts, and the seconds since 1970 that they stand for.
+    /// Texts and their seconds since 1970.
     static let instants: [(String, Double)] = [
         ("2019-05-22T00:00:00", 1_558_483_200), ("2019-05-22T00:00:00.0000000", 1_558_483_200), ("2019-05-22T13:14:15.5", 1_558_530_855.5),
         ("1969-12-31T23:59:59", -1), ("2019-05-22T00:00", 1_558_483_200), ("2019-05-22T00:00:00Z", 1_558_483_200),
@@ -31,7 +31,7 @@ import WebServiceTesting
         for body in [#"{"d":{"results":[\#(entity)]}}"#, #"{"d":[\#(entity)]}"#, #"{"odata.metadata":"x","value":[\#(entity)]}"#] {
             #expect(try ODataDecoder().decode(ODataPage<Event>.self, from: Data(body.utf8)).entities.map(\.at) == [date], "\(body)")
         }
-        // With a client of version 2, in whatever shape.
+        // A client of version 2 reads any format.
         let stub = StubTransport()
         let client = stub.client(.v2)
         for body in [entity, #"{"d":\#(entity)}"#] {

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Bodies of calls in their records, where somebody has asked for them.
+/// Bodies of calls in their records, when enabled.
 @Suite struct CallBodyTests {
     private let sink = CollectingSink()
 
@@ -11,7 +11,7 @@ import WebServiceClient
         ServiceRequest(method: .post, url: try #require(URL(string: "https://api.test/orders")), headers: headers, body: body)
     }
 
-    /// Makes a call and gives the metadata of its record.
+    /// Makes a call and returns the metadata of its record.
     private func call(
         _ request: ServiceRequest, answer: ResponseBody = ResponseBody(), type: String = "application/json", limit: Int = 1_000,
         _ attribute: LoggingAttribute? = nil, reads: Bool = true
@@ -78,7 +78,7 @@ import WebServiceClient
 
     @Test func `no half of a secret is shown where masks have made the text before it short`() async throws {
         let token = "eyJhbGciOiJIUzI1NiJ9." + String(repeating: "eyJzdWIiOiIxMjM0NTY3ODkwIn0", count: 100) + ".dozjgNryP4J3jVmNHl0w5N"
-        // As much is looked at as there is room for; the cut wanders through the second secret.
+        // The excerpt reads up to its limit and margin; the cut moves through the second secret.
         for filling in stride(from: 5_096 - token.utf8.count - 90, through: 5_096 - token.utf8.count, by: 3) {
             let text = token + String(repeating: " ", count: filling)
             let body = Data((text + "gh" + "p_abcdefGHIJKL0123456789abcdefGHIJKL01 and so on").utf8)

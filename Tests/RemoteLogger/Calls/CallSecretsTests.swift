@@ -5,7 +5,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Secrets of all kinds through the records of calls, and through what shipping shows of itself.
+/// Secrets of all kinds in the records of calls, and in the shipper's diagnostics.
 @Suite struct CallSecretsTests {
     private static let samples: [SampleSecrets.Sample] = {
         var secrets = SampleSecrets(seed: 31)
@@ -27,7 +27,7 @@ import WebServiceTesting
         let sink = CollectingSink()
         let logger = RemoteLogger(label: "calls", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()), minimumLevel: .trace)
         for (index, sample) in Self.samples.enumerated() {
-            // Each kind gets another text and another outcome in each round.
+            // Each kind gets a different text and outcome in each round.
             let number = index + index / 24
             let text = sample.texts[number % sample.texts.count].replacing("%@", with: sample.secret)
             let stub = StubTransport()

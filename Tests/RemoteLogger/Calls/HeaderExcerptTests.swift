@@ -6,7 +6,7 @@ import WebServiceClient
 @Suite struct HeaderExcerptTests {
     private let sink = CollectingSink()
 
-    /// The response's fields as they are logged.
+    /// The logged fields of the response.
     private func logged(_ headers: HTTPFields) async throws -> LogMetadata {
         let logger = RemoteLogger(label: "calls", pipeline: LogPipeline(sinks: [sink], clock: ManualLogClock()), minimumLevel: .trace)
         let request = ServiceRequest(method: .get, url: try #require(URL(string: "https://api.test/orders")))

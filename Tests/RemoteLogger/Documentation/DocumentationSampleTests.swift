@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-// The samples of the DocC articles, letter for letter where they are code: what stops compiling here is wrong there.
+// The samples of the DocC articles, with identical code: a sample that doesn't compile here is wrong there.
 
 @Suite struct DocumentationSampleTests {
     @Test func `the samples about redaction compile and mask`() {

@@ -2,8 +2,8 @@ import Foundation
 import RemoteLogger
 import Testing
 
-/// Tags by Datadog's documentation: they start with a letter; letters, digits, underscores, minuses, colons, periods and slashes; at most 200
-/// characters; lowercase; a comma parts them.
+/// Tags by Datadog's documentation: they start with a letter and contain letters, digits, underscores, minuses, colons, periods and
+/// slashes; at most 200 characters; lowercase; separated by commas.
 @Suite struct DatadogFormatTests {
     private func tags(_ tags: LogMetadata) throws -> [String] {
         let body = try DatadogFormat(service: "shop", tags: tags).encode([.sample()])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RemoteLogger
 
-/// What Elasticsearch would make of a document: each name is a path, whose parts are objects, and whose end is a value.
+/// The mapping that Elasticsearch derives from a document: each name is a path of objects that ends with a value.
 @Suite(.timeLimit(.minutes(5))) struct ElasticsearchFieldsTests {
     /// Paths with their values, and the paths of objects.
     private struct Mapping {

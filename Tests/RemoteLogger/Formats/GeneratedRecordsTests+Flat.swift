@@ -2,7 +2,7 @@ import Foundation
 import RemoteLogger
 import Testing
 
-/// The formats that know no nesting.
+/// The formats without nesting.
 extension GeneratedRecordsTests {
     @Test func `Loki`() throws {
         try eachBatch(of: LokiFormat(labels: ["app": "shop"])) { records, body in
@@ -24,7 +24,7 @@ extension GeneratedRecordsTests {
         }
     }
 
-    /// Names are of ASCII letters, digits and `_`; of two that are one then the later one gets a `_` behind.
+    /// Names consist of ASCII letters, digits and `_`; the later one of two equal names gets a trailing `_`.
     private func expectLabels(of record: LogRecord, in found: [String: String]) {
         var names: Set<String> = ["record_id", "sequence"]
         let own = [
@@ -51,10 +51,10 @@ extension GeneratedRecordsTests {
                 let message = try object(line)
                 expect(message["version"], "1.1")
                 expect(message["host"], "shop-1")
-                // Of these characters nothing is to be seen, and Graylog wants a message.
+                // These characters are invisible, and Graylog requires a message.
                 let isBlank = record.message.unicodeScalars.allSatisfy("\n\r\t\0\u{1F}\u{2028} \u{FEFF}".unicodeScalars.contains)
                 expect(message["short_message"], isBlank ? "-" : record.message)
-                // More digits than a `Double` has.
+                // Has more digits than a `Double`.
                 #expect(line.range(of: Data(",\"timestamp\":1772357400.\(fraction(record)),".utf8)) != nil)
                 expect(message["level"], [7, 7, 6, 5, 4, 3, 2][LogLevel.allCases.firstIndex(of: record.level) ?? 0])
                 expect(message["_level_name"], "\(record.level)")
@@ -70,7 +70,7 @@ extension GeneratedRecordsTests {
         }
     }
 
-    /// Names are of ASCII letters, digits, `_`, `.` and `-`; one that is another's where `_` is `.` gets a `_` behind.
+    /// Names consist of ASCII letters, digits, `_`, `.` and `-`; a name that equals another with `_` for `.` gets a trailing `_`.
     private func expectFields(of record: LogRecord, in message: Object) {
         var names: Set<String> = []
         var left = Set(message.keys).subtracting([

@@ -3,17 +3,17 @@ import RemoteLogger
 import TestSupport
 import Testing
 
-/// Ten thousand records of anything that may come, in each format that is JSON, as Foundation reads them; OTLP has its own judge.
+/// Ten thousand random records in each JSON format, as Foundation parses them; OTLP has its own judge.
 @Suite struct GeneratedRecordsTests {
     typealias Object = [String: Any]
 
-    /// The same for all formats, made once: that takes about as long as to write them.
+    /// Shared by all formats, since generating them takes about as long as encoding them.
     private static let records: [LogRecord] = {
         var generator = SeededGenerator(seed: 21)
         return (0..<10_000).map { LogRecord.random(UInt64($0), using: &generator) }
     }()
 
-    /// Calls with the records and the body of each batch, which is within the format's bounds.
+    /// Calls the closure with the records and the body of each batch within the format's bounds.
     func eachBatch(of format: any LogFormat, _ body: ([LogRecord], Data) throws -> Void) throws {
         let size = min(100, format.maximumRecords)
         for start in stride(from: 0, to: Self.records.count, by: size) {
@@ -28,7 +28,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(data)) as? Object)
     }
 
-    /// What is between line breaks. To split the bytes takes several times longer where the standard library's code isn't specialised.
+    /// The text between line breaks. Splitting the bytes takes several times longer if the standard library's code isn't specialized.
     func lines(_ body: Data) -> [Data] {
         var lines: [Data] = []
         var start = body.startIndex
@@ -39,7 +39,7 @@ import Testing
         return start < body.endIndex ? lines + [Data(body[start...])] : lines
     }
 
-    /// - Parameter expected: `nil` where nothing is to be there.
+    /// - Parameter expected: The text; `nil` if there must be no value.
     func expect(_ found: Any?, _ expected: String?, _ location: SourceLocation = #_sourceLocation) {
         let isSame = expected.map { LogValue.string($0).isRead(as: found) } ?? (found == nil)
         #expect(isSame, "\(String(describing: found)) isn't \(expected.debugDescription)", sourceLocation: location)
@@ -55,7 +55,7 @@ import Testing
         return String(repeating: "0", count: count - text.count) + text
     }
 
-    /// The nanoseconds of a record: all are of one second, 1,772,357,400.
+    /// The nanoseconds of a record: all are within one second, 1,772,357,400.
     func fraction(_ record: LogRecord) -> String { digits(record.time - 1_772_357_400_000_000_000, 9) }
     private func time(_ record: LogRecord) -> String { "2026-03-01T09:30:00.\(fraction(record))Z" }
     func label(_ record: LogRecord) -> String? { record.label.isEmpty ? nil : record.label }
@@ -126,13 +126,13 @@ import Testing
 
     @Test func `Splunk`() throws {
         try eachBatch(of: SplunkFormat(index: "shop")) { records, body in
-            // Objects one behind another; a line has one.
+            // One object per line.
             let lines = lines(body)
             try #require(lines.count == records.count)
             for (line, record) in zip(lines, records) {
                 let event = try object(line)
                 expect(event["index"], "shop")
-                // More digits than a `Double` has.
+                // Has more digits than a `Double`.
                 #expect(line.starts(with: Data("{\"time\":1772357400.\(fraction(record)),".utf8)))
                 expectAll(of: record, in: try #require(event["event"] as? Object))
             }

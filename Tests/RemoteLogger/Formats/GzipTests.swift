@@ -4,7 +4,7 @@ import Testing
 
 @testable import RemoteLogger
 
-// zlib is a library of the system that may be absent: then bodies aren't compressed, and these tests are skipped.
+// zlib is a system library that may be absent: then bodies aren't compressed, and these tests are skipped.
 @Suite(.enabled(if: Gzip.isAvailable, "needs libz"))
 struct GzipTests {
     @Test(
@@ -23,7 +23,7 @@ struct GzipTests {
             #expect(small.count < text.count * 3 / 5)
             let result = try await ChildProcess.run(["gzip", "-dc"], input: small)
             #expect(result.status == 0)
-            // Not within the expectation: it would look for the differences of such long texts for minutes.
+            // Outside the expectation, which would spend minutes on the differences of such long texts.
             let isSame = result.output == text
             #expect(isSame)
         }

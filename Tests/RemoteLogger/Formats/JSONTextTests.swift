@@ -47,7 +47,7 @@ import Testing
                 $0.string(record.message)
                 $0.byte("]")
             }
-            // The decoder, since JSONSerialization on Linux loses U+FEFF and the last bit of some numbers.
+            // Uses the decoder, since JSONSerialization on Linux loses U+FEFF and the last bit of some numbers.
             let strings = try JSONDecoder().decode([String].self, from: Data(name.utf8))
             #expect(strings.map { Array($0.utf8) } == [Array(record.message.utf8)])
             guard number.isFinite else { continue }
@@ -64,7 +64,7 @@ import Testing
         formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ss"
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<2_000 {
-            // From 1583 on: Foundation's calendar is the Julian one before.
+            // From 1583 on: Foundation uses the Julian calendar before.
             let seconds = Double(Int64.random(in: -12_212_553_600..<253_402_300_799, using: &generator))
             let date = Date(timeIntervalSince1970: seconds)
             #expect(TimestampText.text(of: date) == formatter.string(from: date) + ".000000Z")

@@ -1,15 +1,15 @@
 import Foundation
 import RemoteLogger
 
-/// Whether what Foundation has read of JSON is what was to be written.
+/// Compares values with Foundation's reading of their JSON.
 extension LogValue {
-    /// - Parameter isFinite: whether the format writes null for NaN and the infinities.
+    /// - Parameter isFinite: Whether the format writes null for NaN and the infinities.
     func isRead(as found: Any?, isFinite: Bool = false) -> Bool {
         switch self {
         case .null: found is NSNull
         case .bool(let value): found as? Bool == value
         case .int(let value): (found as? NSNumber)?.int64Value == value
-        // By its text, since the reader makes decimals on Linux, whose `doubleValue` is not the nearest one.
+        // Compares the text, since the parser makes decimals on Linux, whose `doubleValue` isn't the nearest one.
         case .double(let value) where value.isFinite: (found as? NSNumber).flatMap { Double("\($0)") } == value
         case .double(let value):
             isFinite ? found is NSNull : found as? String == (value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity")
@@ -24,7 +24,7 @@ extension LogValue {
         }
     }
 
-    /// Of a value that is a text wherever receivers know no other: arrays in it are JSON.
+    /// Compares a value that is a text in formats without other types: arrays in it are JSON.
     func isRead(asText text: String?) -> Bool {
         guard let text else { return false }
         switch self {
@@ -44,7 +44,7 @@ extension LogValue {
         guard parts.count == 2, parts[1].count == 7, parts[1].hasSuffix("Z"), let fraction = Double("0." + parts[1].dropLast()) else {
             return false
         }
-        // Before that day Foundation has the Julian calendar, which RFC 3339 doesn't know.
+        // Foundation uses the Julian calendar before that day, unlike RFC 3339.
         guard seconds > -12_219_292_800 else { return true }
         guard let whole = try? Date(parts[0] + "Z", strategy: .iso8601) else { return false }
         return abs(whole.timeIntervalSince1970 + fraction - seconds) < 0.000_002
@@ -52,20 +52,20 @@ extension LogValue {
 }
 
 extension LogMetadata {
-    /// Whether these are an object's members: all of them, and nothing else.
+    /// Whether these are exactly an object's members.
     ///
-    /// - Parameter isFinite: whether the format writes null for NaN and the infinities, and another name for one with a blank part.
+    /// - Parameter isFinite: Whether the format writes null for NaN and the infinities, and renames names with a blank part.
     func isRead(as found: Any?, isFinite: Bool = false) -> Bool {
         guard let found = found as? [String: Any] else { return false }
         let members = Dictionary(found.map { ($0.key.withoutMarks, $0.value) }) { first, _ in first }
-        // Names that differ in a byte order mark only are one to the reader, which has kept one of their values.
+        // The parser treats names that differ only in a byte order mark as equal, and keeps one of their values.
         let pairs = Dictionary(grouping: self) { $0.key.withoutMarks }
         let named = pairs.filter { name, pairs in pairs.count == 1 && !(isFinite && pairs[0].key.hasBlankPart) }
         guard named.allSatisfy({ name, pairs in pairs[0].value.isRead(as: members[name], isFinite: isFinite) }) else { return false }
         return named.count < pairs.count || members.count == pairs.count
     }
 
-    /// The values with the names that lead to them, for receivers that know no nesting.
+    /// The values by their paths, for receivers without nesting.
     var flat: [(name: String, value: LogValue)] {
         flatMap { pair -> [(name: String, value: LogValue)] in
             guard case .dictionary(let values) = pair.value else { return [(pair.key, pair.value)] }
@@ -75,14 +75,14 @@ extension LogMetadata {
 }
 
 extension String {
-    /// Foundation's reader on Linux leaves U+FEFF out of a text.
+    /// Foundation's parser on Linux drops U+FEFF from texts.
     var withoutMarks: String { String(UnicodeScalarView(unicodeScalars.filter { $0 != "\u{FEFF}" })) }
 
     fileprivate var hasBlankPart: Bool {
         split(separator: ".", omittingEmptySubsequences: false).contains { $0.allSatisfy(\.isWhitespace) }
     }
 
-    /// The text with `_` for whatever isn't an ASCII letter, an ASCII digit or one of these signs.
+    /// The text with `_` for every character except ASCII letters, ASCII digits and these signs.
     func keeping(_ signs: String) -> String {
         let kept = unicodeScalars.map { scalar in
             scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)

@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 
 @Suite struct LokiFormatTests {
-    /// The structured metadata of the only line.
+    /// The structured metadata of the single line.
     private func metadata(of record: LogRecord, _ format: LokiFormat = LokiFormat(labels: ["app": "shop"])) throws -> [String: String] {
         let push = try #require(try JSONSerialization.jsonObject(with: try format.encode([record])) as? [String: Any])
         let stream = try #require((push["streams"] as? [[String: Any]])?.first)
@@ -26,7 +26,7 @@ import WebServiceClient
         #expect(metadata["record_id"] == record.id.description && metadata["sequence"] == "1" && metadata["line_bytes"] == "300000")
         let whole = (0..<20).filter { metadata["k\($0)"]?.utf8.count == 8_000 }.count
         #expect(whole == 5 && metadata["error"]?.utf8.count == 20_000)
-        // Those that are cut or not there.
+        // The values that are cut or missing.
         let dropped = 21 - whole - (metadata["small"] == nil ? 0 : 1)
         #expect(metadata["dropped_metadata"] == String(dropped))
     }

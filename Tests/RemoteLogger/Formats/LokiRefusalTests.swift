@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// What Loki says with a 400, in the words of its distributor and its ingester.
+/// Texts of Loki's 400 answers, as its distributor and its ingester write them.
 @Suite struct LokiRefusalTests {
     private static let old =
         #"entry for stream '{app="shop", level="info"}' has timestamp too old: 2026-02-01T00:00:00Z, "#
@@ -45,7 +45,7 @@ import WebServiceClient
         }
     }
 
-    /// Loki passes over lines that it has, so that looking for the one in question makes no duplicates.
+    /// Loki ignores lines that it already has, so that isolating the rejected one makes no duplicates.
     @Test(
         arguments: [
             "", "Bad Request", "<html>400</html>", "11 errors like: \(old)", "99999999999999999999 errors like: \(old)",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RemoteLogger
 
-/// Every value of a record reaches every receiver under a name of its own, whatever the names are.
+/// Every value of a record reaches every receiver under a unique name, for any names.
 @Suite(.timeLimit(.minutes(5))) struct NameCollisionTests {
     private static let formats = SampleFormats.all
 
@@ -43,11 +43,11 @@ import Testing
         }
     }
 
-    /// All texts that a receiver finds, each as often as it is there. Of names that come twice Foundation keeps one value.
+    /// All texts that a receiver finds, with repetitions. Foundation keeps one value of a repeated name.
     private func found(in body: Data) throws -> [String] {
         let values = body.split(separator: UInt8(ascii: "\n")).compactMap { try? JSONSerialization.jsonObject(with: $0) }
         if !values.isEmpty { return values.flatMap { texts(in: $0) } }
-        // Syslog: of parameters with one name receivers keep one.
+        // Syslog receivers keep one of several parameters with the same name.
         let text = String(decoding: body, as: UTF8.self)
         let pairs = text.matches(of: try Regex(#" ([^ =\]"]+)="(v\d)""#)).compactMap { match in
             match[1].substring.flatMap { name in match[2].substring.map { (String(name), String($0)) } }
@@ -101,14 +101,14 @@ import Testing
 
     // MARK: Sizes
 
-    /// Scripts of which each letter becomes `_`.
+    /// Letters that each become `_`.
     private static let letters = (0..<2_000).compactMap { Unicode.Scalar(0x4E00 + UInt32($0)) }.map { String($0) }
 
     @Test(arguments: formats.keys.sorted()) func `two thousand names of one letter cost a few bytes each`(name: String) throws {
         let format = try #require(Self.formats[name])
         let metadata = LogMetadata(Self.letters.map { ($0, .int(1)) })
         let body = try format.encode([.sample(metadata: metadata)])
-        // OTLP has a frame around each; Loki and OTLP leave out what is above their bounds.
+        // OTLP adds a frame to each value; Loki and OTLP omit values above their bounds.
         #expect(body.count < 2_000 * 60, "\(body.count)")
         if name == "GELF" {
             let fields = try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any])
@@ -123,7 +123,7 @@ import Testing
             case 0: LogMetadata((0..<5_000).map { (String(repeating: " ", count: $0 % 100) + "\u{3000}\($0 / 100)", .int(1)) })
             case 1: LogMetadata((0..<5_000).map { ("a.\($0 % 2 == 0 ? "b" : "b.c").\($0)", .int(1)) })
             case 2: ["n": LogMetadata((0..<5_000).map { (Unicode.Scalar(0x4E00 + UInt32($0)).map { String($0) } ?? "", .int(1)) })]
-            // Dots are parts of paths, of which there are twice as many as bytes.
+            // Each name is a path of more than two thousand parts.
             default: LogMetadata((0..<20).map { (String(repeating: "a.", count: 2_000 + $0) + "b", .int(1)) })
             }
         let body = try format.encode([.sample(metadata: metadata)])

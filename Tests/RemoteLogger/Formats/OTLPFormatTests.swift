@@ -36,7 +36,7 @@ import Testing
         let body = try OTLPFormat().encode([.sample(metadata: metadata)])
         let record = try #require(try records(in: body).first)
         #expect((record["attributes"] as? [Any])?.count == 128)
-        // 202 names, of which 126 have room beside the record's own two.
+        // Of 202 names 126 fit, in addition to the record's own two.
         #expect(record["droppedAttributesCount"] as? Int == 76)
     }
 
@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         "the strict checker finds no fault in random records",
-        // The checker isn't part of the project: SHARED_DIRECTORY says where it is, and without it this is skipped.
+        // The checker isn't part of the project: SHARED_DIRECTORY names its folder, and without it the test is skipped.
         .enabled("needs SHARED_DIRECTORY and python3") { if Tool.sharedDirectory == nil { false } else { await Tool.exists("python3") } })
     func checker() async throws {
         let tool = try #require(Tool.sharedDirectory).appending(path: "tools/otlp-json-check").path(percentEncoded: false)
@@ -63,7 +63,8 @@ import Testing
         var deep = LogValue.int(1)
         for level in 0..<100 { deep = level % 2 == 0 ? .array([deep]) : ["a": deep] }
         lines.append(try OTLPFormat().encode([.sample(metadata: ["deep": deep])]))
-        // Whoever names a Python with the judges' packages wants the half that asks protobuf, too: without the package it fails, rather than be left out.
+        // JUDGE_PYTHON names a Python with the judges' packages and enables the protobuf half of the checks, which then fails without the
+        // package.
         let judges = ProcessInfo.processInfo.environment["JUDGE_PYTHON"]
         let arguments = [judges ?? "python3", tool, "--quiet", "--lines"] + (judges == nil ? [] : ["--need-proto"])
         let result = try await ChildProcess.run(arguments, input: lines)

@@ -35,7 +35,7 @@ import Testing
     #if os(Linux)
     @Test(.enabled("python3 isn't there") { await Tool.exists("python3") })
     func `the system's clock is what another reader of the kernel's answer says`() async throws {
-        // modes is an int, padded; the four longs behind it are followed by status, whose 0x40 is STA_UNSYNC; 5 is TIME_ERROR.
+        // `modes` is a padded int; four longs later comes `status`, whose 0x40 is STA_UNSYNC; 5 is TIME_ERROR.
         let script = "import ctypes; t = (ctypes.c_long * 64)(); r = ctypes.CDLL(None).adjtimex(t); print(r, r != 5 and not t[5] & 0x40)"
         let said = try await ChildProcess.run(["python3", "-c", script]).text
         #expect(SyslogFormat.systemClockIsSynchronized() == (said.hasPrefix("-1") ? nil : said.contains("True")))

@@ -20,7 +20,7 @@ import Testing
         }
         let before = try gibibytes()
         for _ in 0..<256 { SystemPages.deallocate(try #require(SystemPages.allocate(1 << 30)), 1 << 30) }
-        // Others work meanwhile.
+        // Leaves room for concurrent tests.
         #expect(try gibibytes() < before + 128)
     }
     #endif

@@ -17,7 +17,7 @@ import Testing
         #expect(names(["a_9", "a_10"] + [String](repeating: "a", count: 10)).last == "a_11")
     }
 
-    /// Names that would all be tried again and again if each began at the first candidate.
+    /// Names that would take quadratic time if each search began at the first candidate.
     private static let floods: [[String]] = [
         [String](repeating: "_", count: 20_000),
         (0..<20_000).map { "a_\($0)" } + [String](repeating: "a", count: 20_000),

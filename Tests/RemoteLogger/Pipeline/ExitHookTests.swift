@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The hook is the process's own: one test at a time.
+/// The hook belongs to the process: tests run one at a time.
 @Suite(.serialized) struct ExitHookTests {
     @Test func `at exit everything is delivered, or the limit ends it`() async throws {
         let receiver = StubReceiver()
@@ -25,7 +25,7 @@ import Darwin
         try await onOwnThread { ExitHook.run() }
         #expect(shipper.statistics.delivered == 1)
         #expect(stuck.statistics.dropped == [.shutdown: 1])
-        // Once is enough.
+        // A second run does nothing.
         try await onOwnThread { ExitHook.run() }
     }
 
@@ -93,9 +93,9 @@ import Darwin
     #endif
 }
 
-/// What the child does.
+/// The work of the child process.
 private enum ExitingProcess {
-    /// Logs a hundred records to a logger that nobody holds any more when this has returned.
+    /// Logs a hundred records to a logger that has no references after this returns.
     static func log(to receiver: any Transport, spool folder: String?, within limit: Duration = .seconds(60)) throws {
         let shipper = try LogShipper(to: Harness.endpoint(), format: NDJSONFormat(), transport: receiver) { settings in
             settings.compression = .none
@@ -106,14 +106,14 @@ private enum ExitingProcess {
         for number in 0..<100 { logger.info("record \(number)") }
     }
 
-    /// Ends the process by `exit`, from no thread of the task pool: what runs then needs them.
+    /// Ends the process by `exit`, from a thread outside the task pool, which the exit hook needs.
     static func end() async {
         Thread.detachNewThread { exit(7) }
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 }
 
-/// Appends what it gets to a file.
+/// Appends request bodies to a file.
 private struct FileReceiver: Transport {
     let capabilities: TransportCapabilities = []
     private let path: String

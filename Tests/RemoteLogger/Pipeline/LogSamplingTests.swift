@@ -40,7 +40,7 @@ import Testing
             let trace = TraceContext(traceHigh: generator.next(), traceLow: generator.next())
             let first = here.keeps(.info, trace: trace, number: number)
             for other in 0..<5 as Range<UInt64> { #expect(there.keeps(.debug, trace: trace, number: other) == first) }
-            // Who keeps a tenth keeps none that who keeps a half leaves out.
+            // The traces kept at a tenth are a subset of those kept at a half.
             if LogSampling(rate: 0.1).keeps(.info, trace: trace, number: 0) { #expect(first) }
             kept += first ? 1 : 0
         }

@@ -3,10 +3,10 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// The logger never logs itself, whatever is wired to what.
+/// The logger never logs itself, in any configuration.
 @Suite struct SelfLoggingTests {
-    /// A transport that fails and, as an HTTP client with logging does, logs about each request: on the same task, through a call
-    /// logger, and on a thread of its own.
+    /// A transport that fails and logs each request, like an HTTP client with logging: on the same task, through a call logger, and on a
+    /// separate thread.
     private struct LoggingTransport: Transport {
         let logger: Locked<RemoteLogger?>
         let sent: Locked<Int>
@@ -19,7 +19,7 @@ import WebServiceClient
             async let child: Void = logger.critical("from a child task")
             await child
             let calls = CallLogger(logger, level: .trace)
-            // The hop leaves the shipping task and all that it inherits; only the request still tells whose it is.
+            // The detached task inherits nothing from the shipping task; only the request identifies its origin.
             return try await Task.detached {
                 try await calls.intercept(request, context: CallContext()) { _, _ in throw TransportError(.cannotConnect, "Nobody there.") }
             }.value
@@ -40,7 +40,7 @@ import WebServiceClient
         logger.info("the only record")
         #expect(await clock.run { transport.sent.withLock { $0 } >= 20 })
         #expect(logger.pipeline.emitted == 1)
-        // Two a request; the last one seen may not have logged yet.
+        // Two per request; the last request may not have logged yet.
         #expect(logger.pipeline.suppressed >= 38)
         #expect(shipper.statistics.emitted == 1)
         #expect(shipper.statistics.buffered == 1)
@@ -50,7 +50,7 @@ import WebServiceClient
         holder.withLock { $0 = nil }
     }
 
-    /// A transport that logs on a thread that nobody can tell, as HTTP libraries with event loops do.
+    /// A transport that logs on an unmarked thread, like HTTP libraries with event loops.
     private struct HoppingTransport: Transport {
         let logger: Locked<RemoteLogger?>
         let sent: Locked<Int>
@@ -85,7 +85,7 @@ import WebServiceClient
         await shipper.shutdown(within: .zero)
     }
 
-    /// A sink that logs about what it gets.
+    /// A sink that logs each of its records.
     private final class ChattySink: LogSink {
         let minimumLevel = LogLevel.trace
         let logger = Locked<RemoteLogger?>(nil)

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Shippers of one name in one pipeline.
+/// Shippers with equal names in one pipeline.
 @Suite struct ShipperNamesTests {
     private static func shipper(_ receiver: StubReceiver, _ name: String? = nil) throws -> LogShipper {
         try LogShipper(to: Harness.endpoint(), format: RefusableFormat(), transport: receiver) { settings in

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Splunk's acknowledgements: where they are asked for, and what happens when they can't be.
+/// Splunk's acknowledgements: the URL of the query, and failing queries.
 @Suite struct AcknowledgementTests {
     @Test(
         arguments: [
@@ -38,7 +38,7 @@ import WebServiceClient
         #expect(format.acknowledgementQuery(for: ["1"], endpoint: given).url.absoluteString == "https://h/services/collector/ack?channel=C")
     }
 
-    /// A collector that takes events, and answers queries by the script.
+    /// A collector that accepts events and answers queries by the script.
     private func harness(
         _ answer: @escaping @Sendable (_ number: Int, _ ids: [String]) -> StubReceiver.Reply
     ) throws -> (Harness, sent: Locked<Int>) {
@@ -72,7 +72,7 @@ import WebServiceClient
                     events.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") }
                 }
             })
-        // Some hours.
+        // Runs for some hours.
         #expect(await harness.clock.run(step: .seconds(60)) { harness.shipper.statistics.delivered == 5 })
         #expect(sent.withLock { $0 } == 1 && harness.shipper.statistics.repeats == 0)
         #expect(harness.shipper.statistics.nextAttempt == nil)
@@ -94,7 +94,7 @@ import WebServiceClient
         }
         harness.logger.info("m")
         #expect(await harness.clock.run { sent.withLock { $0 } == 1 })
-        // 5 minutes, 10, 20: three times in the first half hour, and then after 40.
+        // Resends after 5, 10 and 20 minutes: three in the first half hour, the next after 40.
         for _ in 0..<110 {
             await settle()
             harness.clock.advance(by: .seconds(20))

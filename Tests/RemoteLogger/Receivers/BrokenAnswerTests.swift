@@ -3,13 +3,13 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Answers whose status comes and whose body doesn't.
+/// Answers with a status but without a complete body.
 @Suite struct BrokenAnswerTests {
-    /// Answers 200 with bodies that break off after a while, then with whole ones.
+    /// Answers 200 with bodies that break off after a while, then with complete ones.
     private struct Breaking: Transport {
         let broken: Int
         let piece: Data
-        /// Whether the body goes on without an end rather than break off.
+        /// Whether the body continues endlessly instead of breaking off.
         var isEndless = false
         let whole: String
         let bodies = Locked<[Data]>([])
@@ -43,7 +43,7 @@ import WebServiceClient
         let harness = try Harness(transport: transport, format: format)
         for number in 0..<5 { harness.logger.info("m\(number)") }
         async let flushed = harness.shipper.flush(within: .seconds(3_600))
-        // Less than a pause takes.
+        // Shorter than a pause.
         for _ in 0..<240 where harness.shipper.statistics.delivered < 5 {
             harness.clock.advance(by: .seconds(1))
             await settle()

@@ -3,15 +3,15 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// A syslog server that nobody here wrote, running on the loopback interface with files of its own.
+/// A third-party syslog server, running on the loopback interface with its own files.
 final class SyslogJudge: Sendable {
     enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case rsyslog, syslogNG
 
         var testDescription: String { rawValue }
 
-        /// How it is started; `nil` where it isn't installed. The variable `SYSLOG_NG_ROOT` names a folder that Debian's package was unpacked to,
-        /// since it can't be installed beside rsyslog.
+        /// The path of its program; `nil` if it isn't installed. The variable `SYSLOG_NG_ROOT` names a folder with Debian's unpacked
+        /// package, which conflicts with rsyslog.
         var program: String? {
             let root = self == .syslogNG ? ProcessInfo.processInfo.environment["SYSLOG_NG_ROOT"] ?? "" : ""
             let name = self == .rsyslog ? "rsyslogd" : "syslog-ng"
@@ -20,7 +20,7 @@ final class SyslogJudge: Sendable {
             }
         }
 
-        /// Whether it speaks TLS: rsyslog does so by a module that is a package of its own.
+        /// Whether it supports TLS: rsyslog needs a module from a separate package.
         var speaksTLS: Bool {
             guard self == .rsyslog, program != nil else { return program != nil }
             let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
@@ -30,7 +30,7 @@ final class SyslogJudge: Sendable {
         }
     }
 
-    /// What it has made of a message.
+    /// A message as the server parsed it.
     struct Message: Equatable, Sendable {
         var priority = ""
         var host = ""
@@ -51,13 +51,13 @@ final class SyslogJudge: Sendable {
     private let folder: URL
     private let process: RunningProcess
 
-    /// - Parameter certificates: for TLS, with clients that the same authority vouches for; plain TCP unless given.
+    /// - Parameter certificates: For TLS, with client certificates of the same authority; `nil` for plain TCP.
     init(_ kind: Kind, program: String, certificates: TLSCertificates? = nil) async throws {
         self.kind = kind
         folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.path(percentEncoded: false)
-        // A port that is free now; who else takes it meanwhile makes the start fail.
+        // A port that is free now; if another process takes it, the start fails.
         let probe = try TCPReceiver()
         probe.stop()
         let free = probe.port
@@ -156,7 +156,7 @@ final class SyslogJudge: Sendable {
 
     private var output: Data { FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/out") ?? Data() }
 
-    /// How many messages there are so far: to count them takes less than to read them.
+    /// The number of messages so far: counting is faster than parsing.
     var lines: Int { output.count { $0 == UInt8(ascii: "\n") } }
 
     /// The messages so far, in order.

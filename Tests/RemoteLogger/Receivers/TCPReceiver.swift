@@ -9,20 +9,20 @@ import Glibc
 import Musl
 #endif
 
-/// Takes connections on the loopback interface, on a thread of its own, and keeps what comes on each.
+/// Accepts connections on the loopback interface on a dedicated thread, and keeps the bytes of each.
 final class TCPReceiver: Sendable {
-    /// What it does after a connection has brought so many bytes.
+    /// The action after a connection has delivered some number of bytes.
     enum Action: Sendable {
         case read
-        /// It ends the connection, and what it hasn't read of it is lost.
+        /// Ends the connection and discards its unread bytes.
         case reset
-        /// It ends the connection in order, with what has come so far read.
+        /// Ends the connection in order after reading all arrived bytes.
         case close
-        /// It ends its own side, and reads on.
+        /// Ends its own side and continues reading.
         case halfClose
-        /// It reads no more for the moment.
+        /// Stops reading for the moment.
         case stall
-        /// It says something whenever it reads.
+        /// Sends data whenever it reads.
         case chatter
     }
 
@@ -39,8 +39,8 @@ final class TCPReceiver: Sendable {
     private let listener: Int32
 
     /// - Parameters:
-    ///   - buffer: about how many bytes its system takes of a connection that it hasn't read; as many as it likes unless given.
-    ///   - script: gets the number of the connection, from 0, and how many bytes it has brought.
+    /// - buffer: The approximate bytes that its system accepts without reading; `nil` for the system's default.
+    /// - script: Receives the number of the connection, from 0, and the bytes that it has delivered.
     init(buffer: Int32? = nil, script: @escaping @Sendable (_ connection: Int, _ bytes: Int) -> Action = { _, _ in .read }) throws {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
@@ -68,10 +68,10 @@ final class TCPReceiver: Sendable {
         state.withLock { $0.isStopped = true }
     }
 
-    /// How many connections have ended.
+    /// The number of connections that have ended.
     var closed: Int { state.withLock { $0.closed } }
 
-    /// What each connection has brought.
+    /// The bytes of each connection.
     var connections: [[UInt8]] { state.withLock { $0.connections } }
 
     private func serve(_ script: @Sendable (Int, Int) -> Action) {
@@ -86,7 +86,7 @@ final class TCPReceiver: Sendable {
                     shutdown(open[index].file, Int32(SHUT_WR))
                     open[index].isHalfClosed = true
                 }
-                // Who ends a connection of its own accord doesn't wait for more to come.
+                // Closing a connection doesn't wait for more bytes.
                 ends = ends || action == .close
                 if action != .stall { readable.append((open[index].file, open[index].number)) }
             }
@@ -101,7 +101,7 @@ final class TCPReceiver: Sendable {
                 if file >= 0 { open.append((file, number, false)) }
             }
             for (query, connection) in zip(queries.dropFirst(), readable) {
-                // What holds now, and not what held before the wait.
+                // Evaluates the script after the wait, not before.
                 let action = script(connection.number, connections[connection.number].count)
                 guard query.revents != 0 || action == .close else { continue }
                 if action != .reset, read(connection.file, connection.number, all: action == .close) {
@@ -118,9 +118,9 @@ final class TCPReceiver: Sendable {
         close(listener)
     }
 
-    /// Reads some of what has come, or all.
+    /// Reads some of the arrived bytes, or all.
     ///
-    /// - Returns: whether the connection goes on.
+    /// - Returns: Whether the connection remains open.
     private func read(_ file: Int32, _ number: Int, all: Bool) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 3_000)
         while true {
@@ -133,14 +133,14 @@ final class TCPReceiver: Sendable {
 
     private static let chatter = [UInt8](repeating: UInt8(ascii: "."), count: 500)
 
-    /// Without a wait, and without a signal.
+    /// Neither waits nor raises a signal.
     #if canImport(Darwin)
     private static let quietly = MSG_DONTWAIT
     #else
     private static let quietly = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
     #endif
 
-    /// The frames of a connection (RFC 6587 §3.4.1); what is left behind the last whole one.
+    /// The frames of a connection (RFC 6587 §3.4.1), and the number of bytes after the last complete one.
     static func frames(of bytes: [UInt8]) -> (messages: [String], rest: Int) {
         var messages: [String] = []
         var index = 0
@@ -154,7 +154,7 @@ final class TCPReceiver: Sendable {
         return (messages, bytes.count - index)
     }
 
-    /// The numbers that the metadata of whole frames has, as `n`.
+    /// The values of `n` in the metadata of complete frames.
     static func numbers(of bytes: [UInt8]) -> [Int] {
         frames(of: bytes).messages.compactMap { message in
             guard let name = message.range(of: " n=\"") else { return nil }

@@ -3,8 +3,8 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Metadata of many names: what it costs grows with it, and no faster, and a bound is told. The time limit is far above what is needed; with costs
-/// that grow by the square it is far below.
+/// Metadata with many names: its cost is linear, and dropped names are reported. The time limit is far above linear and far below quadratic
+/// time.
 @Suite(.timeLimit(.minutes(5))) struct LargeMetadataTests {
     private static let many = 100_000
 
@@ -33,7 +33,7 @@ import WebServiceClient
         #expect(twice.count == 100 && twice["k5"] == .int(Int64(Self.many - 95)))
     }
 
-    /// As a plain array of pairs would have it.
+    /// Compares with a plain array of pairs.
     @Test(arguments: 1...6 as ClosedRange<UInt64>) func `whatever is set and removed, the pairs are those of a walk`(seed: UInt64) {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
         func random(_ bound: UInt64) -> UInt64 {
@@ -56,7 +56,7 @@ import WebServiceClient
             }
             #expect(metadata.map(\.key) == pairs.map(\.0) && metadata.map(\.value) == pairs.map(\.1))
             #expect(metadata[key] == pairs.first { $0.0 == key }?.1)
-            // Made in one go it is the same, with and without a table.
+            // Created in one step it is the same, with and without a table.
             #expect(metadata == LogMetadata(pairs) && metadata.hashValue == LogMetadata(pairs).hashValue)
         }
     }

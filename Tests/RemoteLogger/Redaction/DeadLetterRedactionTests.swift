@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// The dead-letter file under the goal that redaction has: nothing in it has six bytes of a secret, whoever wrote them there.
+/// The goal of redaction for the dead-letter file: it never contains six bytes of a secret, of any origin.
 @Suite struct DeadLetterRedactionTests {
     @Test func `no secret reaches the dead letters, neither from a record nor from what the receiver repeats`() async throws {
         var secrets = SampleSecrets(seed: 11)
         let samples = secrets.all()
         let disk = MemoryDisk()
         let letters = DeadLetters(file: URL(filePath: "/dead/refused.ndjson"), maximumBytes: 64 << 20, files: disk.files)
-        // It says again whatever it can't take, as receivers do.
+        // Echoes rejected records, as receivers do.
         let receiver = StubReceiver { number, _ in .status(404, body: "refused: \(samples[number % samples.count].phrase)") }
         let harness = try Harness(receiver, format: RefusableFormat()) { settings in
             settings.deadLetters = letters
@@ -31,7 +31,7 @@ import WebServiceClient
         let file = disk["/dead/refused.ndjson"] ?? []
         let lines = Data(file).split(separator: UInt8(ascii: "\n"))
         #expect(lines.count == samples.count)
-        // The lines as they stand, but for the random ids, in which any six digits may come; and with every text in them that is Base64 decoded.
+        // The lines without the random ids, which may contain any six digits; and the same with all Base64 texts decoded.
         var visible: Set<UInt64> = []
         for line in lines {
             let object = try JSONSerialization.jsonObject(with: line) as? [String: Any]
@@ -50,7 +50,7 @@ import WebServiceClient
 
     @Test(arguments: 0..<50) func `a secret that the end of what is read cuts isn't shown in part`(shift: Int) {
         let token = "eyJhbGciOiJIUzI1NiJ9." + String(repeating: "eyJzdWIiOiIxMjM0NTY3ODkwIn0", count: 100) + ".dozjgNryP4J3jVmNHl0w5N"
-        // Whatever bound there is: it cuts some of these.
+        // Each possible bound cuts some of these.
         for end in [4_096, 8_192] {
             let length = end - shift
             var text = token

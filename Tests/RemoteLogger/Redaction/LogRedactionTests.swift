@@ -7,7 +7,7 @@ import WebServiceClient
 @Suite struct LogRedactionTests {
     private let redaction = LogRedaction.standard
 
-    /// Texts with what they become.
+    /// Texts with their masked form.
     static let texts: [(String, String)] = [
         ("password=hunter22", "password=<masked>"),
         ("user=ada password=hunter22 step=3", "user=ada password=<masked> step=3"),
@@ -135,7 +135,7 @@ import WebServiceClient
         for record in sink.records { #expect(record.metadata["value"] == "<masked>", "\(record.metadata)") }
         logger.with([naming == "key" ? "name" : naming: "Accept"]).info("m", ["value": "text/html"])
         #expect(sink.records.last?.metadata["value"] == "text/html")
-        // What stands together on one side was judged there, whatever comes from the other.
+        // Pairs within one side were judged there, regardless of the other side.
         for bound in [LogMetadata(), ["request": 1]] {
             logger.with(bound).info("m", ["key": "theme", "value": "dark"])
             #expect(sink.records.last?.metadata["value"] == "dark")

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// Texts that are put together at random of all that redaction looks at: words, names, signs, secrets, numbers, encodings, at every boundary.
-/// The same in every run, whatever the library's own choice of random numbers is.
+/// Random combinations of everything that redaction examines: words, names, signs, secrets, numbers, encodings, at every boundary. They are
+/// the same in every run, regardless of the library's random numbers.
 struct MixedTexts {
     private var generator: SeededGenerator
 
@@ -38,7 +38,7 @@ struct MixedTexts {
         return String((0..<1 + below(limit)).map { _ in any(letters) })
     }
 
-    /// A number that is a card's more often than not, with or without something between its digits.
+    /// A number that is usually a card number, with or without separators.
     private mutating func card() -> String {
         let (start, count) = any([("4", 16), ("4", 13), ("4", 19), ("52", 16), ("37", 15), ("6011", 16), ("30", 14), ("4", 20), ("9", 16)])
         var digits = start.compactMap(\.wholeNumberValue)

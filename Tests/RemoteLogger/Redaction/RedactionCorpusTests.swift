@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// The goal that redaction has: two hundred secrets in all places, and no six bytes of one in anything that leaves the logger.
+/// The goal of redaction: two hundred secrets in all places, and no six bytes of one in the logger's output.
 @Suite struct RedactionCorpusTests {
-    /// The secret as nobody may find it: plain, in lower and upper case, percent-encoded, escaped as JSON, in Base64 of any alignment.
+    /// The forms in which the secret must not appear: plain, in lower and upper case, percent-encoded, escaped as JSON, in Base64 of any
+    /// alignment.
     private static func forms(of text: String) -> [String] {
         let unreserved = CharacterSet.alphanumerics
         let percent = text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
@@ -17,7 +18,7 @@ import WebServiceClient
         return [text, percent, twice, json, "payload " + encoded[0], encoded[1], "data:text/plain;base64," + encoded[2], nested]
     }
 
-    /// The bytes without the records' numbers: six of their random digits are now and then those of a random secret, too.
+    /// The bytes without the records' ids, whose random digits sometimes equal six of a random secret.
     private static func without(_ ids: Set<String>, _ bytes: Data) -> Data {
         let isDigit: (UInt8) -> Bool = { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
         var rest = Data()
@@ -47,7 +48,7 @@ import WebServiceClient
         var tried = 0
         var kinds: Set<String> = []
         for sample in samples {
-            // The first of each kind in all forms, the others in one form for each text.
+            // The first of each kind in all forms, the others in one form per text.
             let isFirst = kinds.insert(sample.kind).inserted
             for (place, text) in sample.texts.enumerated() {
                 let forms = Self.forms(of: text.replacing("%@", with: sample.secret))
@@ -75,7 +76,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         let events = Locked<[String]>([])
         let receiver = StubReceiver { number, request in
-            // A receiver that repeats what it was sent.
+            // A receiver that echoes its input.
             let body = String(decoding: (request.body?.data ?? Data()).prefix(150), as: UTF8.self)
             return number % 5 == 0 ? .status(400, body: body) : .status(200)
         }

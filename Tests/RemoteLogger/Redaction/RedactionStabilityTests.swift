@@ -2,19 +2,19 @@ import Foundation
 import RemoteLogger
 import Testing
 
-/// The search for secrets may become quicker, and must find the same. A rule that is meant to change what is found changes the digests as
-/// well: look at what else has changed before you take the new ones.
+/// Optimizations of the search must find the same secrets. A rule that changes the findings changes the digests, too: check what else has
+/// changed before you accept new ones.
 @Suite struct RedactionStabilityTests {
-    /// Of 500 texts each. One text of the first seed holds an element within an element `<password>`, which is masked as a whole.
+    /// Digests of 500 texts each. One text of the first seed has an element within a `<password>` element, which is masked as a whole.
     private static let standard: [UInt64] = [
         0x770B_4AAE_1672_5905, 0x2420_11F9_F11A_BF67, 0xAE6D_B65C_7AC3_4C22, 0x5D62_1AAA_370B_A541,
     ]
-    /// The same with names and rules of its own.
+    /// The same with additional names and rules.
     private static let own: [UInt64] = [
         0x6CB2_DEE0_E74D_A8BE, 0x0CF6_7879_E41A_4AE4, 0x89DD_420E_ABF7_48DC, 0x07FB_36C9_3B03_73A9,
     ]
 
-    /// FNV-1a of all texts of a seed, masked.
+    /// The FNV-1a digest of all masked texts of a seed.
     private static func digest(_ seed: Int, _ redaction: LogRedaction) -> (digest: UInt64, masked: Int) {
         var texts = MixedTexts(seed: UInt64(seed))
         var digest: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -157,12 +157,12 @@ import WebServiceClient
         let descriptor = pipe.fileHandleForWriting.fileDescriptor
         #expect(fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0)
         let sink = FileSink(URL(filePath: "/dev/fd/\(descriptor)"), formatter: LineFormatter { $0.message })
-        // More than a pipe holds.
+        // More than the capacity of a pipe.
         let text = String(repeating: "x", count: 1_000)
         for _ in 0..<500 { sink.write(.sample(1, .info, text)) }
         let reader = pipe.fileHandleForReading
         async let read = onOwnThread { try reader.readToEnd()?.count }
-        // The reader begins when other tests let it.
+        // The reader starts when other tests allow it.
         #expect(await sink.shutdown(within: .seconds(1_200)))
         try pipe.fileHandleForWriting.close()
         #expect(try await read == 500 * 1_001)

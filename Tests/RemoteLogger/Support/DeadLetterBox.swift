@@ -1,7 +1,7 @@
 import Foundation
 import RemoteLogger
 
-/// A file for dead letters in a folder of its own, and what is in it.
+/// A dead-letter file in a temporary folder, and its contents.
 struct DeadLetterBox {
     let letters: DeadLetters
     private let folder: URL
@@ -12,7 +12,7 @@ struct DeadLetterBox {
         letters = DeadLetters(file: folder.appending(path: "refused.ndjson"), maximumBytes: maximumBytes)
     }
 
-    /// The lines of the predecessor and the file.
+    /// The lines of the rotated file and of the current file.
     var lines: [[String: Any]] {
         [letters.file.path() + ".1", letters.file.path()].flatMap { path in
             (FileManager.default.contents(atPath: path) ?? Data()).split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -2,13 +2,13 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// Stands between a spool and a disk in memory, and notes what changes and what of it is synced: so it can tell every state in which a power
+/// Records the changes between a spool and an in-memory disk and which of them are synced, to enumerate every state in which a power
 /// failure may leave the disk.
 ///
-/// A change that isn't synced may be there or not, each for itself and in any order; of a write also the first half alone. A file's bytes are
-/// synced by its fsync, its name by that of its folder and by nothing else, which is less than file systems do.
+/// An unsynced change may be applied or not, independently and in any order; a write may also be applied in its first half only. A file's
+/// bytes are synced only by its fsync, its name only by the fsync of its folder, which is weaker than real file systems.
 final class DiskJournal: Sendable {
-    /// What a disk holds: bytes by path.
+    /// The contents of a disk: bytes by path.
     typealias Contents = [String: [UInt8]]
 
     private enum Change {
@@ -19,7 +19,7 @@ final class DiskJournal: Sendable {
         case rename(Int, String, String)
         case remove(Int, String)
 
-        /// How many ways there are for it to be there or not.
+        /// The number of possible outcomes of the change.
         var outcomes: Int {
             if case .write = self { 3 } else { 2 }
         }
@@ -36,7 +36,7 @@ final class DiskJournal: Sendable {
     private let before: Contents
     private let state = Locked(State())
 
-    /// - Parameter disk: what it holds by now is on the medium.
+    /// - Parameter disk: A disk whose current contents are durable.
     init(_ disk: MemoryDisk) {
         self.disk = disk
         before = Dictionary(uniqueKeysWithValues: disk.paths.map { ($0, disk[$0] ?? []) })
@@ -48,7 +48,7 @@ final class DiskJournal: Sendable {
         }
     }
 
-    /// The states in which a power failure at this moment may leave the disk; `nil` when there are more than the limit.
+    /// The states in which a power failure may now leave the disk; `nil` if there are more than the limit.
     func outcomes(limit: Int) -> Set<Contents>? {
         let changes = state.withLock { $0.changes }
         let pending = changes.indices.filter { !changes[$0].isDurable }
@@ -67,7 +67,7 @@ final class DiskJournal: Sendable {
         return outcomes
     }
 
-    /// What becomes of the changes, each with how much of it is there.
+    /// The result of the changes, each with its outcome.
     private func replay(_ changes: [(Change, Int)]) -> Contents {
         var names: [String: Int] = [:]
         var files: [Int: [UInt8]] = [:]
@@ -97,12 +97,12 @@ final class DiskJournal: Sendable {
                 if names[path] == file { names[path] = nil }
             }
         }
-        // What is in a directory that is gone is gone, too.
+        // The contents of a missing directory are missing, too.
         names = names.filter { name in !missing.contains { name.key.hasPrefix($0 + "/") } }
         return names.mapValues { files[$0] ?? [] }
     }
 
-    /// Makes a call, and notes what it changes; also where the power fails in it, since then nobody knows.
+    /// Makes a call and records its change, even if the power fails during the call, since its outcome is then unknown.
     private func change<Result>(
         _ body: () throws(SpoolFault) -> Result, _ note: (inout State) -> Change?
     ) throws(SpoolFault) -> Result {
@@ -121,7 +121,7 @@ final class DiskJournal: Sendable {
         }
     }
 
-    /// The calls, which the disk makes.
+    /// The calls, forwarded to the disk.
     var files: SpoolFileSystem {
         let real = disk.files
         var files = real
@@ -134,7 +134,7 @@ final class DiskJournal: Sendable {
                 if !wasDead { self.state.withLock { $0.changes.append((.makeDirectory(path), false)) } }
                 throw error
             }
-            // Each that is new, by the ones in which they are: outermost first.
+            // New directories by their parents, outermost first.
             let made = parents.isEmpty ? [] : Array(parents.dropFirst()) + [path]
             self.state.withLock { state in state.changes += made.map { (.makeDirectory($0), false) } }
             return parents

@@ -17,12 +17,12 @@ final class GatedReceiver: Transport {
         for continuation in state.withLock({ $0.waiting.values.map { $0 } }) { continuation.resume(returning: .broken) }
     }
 
-    /// The numbers of the requests that wait, from 0, in order.
+    /// The numbers of the waiting requests, from 0, in order.
     var open: [Int] { state.withLock { $0.waiting.keys.sorted() } }
     var bodies: [Data] { state.withLock { $0.bodies } }
     /// The lines of every request.
     var lines: [[NDJSONLine]] { bodies.map(NDJSONLine.lines) }
-    /// The lines of the requests that were answered with success.
+    /// The lines of the requests that succeeded.
     var answered: [[NDJSONLine]] { state.withLock { state in state.answered.map { state.bodies[$0] } }.map(NDJSONLine.lines) }
 
     func answer(_ number: Int, _ reply: StubReceiver.Reply) {
@@ -33,7 +33,7 @@ final class GatedReceiver: Transport {
         continuation?.resume(returning: reply)
     }
 
-    /// Answers all with success until something has become true.
+    /// Answers all with success until a condition is true.
     func answersAll(until condition: () -> Bool) async -> Bool {
         await eventually {
             if condition() { return true }

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// A shipper with its receiver, a clock that stands, and a logger in front.
+/// A shipper with a logger, its receiver, and a manual clock.
 struct Harness {
     let clock = ManualLogClock()
     let receiver: StubReceiver
@@ -31,7 +31,7 @@ struct Harness {
         logger = RemoteLogger(label: "test", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
     }
 
-    /// The law that every test ends with: nothing is lost without being counted.
+    /// The invariant that every test ends with: every loss is counted.
     func expectConservation(_ location: SourceLocation = #_sourceLocation) {
         Self.expectConservation(of: shipper, location)
     }

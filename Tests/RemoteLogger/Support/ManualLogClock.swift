@@ -1,7 +1,7 @@
 import RemoteLogger
 import WebServiceClient
 
-/// A clock that stands until it is told to move.
+/// A clock that advances only on request.
 final class ManualLogClock: LogClock {
     private struct Sleeper {
         let id: UInt64
@@ -16,14 +16,14 @@ final class ManualLogClock: LogClock {
         var cancelled: Set<UInt64> = []
     }
 
-    /// 2026-03-01T09:30:00.123456789Z, less the second at which the clock starts.
+    /// 2026-03-01T09:30:00.123456789Z, minus the second at which the clock starts.
     private let origin: UInt64 = 1_772_357_399_123_456_789
     private let state = Locked(State())
 
     var time: UInt64 { origin + uptime }
     var uptime: UInt64 { state.withLock { $0.elapsed } }
 
-    /// How long it is until the first sleeper wakes.
+    /// The time until the first sleeper wakes.
     var nextWake: Duration? {
         state.withLock { state in
             state.sleepers.map(\.end).min().map { .nanoseconds(Int64($0 - state.elapsed)) }
@@ -69,10 +69,10 @@ final class ManualLogClock: LogClock {
         }
     }
 
-    /// Advances in steps of at most `step`, never beyond the next sleeper's end, until a condition holds.
+    /// Advances in steps of at most `step`, never beyond the next sleeper's end, until a condition is true.
     ///
-    /// The clock stands still while no task sleeps on it: on a busy machine the tasks that it woke may not have run yet, and minutes would
-    /// pass for them.
+    /// The clock doesn't advance while no task sleeps on it: on a busy machine the tasks that it woke may not have run yet, and minutes
+    /// would pass for them.
     func run(step: Duration = .milliseconds(250), until condition: () -> Bool) async -> Bool {
         await eventually(slowsDown: false) {
             if condition() { return true }
@@ -82,12 +82,12 @@ final class ManualLogClock: LogClock {
     }
 }
 
-/// Lets other tasks work until something has become true. The bound of five minutes is met by failing tests only.
+/// Lets other tasks run until a condition is true. Only failing tests reach the limit of five minutes.
 ///
-/// Of a turn at most a tenth of a second counts: where one takes longer, other tests keep the processor busy, and those that are waited for don't
-/// get it either.
+/// A turn counts at most a tenth of a second: if one takes longer, other tests occupy the processor, and the awaited tasks don't run
+/// either.
 ///
-/// - Parameter slowsDown: whether it looks less often as time goes by, as is right where other processes are waited for.
+/// - Parameter slowsDown: Whether the checks become less frequent over time, which suits waiting for other processes.
 func eventually(slowsDown: Bool = true, _ condition: () -> Bool) async -> Bool {
     var left = Duration.seconds(300)
     var last = ContinuousClock.now
@@ -95,7 +95,7 @@ func eventually(slowsDown: Bool = true, _ condition: () -> Bool) async -> Bool {
     while left > .zero {
         if condition() { return true }
         turns += 1
-        // Whoever only yields takes the time of those that it waits for.
+        // Yielding alone takes processor time from the awaited tasks.
         if slowsDown, turns > 200 {
             try? await Task.sleep(for: .milliseconds(20))
         } else if turns % 20 == 0 {
@@ -110,7 +110,7 @@ func eventually(slowsDown: Bool = true, _ condition: () -> Bool) async -> Bool {
     return condition()
 }
 
-/// Gives other tasks the time to do what they would do.
+/// Gives other tasks time to run.
 func settle() async {
     for _ in 0..<20 {
         for _ in 0..<50 { await Task.yield() }

@@ -3,7 +3,7 @@ import RemoteLogger
 import TestSupport
 import WebServiceClient
 
-/// A disk in memory that knows what is synced and what isn't; each call can fail, and it can die.
+/// An in-memory disk that tracks synced data; each call can fail, and the disk can die.
 final class MemoryDisk: Sendable {
     private final class Node: Sendable {
         struct Content {
@@ -27,7 +27,7 @@ final class MemoryDisk: Sendable {
         var isDead = false
         var peak = 0
 
-        /// A file that a test has put there has directories that are there.
+        /// Marks the directories of a file that a test has placed as existing.
         mutating func found(_ path: String) {
             for directory in MemoryDisk.directories(above: path) where directories.insert(directory).inserted {
                 syncedDirectories.insert(directory)
@@ -36,21 +36,21 @@ final class MemoryDisk: Sendable {
     }
 
     private let state = Locked(State())
-    /// What fails: the number of the error for a call's name and number, if it is to fail.
+    /// The faults: returns the error number for a call's name and number, if it must fail.
     let faults = Locked<@Sendable (_ call: String, _ number: Int) -> Int32?>({ _, _ in nil })
 
-    /// The bytes of every file that the medium can't read.
+    /// The bytes of every file that can't be read.
     let unreadable = Locked<Range<Int>?>(nil)
 
-    /// - Parameter dyingCall: the call that changes something at which everything ends; from 1.
+    /// - Parameter dyingCall: The number of the changing call at which the disk dies, from 1.
     init(dyingAt dyingCall: Int? = nil) {
         state.withLock { $0.dyingCall = dyingCall }
     }
 
-    /// How many calls there were that change something.
+    /// The number of changing calls so far.
     var calls: Int { state.withLock { $0.calls } }
     var isDead: Bool { state.withLock { $0.isDead } }
-    /// The most bytes that all files had together at any time.
+    /// The maximum bytes of all files together at any time.
     var peak: Int { state.withLock { $0.peak } }
     var paths: [String] { state.withLock { $0.names.keys.sorted() } }
     var segments: [String] { paths.filter { $0.hasSuffix(".segment") } }
@@ -59,7 +59,7 @@ final class MemoryDisk: Sendable {
         get { state.withLock { $0.names[path] }?.content.withLock { $0.bytes } }
         set {
             guard let newValue else { return state.withLock { $0.names[path] = nil } }
-            // Who has the file open sees the new bytes, too.
+            // Open files see the new bytes, too.
             let node = state.withLock { $0.names[path] } ?? Node()
             node.content.withLock {
                 $0.bytes = newValue
@@ -78,12 +78,12 @@ final class MemoryDisk: Sendable {
         return "/" + parent
     }
 
-    /// What leads to a file, outermost first.
+    /// The directories of a file, outermost first.
     private static func directories(above path: String) -> [String] {
         path == "/" ? [] : directories(above: directory(of: path)) + [directory(of: path)]
     }
 
-    /// The disk as the next process finds it after this one was killed.
+    /// The disk as the next process finds it after this process is killed.
     func afterKill() -> MemoryDisk {
         let disk = MemoryDisk()
         for path in paths { disk[path] = self[path] }
@@ -92,14 +92,14 @@ final class MemoryDisk: Sendable {
         return disk
     }
 
-    /// The disk after a power failure: of what wasn't synced there is any part, chosen by the generator.
+    /// The disk after a power failure: any part of the unsynced data remains, chosen by the generator.
     func afterPowerFailure(using generator: inout SeededGenerator) -> MemoryDisk {
         let disk = MemoryDisk()
         let (names, synced) = state.withLock { ($0.names, $0.syncedNames) }
         let keepsNames = Bool.random(using: &generator)
         let directories = state.withLock { keepsNames ? $0.directories : $0.syncedDirectories }
         for (path, node) in keepsNames ? names : synced {
-            // What is in a directory that is gone is gone, too.
+            // The contents of a missing directory are missing, too.
             guard Self.directories(above: path).allSatisfy(directories.contains) else { continue }
             let content = node.content.withLock { $0 }
             var bytes = content.synced
@@ -112,7 +112,7 @@ final class MemoryDisk: Sendable {
         return disk
     }
 
-    /// Passes a call, or fails it.
+    /// Passes a call or fails it.
     private func enter(_ call: String, changes: Bool = true) throws(SpoolFault) {
         let (number, isDead) = state.withLock { state in
             if changes, !state.isDead { state.calls += 1 }

@@ -1,6 +1,6 @@
 import RemoteLogger
 
-/// One of each format, by name.
+/// An instance of each format, by name.
 enum SampleFormats {
     static let all: [String: any LogFormat] = [
         "Loki": LokiFormat(labels: ["app": "shop"]), "OTLP": OTLPFormat(), "Elasticsearch": ElasticsearchFormat(index: "logs"),

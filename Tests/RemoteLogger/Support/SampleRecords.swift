@@ -14,7 +14,7 @@ extension LogRecord {
             label: label, message: message, metadata: metadata, error: error, trace: trace, source: source)
     }
 
-    /// A record of anything that may come.
+    /// A record with random contents of all kinds.
     static func random(_ sequence: UInt64, using generator: inout SeededGenerator) -> LogRecord {
         var metadata = LogMetadata()
         for _ in 0..<Int.random(in: 0...6, using: &generator) {
@@ -66,7 +66,7 @@ extension LogRecord {
     }
 }
 
-/// A sink that keeps what it gets.
+/// A sink that keeps its records.
 final class CollectingSink: LogSink {
     let minimumLevel: LogLevel
     private let kept = Locked<[LogRecord]>([])

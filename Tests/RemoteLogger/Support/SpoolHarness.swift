@@ -3,17 +3,17 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// A spool on a disk in memory, with one destination and a clock that stands.
+/// A spool on an in-memory disk, with one destination and a manual clock.
 struct SpoolHarness {
     let disk: MemoryDisk
     let clock = ManualLogClock()
     let spool: Spool
     let store: SpoolDestination
     let events = Locked<[Diagnostics.Event]>([])
-    /// What appending has told as lost.
+    /// The losses that appending reported.
     private let told = Locked<[RecordLoss]>([])
 
-    /// - Parameter files: the disk's calls, unless something stands between.
+    /// - Parameter files: The file system calls; those of the disk by default.
     init(
         _ disk: MemoryDisk = MemoryDisk(), files: SpoolFileSystem? = nil, configure: (inout SpoolSettings) -> Void = { _ in }
     ) throws {
@@ -34,7 +34,7 @@ struct SpoolHarness {
         }
     }
 
-    /// What was lost since the last time, whoever has told it: one for each reason, as the store has it.
+    /// The losses since the last call from all sources, one for each reason, as the store reports them.
     func takeLosses() -> [RecordLoss] {
         let losses = told.withLock { told in
             defer { told = [] }
@@ -50,7 +50,7 @@ struct SpoolHarness {
         return sums.values.sorted { $0.reason.rawValue < $1.reason.rawValue }
     }
 
-    /// Everything that is held and wasn't read.
+    /// All stored records that haven't been read.
     func readAll(after cursor: RecordPosition = 0, batch: BatchLimits = BatchLimits()) async -> [StoredRecord] {
         var records: [StoredRecord] = []
         while true {
@@ -60,7 +60,7 @@ struct SpoolHarness {
         }
     }
 
-    /// Ends the use of the disk as the end of a process does, and waits until nothing works on it any more.
+    /// Closes the disk like the end of a process, and waits until all work on it has ended.
     func end() async {
         _ = store.close()
         _ = await spool.sync()
@@ -71,13 +71,13 @@ extension [StoredRecord] {
     var sequences: [UInt64] { map(\.record.sequence) }
 }
 
-/// A record as bytes, to compare it with: NaN isn't equal to itself.
+/// A record as bytes for comparisons: NaN isn't equal to itself.
 func bytes(of record: LogRecord) -> Data {
     (try? NDJSONFormat().encode([record])) ?? Data()
 }
 
 extension Spool {
-    /// A spool on a disk in memory, by a clock that the test moves.
+    /// A spool on an in-memory disk with a manual clock.
     static func inMemory(_ disk: MemoryDisk, _ clock: ManualLogClock, bytes: Int = 64 << 20) -> Spool {
         var settings = SpoolSettings()
         settings.clock = clock

@@ -2,14 +2,14 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// A transport that answers by a script and keeps what it was sent.
+/// A transport that answers by a script and keeps its requests.
 final class StubReceiver: Transport {
-    /// What it does with a request.
+    /// The reply to a request.
     enum Reply: Sendable {
         case status(Int, headers: HTTPFields = [:], body: String = "")
-        /// The connection breaks; nobody knows whether the request arrived.
+        /// The connection breaks; the outcome of the request is unknown.
         case broken
-        /// Nothing ever comes, and cancelling doesn't help.
+        /// The request never completes, and ignores cancellation.
         case hangs
     }
 
@@ -18,12 +18,12 @@ final class StubReceiver: Transport {
     private let log = Locked<[ServiceRequest]>([])
     private let stuck = Locked<[CheckedContinuation<Void, Never>]>([])
 
-    /// - Parameter script: gets the number of the request, from 0.
+    /// - Parameter script: Receives the number of the request, from 0.
     init(script: @escaping @Sendable (_ number: Int, _ request: ServiceRequest) -> Reply = { _, _ in .status(200) }) {
         self.script = script
     }
 
-    /// Answers by the list, and the last of it for ever.
+    /// Answers by the list, then repeats its last element.
     convenience init(_ replies: [Reply]) {
         self.init { number, _ in replies[min(number, replies.count - 1)] }
     }
@@ -37,7 +37,7 @@ final class StubReceiver: Transport {
     /// The lines of every NDJSON body, body by body.
     var lines: [[NDJSONLine]] { bodies.map(NDJSONLine.lines) }
 
-    /// Lets those go that hang.
+    /// Resumes the hanging requests.
     func release() {
         let waiting = stuck.withLock { waiting in
             defer { waiting = [] }
@@ -63,7 +63,7 @@ final class StubReceiver: Transport {
     }
 }
 
-/// NDJSON for a receiver that means by 404 that it won't take the records.
+/// NDJSON for a receiver that rejects records with 404.
 struct RefusableFormat: LogFormat {
     let contentType = "application/x-ndjson"
     let maximumBodyBytes = 4 << 20
@@ -73,7 +73,7 @@ struct RefusableFormat: LogFormat {
     }
 }
 
-/// A line of an NDJSON body, as somebody else's parser reads it.
+/// A line of an NDJSON body, parsed independently.
 struct NDJSONLine: Decodable, Sendable, Equatable {
     enum Value: Decodable, Sendable, Equatable {
         case int(Int64), text(String), other

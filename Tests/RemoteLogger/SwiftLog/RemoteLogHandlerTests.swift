@@ -101,7 +101,7 @@ import WebServiceClient
     }
 }
 
-/// The samples of the README and of the handler's documentation. A process can run one of them once: here it is enough that they compile.
+/// The samples of the README and of the handler's documentation. A process can run only one of them: compiling them suffices.
 private func bootstrap(_ pipeline: LogPipeline, provider: Logger.MetadataProvider) {
     LoggingSystem.bootstrap { RemoteLogHandler(label: $0, pipeline: pipeline) }
     LoggingSystem.bootstrap({ RemoteLogHandler(label: $0, pipeline: pipeline, metadataProvider: $1) }, metadataProvider: provider)
