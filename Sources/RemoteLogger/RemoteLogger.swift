@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// A logger: a value with a name, a context and a level that passes its records to a ``LogPipeline``.
 ///

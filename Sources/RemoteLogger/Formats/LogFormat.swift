@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// A format that encodes records for a receiver and interprets its answers.
 ///

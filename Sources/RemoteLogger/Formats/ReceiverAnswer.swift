@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// A receiver's answer.
 public struct ReceiverAnswer: Sendable {

@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// Splunk's HTTP Event Collector, with indexer acknowledgement if the token has it.
 ///

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Shuts pipelines down when the process exits.
 package enum ExitHook {

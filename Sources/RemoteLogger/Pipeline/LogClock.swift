@@ -1,5 +1,5 @@
 import CSystemLibraries
-import WebServiceClient
+import HTTPTransport
 
 /// The clock of loggers and shippers. Tests can pass a clock that they control.
 public protocol LogClock: Sendable {

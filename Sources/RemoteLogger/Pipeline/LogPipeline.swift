@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 #if canImport(Darwin)
 import Darwin

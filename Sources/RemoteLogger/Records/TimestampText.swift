@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Writes points in time in RFC 3339 format, in UTC: `2026-03-01T09:30:00.123456789Z`.
 enum TimestampText {

@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Masks secrets in records before any sink sees them, so that they never reach console, spool or network. Enabled by default.
 ///

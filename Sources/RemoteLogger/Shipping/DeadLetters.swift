@@ -1,5 +1,5 @@
 public import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// A file for records that a receiver has refused for good: NDJSON, a line for each, of who refused it and why, and the record with secrets
 /// masked.

@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Sends payloads as HTTP requests, and lets the format read the answers.
 final class HTTPSender: PayloadSender {

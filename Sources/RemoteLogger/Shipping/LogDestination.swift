@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// One of several receivers that records are shipped to, each at its own pace, all from one ``Spool`` if there is one.
 ///

@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time unless more are
 /// allowed, and repeats it until the receiver has acknowledged it.

@@ -1,5 +1,5 @@
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// What the environment says of an OTLP receiver: the variables of OpenTelemetry's specification ("OpenTelemetry Protocol Exporter").
 ///

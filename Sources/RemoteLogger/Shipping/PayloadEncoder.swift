@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Makes payloads of records.
 struct PayloadEncoder: Sendable {

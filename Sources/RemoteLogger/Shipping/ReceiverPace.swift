@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// When the receiver is asked next, and how often at once. Both belong to the receiver, not to a batch.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// What the front of a shipper and its loop share: settings, store, accounts, and the alarm by which the front wakes the loop.
 final class ShippingCore: Sendable {

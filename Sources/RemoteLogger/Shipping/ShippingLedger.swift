@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// The accounts of a shipper: what became of the records, and who waits for which. Everything in it changes under one lock together
 /// with the store, so that the sums are right at any moment.

@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// Reads batches from a store, in order, and sends as many at once as the receiver's pace allows: one unless set.
 struct ShippingLoop {

@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// Tells the diagnostics what happens to the shipping: each trouble when it begins and when it has ended, not every attempt.
 final class ShippingReporter: Sendable {

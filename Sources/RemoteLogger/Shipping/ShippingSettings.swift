@@ -1,5 +1,5 @@
 import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// How a ``LogShipper`` ships. Every setting has a default that suits most receivers.
 public struct ShippingSettings: Sendable {

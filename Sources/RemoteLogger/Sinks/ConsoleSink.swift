@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Prints records as lines on standard error:
 ///

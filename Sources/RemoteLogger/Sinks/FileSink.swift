@@ -1,6 +1,6 @@
 import Dispatch
 public import Foundation
-public import WebServiceClient
+public import HTTPTransport
 
 /// Writes records as lines to a file, and starts new files by size or time.
 ///

@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// A sink that receives only the records that pass a filter.
 public struct FilteredSink<Base: LogSink>: LogSink {

@@ -1,7 +1,7 @@
 import CSystemLibraries
 import Dispatch
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 #if canImport(Darwin)
 import Darwin

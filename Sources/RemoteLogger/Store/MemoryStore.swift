@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// Writes payloads to a connection that it opens, and opens again.
 final class SyslogSender: PayloadSender {

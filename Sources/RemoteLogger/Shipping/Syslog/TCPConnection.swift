@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 #if canImport(Darwin)
 import Darwin

@@ -1,5 +1,5 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// A connection over TLS (RFC 5425), by the system's libcurl.
 final class TLSConnection: SyslogConnection {

@@ -1,5 +1,5 @@
 import Dispatch
-import WebServiceClient
+import HTTPTransport
 
 /// The parts of a spool: the state that callers change, the queue that writes, the one that reads, and the task that knows the time.
 ///

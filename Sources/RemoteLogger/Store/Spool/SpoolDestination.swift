@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// What a spool holds for one destination: its own cursor through records that all share, first those that other processes have left, a
 /// directory after the other, then those of this one.

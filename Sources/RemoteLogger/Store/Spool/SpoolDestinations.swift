@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// How a destination begins: while others append, write, read and delete, and without waiting for a disk that writes. What is there is read, and
 /// then taken if nothing of it has changed meanwhile.

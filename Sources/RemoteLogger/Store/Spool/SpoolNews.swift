@@ -1,5 +1,5 @@
 public import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// What a destination's shipper waits for, and somebody else has brought.
 struct SpoolNews: Sendable {

@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// What the filter of a destination that begins has said of segments, as they were then.
 struct JudgedSegments {

@@ -1,4 +1,4 @@
-import WebServiceClient
+import HTTPTransport
 
 /// What only the writing queue touches.
 struct SpoolWriter: Sendable {
