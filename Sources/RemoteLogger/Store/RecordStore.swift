@@ -44,7 +44,7 @@ package protocol RecordStore: Sendable {
 
     /// Calls the function passed to ``onNews(_:)`` once, at the next loss that no `append` reports.
     ///
-    /// - Returns: whether there is no loss yet; otherwise ``takeLosses()`` returns it.
+    /// - Returns: whether nothing is lost yet; otherwise ``takeLosses()`` returns it.
     func awaitLosses() -> Bool
 
     /// Waits until all appended records and acknowledgements are as durable as the store can make them.

@@ -20,7 +20,7 @@ extension SyslogTLSTests {
             #expect(shipper.statistics.delivered == 100 && shipper.statistics.repeats >= 6)
             #expect(await eventually { receiver.connections.last.map { TCPReceiver.numbers(of: $0) } == Array(0..<100) })
             let says = events.withLock { $0 }
-            #expect(says.count == 2 && says.last?.contains("takes log records again") == true, "\(says)")
+            #expect(says.count == 2 && says.last?.contains("accepts log records again") == true, "\(says)")
         }
     }
 

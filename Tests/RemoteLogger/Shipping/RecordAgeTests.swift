@@ -24,7 +24,7 @@ import WebServiceClient
 
     @Test func `a clock that is days off is told once, by the diagnostics, and by each report of losses`() async throws {
         let harness = try Harness(Self.receiver(daysAhead: 3)) { $0.buffer.bytes = 2_000 }
-        let ahead = { harness.events.withLock { $0.filter { $0.message.contains("ahead of the one here") }.count } }
+        let ahead = { harness.events.withLock { $0.filter { $0.message.contains("ahead of the local one") }.count } }
         for number in 0..<3 {
             harness.logger.info("m\(number)")
             #expect(await harness.shipper.flush(within: .seconds(5)))

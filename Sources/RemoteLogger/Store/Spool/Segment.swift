@@ -16,7 +16,7 @@ struct Segment: Sendable {
     var dropped: Set<RecordPosition> = []
     /// The records that filters exclude, by destination.
     var excluded: [String: Exclusions] = [:]
-    /// The loss reports, each of which is for one destination.
+    /// The loss reports, each for one destination.
     private(set) var reports: [Report] = []
     /// The records found after damage: others count as lost even if the medium returns them later. `nil` without damage.
     var found: Exclusions?
@@ -129,7 +129,7 @@ struct Segment: Sendable {
                 guard frame.position > max(segment.last, previous), let level = frame.level(in: bytes) else { continue }
                 segment.note(level: level, position: frame.position)
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[frame.payload])
-                // Only loss reports and few other records have no sequence: the rest needn't be decoded.
+                // Records with a sequence can't be loss reports, so they needn't be decoded.
                 if RecordEncoder.lacksSequence(payload), let record = decoder.record(in: payload) {
                     segment.noteReport(record, at: frame.position)
                 }

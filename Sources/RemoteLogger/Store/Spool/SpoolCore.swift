@@ -187,7 +187,7 @@ extension SpoolCore {
     /// Makes room on the disk: removes acknowledged segments first, then records of the lowest level, oldest first, one segment at a time.
     /// Records that are about to be written count as the newest.
     ///
-    /// - Parameter items: the records to be written. Those of a lower level than all on disk are dropped.
+    /// - Parameter items: the records to be written. Drops those with a lower level than all on disk.
     /// - Returns: whether there is room. If not, something has changed, and the caller must check again.
     /// - Throws: `SpoolFault.full` if every record is in flight.
     func makeRoom(

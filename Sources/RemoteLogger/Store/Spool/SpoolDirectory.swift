@@ -324,7 +324,7 @@ extension SpoolDirectory {
     private func read(_ name: SegmentName, _ files: SpoolFileSystem) throws(SpoolFault) -> (bytes: ByteBuffer, size: Int) {
         try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
             let size = try files.size(file)
-            // The header tells whether a later version has written the file, which may write larger ones.
+            // The header shows whether a later version has written the file, which may write larger ones.
             let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)
             do throws(SpoolFault) {
                 return (try files.readAll(file, range), size)

@@ -22,7 +22,7 @@ extension SpoolCore {
 
     /// Requests a notification of a destination's next loss.
     ///
-    /// - Returns: whether there is no loss yet.
+    /// - Returns: whether nothing is lost yet.
     func awaitLosses(for destination: String) -> Bool {
         state.withLock { state in
             state.destinations.change(destination) { destination in

@@ -13,7 +13,7 @@ struct SpoolState: Sendable {
     var otherBytes = 0
     /// The directory in use; `nil` if there is none.
     var directory: String?
-    /// When the disk is retried; `nil` while it works.
+    /// The time of the next disk retry; `nil` while the disk works.
     var retryAt: UInt64?
     /// The unreadable segment, and the time of the first failure.
     var unreadable: (name: SegmentName, since: UInt64)?
