@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Splunk's acknowledgements: where they are asked for, and what happens when they can't be.
+/// Splunk's acknowledgements: the address of queries, and the handling of failed ones.
 @Suite struct AcknowledgementTests {
     @Test(
         arguments: [
@@ -38,7 +38,7 @@ import WebServiceClient
         #expect(format.acknowledgementQuery(for: ["1"], endpoint: given).url.absoluteString == "https://h/services/collector/ack?channel=C")
     }
 
-    /// A collector that takes events, and answers queries by the script.
+    /// Creates a collector that accepts events and answers queries by the script.
     private func harness(
         _ answer: @escaping @Sendable (_ number: Int, _ ids: [String]) -> StubReceiver.Reply
     ) throws -> (Harness, sent: Locked<Int>) {
@@ -94,7 +94,7 @@ import WebServiceClient
         }
         harness.logger.info("m")
         #expect(await harness.clock.run { sent.withLock { $0 } == 1 })
-        // 5 minutes, 10, 20: three times in the first half hour, and then after 40.
+        // Timeouts of 5, 10 and 20 minutes: three attempts in the first half hour, and then one after 40.
         for _ in 0..<110 {
             await settle()
             harness.clock.advance(by: .seconds(20))

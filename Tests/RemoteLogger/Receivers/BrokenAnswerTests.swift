@@ -3,13 +3,13 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Answers whose status comes and whose body doesn't.
+/// Responses with a status but an incomplete body.
 @Suite struct BrokenAnswerTests {
-    /// Answers 200 with bodies that break off after a while, then with whole ones.
+    /// Answers 200 with bodies that break off after a while, then with complete ones.
     private struct Breaking: Transport {
         let broken: Int
         let piece: Data
-        /// Whether the body goes on without an end rather than break off.
+        /// Whether the body is endless instead of breaking off.
         var isEndless = false
         let whole: String
         let bodies = Locked<[Data]>([])

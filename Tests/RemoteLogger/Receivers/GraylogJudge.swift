@@ -1,8 +1,8 @@
 import Foundation
 
-/// What Graylog keeps of a GELF message after it has answered 202: as its codec and its messages read it, silence included.
+/// A model of what Graylog keeps of a GELF message after it has answered 202. Like its codec and its messages, it discards silently.
 enum GraylogJudge {
-    /// The fields that a message is stored with, by name; `nil` where it is thrown away.
+    /// Returns the stored fields of a message, by name; `nil` if it is discarded.
     static func stored(_ data: Data) -> [String: String]? {
         guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let host = (object["host"] as? String).map(trimmed), !host.isEmpty,
@@ -17,13 +17,13 @@ enum GraylogJudge {
             else { continue }
             fields[key] = text
         }
-        // The index knows no dots in names: of two that would be one, one goes.
+        // The index allows no dots in names: of two fields with the same name, one is lost.
         var documents: [String: String] = [:]
         for (key, value) in fields where !key.hasPrefix("gl2_") && key != "streams" { documents[key.replacing(".", with: "_")] = value }
         return documents
     }
 
-    /// What Elasticsearch has names for.
+    /// The names reserved by Elasticsearch.
     private static let reserved: Set<String> = ["_id", "_ttl", "_source", "_all", "_index", "_type", "_score"]
 
     /// `[\w.\-@]`, in Java.
@@ -32,13 +32,13 @@ enum GraylogJudge {
         return byte < 0x80 && (character.isLetter || character.isNumber || "_.-@".contains(character))
     }
 
-    /// Java's `trim()`, which takes control characters away, too.
+    /// Java's `trim()`, which also removes control characters.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars.drop { $0.value <= 0x20 }
         return String(String.UnicodeScalarView(scalars.reversed().drop { $0.value <= 0x20 }.reversed()))
     }
 
-    /// A number or a text that isn't blank; truth values and nulls are passed over.
+    /// Returns the text of a number or nonblank string; Booleans and nulls are skipped.
     private static func text(of value: Any) -> String? {
         if let text = value as? String { return trimmed(text).isEmpty ? nil : trimmed(text) }
         guard let number = value as? NSNumber, String(cString: number.objCType) != "c" else { return nil }

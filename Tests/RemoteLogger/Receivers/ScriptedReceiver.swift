@@ -4,18 +4,18 @@ import TestSupport
 import WebServiceClient
 import WebServiceTesting
 
-/// A receiver of log records behind real HTTP, with bad moods: it is busy, limits the rate, breaks connections before and after it has stored,
-/// and refuses what is too large. What it stores, and whether it is asked properly, is up to its `take`.
+/// A receiver of log records over real HTTP with temporary failures: it is busy, limits the rate, breaks connections before and after
+/// storing, and refuses oversized bodies. Its `take` function stores the records and checks the requests.
 final class ScriptedReceiver: Sendable {
-    /// What it knows in the end.
+    /// The final state.
     struct State: Sendable {
-        /// The ids of the records, in the order in which they were stored.
+        /// The IDs of the records, in the order in which they were stored.
         var stored: [String] = []
-        /// The ids of those that were refused for good.
+        /// The IDs of the permanently refused records.
         var refused: Set<String> = []
-        /// What wasn't as the receiver's documentation wants it.
+        /// Deviations of requests from the receiver's documentation.
         var violations: [String] = []
-        /// What a receiver keeps for itself.
+        /// Counters for the receiver's own use.
         var notes: [String: Int] = [:]
         var requests = 0
         var moods: SeededGenerator
@@ -29,8 +29,8 @@ final class ScriptedReceiver: Sendable {
     let server: LoopbackServer
 
     /// - Parameters:
-    ///   - bodyLimit: the bytes above which it answers 413.
-    ///   - take: looks at a request and answers as the receiver does when all is well.
+    ///   - bodyLimit: the maximum size of a body in bytes; larger ones are answered by 413.
+    ///   - take: handles a request as the receiver does without failures.
     init(
         seed: UInt64, bodyLimit: Int = 1 << 20, isMoody: Bool = true,
         take: @escaping @Sendable (LoopbackRequest, inout State) -> LoopbackResponse
@@ -60,9 +60,9 @@ final class ScriptedReceiver: Sendable {
         }
     }
 
-    /// Ships records of all levels to it, and waits until all is settled.
+    /// Ships records of all levels to the receiver, and waits until all are settled.
     ///
-    /// - Returns: the shipper, and the ids of the records that were marked as poison, and of the others.
+    /// - Returns: the shipper, the IDs of the records marked as poison, and those of the others.
     func ship(
         _ count: Int, to path: String, format: any LogFormat, deadLetters: DeadLetters? = nil, poisonEvery: Int = 0,
         configure: (inout ShippingSettings) -> Void = { _ in }
@@ -104,7 +104,7 @@ extension ScriptedReceiver.State {
         if !isTrue, violations.count < 20 { violations.append(message()) }
     }
 
-    /// Parses JSON, or notes that it isn't.
+    /// Parses JSON, or notes a violation.
     mutating func object(_ data: Data) -> [String: Any] {
         guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
             violations.append("no object: \(String(decoding: data.prefix(200), as: UTF8.self))")

@@ -5,7 +5,7 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// Two servers that parse RFC 5424, each by itself, must read what was meant.
+/// Two independent servers that parse RFC 5424 must read the intended message.
 @Suite(.serialized) struct SyslogJudgeTests {
     @Test(
         .enabled(

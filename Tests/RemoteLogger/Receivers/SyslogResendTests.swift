@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// What is sent again over syslog when a connection was lost, with the window as it is unless set.
+/// Messages that are resent over syslog after a lost connection, with the default window.
 @Suite struct SyslogResendTests {
     private func shipper(_ receiver: TCPReceiver, _ clock: ManualLogClock) throws -> LogShipper {
         let address = SyslogReceiver(host: "127.0.0.1", port: receiver.port)
@@ -16,7 +16,7 @@ import WebServiceClient
         }
     }
 
-    /// A receiver that resets its first connection from some moment on: it takes the connection's bytes, and forgets them.
+    /// Returns a receiver that resets its first connection from some moment on, and forgets its bytes.
     private func receiver(_ breaks: Locked<Bool>) throws -> TCPReceiver {
         try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
     }
@@ -25,7 +25,7 @@ import WebServiceClient
         TCPReceiver.frames(of: bytes).messages.compactMap { $0.split(separator: " ").last.map(String.init) }
     }
 
-    /// Sends a message, and moves the clock on until it counts as delivered.
+    /// Sends a message, and advances the clock until it counts as delivered.
     private func send(_ text: String, _ shipper: LogShipper, _ clock: ManualLogClock) async {
         let before = shipper.statistics.delivered
         shipper.write(.sample(1, .info, text))
@@ -42,9 +42,9 @@ import WebServiceClient
         clock.advance(by: .seconds(2))
         await send("two", shipper, clock)
         breaks.withLock { $0 = true }
-        // The receiver resets the connection when more comes, which is lost with it; or the end is seen before.
+        // The receiver resets the connection when more data arrives, which is lost; or the end is noticed before.
         shipper.write(.sample(3, .info, "three"))
-        // A connection that lives longer than the window loses nothing.
+        // A connection that outlives the window loses nothing.
         #expect(await eventually { receiver.closed == 1 })
         clock.advance(by: .seconds(3_600))
         shipper.write(.sample(4, .info, "four"))
@@ -64,7 +64,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         let shipper = try shipper(receiver, clock)
         await send("one", shipper, clock)
-        // The window goes by, and what is sent then shows that the connection lives.
+        // The window ends, and the next message proves that the connection is alive.
         clock.advance(by: .seconds(6))
         await send("between", shipper, clock)
         breaks.withLock { $0 = true }
@@ -90,7 +90,7 @@ import WebServiceClient
         #expect(await clock.run { receiver.connections.count == 5 && Self.texts(receiver.connections[4]) == ["one", "two"] })
         let counts = shipper.statistics
         #expect(counts.emitted == 2 && counts.delivered == 2 && counts.requests == 2)
-        // It lives, and nothing is left to be sent again.
+        // The connection is alive, and nothing is left to resend.
         clock.advance(by: .seconds(6))
         await settle()
         #expect(receiver.connections.count == 5)

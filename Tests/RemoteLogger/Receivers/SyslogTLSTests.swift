@@ -5,7 +5,7 @@ import WebServiceClient
 
 @Suite(.serialized, .enabled("openssl, or python3 with its module ssl, isn't there") { await TLSReceiver.isPossible() })
 struct SyslogTLSTests {
-    /// Makes the certificates, and removes them.
+    /// Creates the certificates, and removes them afterwards.
     func withCertificates(_ body: (TLSCertificates) async throws -> Void) async throws {
         let certificates = try await TLSCertificates.make()
         defer { certificates.remove() }
@@ -17,7 +17,7 @@ struct SyslogTLSTests {
         _ configure: (inout ShippingSettings) -> Void = { _ in }
     ) throws -> LogShipper {
         var address = SyslogReceiver.tls(host: host, port: receiver.port)
-        // However slow the machine is.
+        // Long enough for a slow machine.
         address.resendWindow = .seconds(3_600)
         return try LogShipper(toSyslog: address, format: SyslogFormat(application: "shop")) { settings in
             settings.trust = trust
@@ -30,7 +30,7 @@ struct SyslogTLSTests {
         }
     }
 
-    /// More than the systems on both sides keep for a connection.
+    /// Writes more than the systems on both sides buffer for a connection.
     func fill(_ shipper: LogShipper) {
         let message = String(repeating: "x", count: 500)
         for number in 0..<20_000 as Range<UInt64> {
@@ -65,7 +65,7 @@ struct SyslogTLSTests {
             let shipper = try shipper(receiver, try certificates.trust())
             let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
             for number in 0..<600 { logger.info("m", ["n": number]) }
-            // TCP tells of a reset only when more is sent, so more is sent until the connection is there that stays.
+            // TCP reports a reset only when more is sent, so this sends until the stable connection exists.
             for _ in 0..<10_000 where receiver.connections.count < 7 {
                 logger.info("more")
                 try await Task.sleep(for: .milliseconds(20))
@@ -125,7 +125,8 @@ struct SyslogTLSTests {
             stranger.write(.sample())
             #expect(await eventually { events.withLock { !$0.isEmpty } })
             #expect(stranger.statistics.delivered == 0 && stranger.statistics.buffered == 1)
-            // In 1.3 the server refuses a client whose side stands already, and may close the connection before its reason has come through.
+            // In TLS 1.3 the server refuses a client after the client's handshake has ended, and may close the connection before its alert
+            // arrives.
             if version == "1.2" {
                 #expect(events.withLock { $0.contains { $0.contains("client certificate") } }, "\(events.withLock { $0 })")
             }
@@ -146,7 +147,7 @@ struct SyslogTLSTests {
             fill(shipper)
             let start = ContinuousClock.now
             #expect(await shipper.shutdown(within: .milliseconds(300)) == false)
-            // Far less than the timeout, however slow the machine is.
+            // Far less than the timeout, even on a slow machine.
             #expect(ContinuousClock.now - start < .seconds(300))
             let counts = shipper.statistics
             #expect(counts.emitted == counts.delivered + counts.droppedInAll && counts.dropped[.shutdown] ?? 0 > 0)
@@ -163,7 +164,7 @@ struct SyslogTLSTests {
             let shipper = try shipper(receiver, try certificates.trust(), events: events) { $0.timeout = .milliseconds(300) }
             fill(shipper)
             #expect(await eventually { events.withLock { !$0.isEmpty } })
-            // It has come back.
+            // The shipper has reconnected.
             #expect(await eventually { receiver.connections.count > 1 })
             #expect(await shipper.shutdown(within: .milliseconds(10)) == false)
         }

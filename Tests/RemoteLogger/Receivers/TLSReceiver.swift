@@ -3,26 +3,27 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Takes connections over TLS on the loopback interface: Python's `ssl` in a process of its own, which keeps what comes on each in a file.
+/// Accepts TLS connections on the loopback interface: Python's `ssl` in a separate process, which writes the bytes of each connection to a
+/// file.
 final class TLSReceiver: Sendable {
-    /// What it does.
+    /// The server's behavior.
     enum Script: String, Sendable {
         case read
-        /// Reads, and ends each of the first connections in good order after some bytes.
+        /// Reads, and closes each of the first connections gracefully after some bytes.
         case close
         /// Reads, and resets each of the first connections after some bytes.
         case reset
-        /// Reads, and ends each of the first connections below TLS after some bytes, without a word about it (RFC 8446 §6.1).
+        /// Reads, and closes each of the first connections below TLS after some bytes, without an alert (RFC 8446 §6.1).
         case tear
-        /// Ends each of the first connections within the handshake: at once, and then a bit later each time.
+        /// Closes each of the first connections during the handshake: at once, and then a bit later each time.
         case cut
-        /// The same, with a reset.
+        /// Like `cut`, with a reset.
         case abort
-        /// Shakes hands and reads nothing.
+        /// Completes the handshake, and reads nothing.
         case stall
-        /// Takes the connection and never shakes hands.
+        /// Accepts the connection, and never starts the handshake.
         case deaf
-        /// Speaks no TLS.
+        /// Doesn't use TLS.
         case plain
     }
 
@@ -32,16 +33,16 @@ final class TLSReceiver: Sendable {
     private let folder: URL
     private let process: RunningProcess
 
-    /// Whether there is what it needs.
+    /// Returns whether the required programs are installed.
     static func isPossible() async -> Bool {
         guard await Tool.exists("openssl"), await Tool.exists("python3") else { return false }
         return true
     }
 
     /// - Parameters:
-    ///   - server: whose certificate it shows.
+    ///   - server: the certificate that it presents.
     ///   - asksForClient: whether clients need a certificate of the same authority.
-    ///   - version: the only version of TLS, such as `1.2`; any unless given.
+    ///   - version: the only version of TLS, such as `1.2`; any by default.
     init(
         _ certificates: TLSCertificates, _ script: Script = .read, server: String = "server", asksForClient: Bool = false,
         version: String = ""
@@ -73,7 +74,7 @@ final class TLSReceiver: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// What each connection has brought.
+    /// The bytes of each connection.
     var connections: [[UInt8]] {
         var connections: [[UInt8]] = []
         while let data = FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/\(connections.count)") {
@@ -82,7 +83,7 @@ final class TLSReceiver: Sendable {
         return connections
     }
 
-    /// Whether a connection has ended, and its client has said so before (RFC 8446 §6.1); `nil` while it lasts.
+    /// Returns whether a connection has ended after its client's close alert (RFC 8446 §6.1); `nil` while it is open.
     func endedInOrder(_ connection: Int) -> Bool? {
         let path = folder.path(percentEncoded: false) + "/\(connection).end"
         return FileManager.default.contents(atPath: path).map { $0 == Data("in order".utf8) }
