@@ -27,7 +27,7 @@ extension TextEncoding {
         } catch {
             throw SerializationError(
                 .charset,
-                "The body declares the charset \(name), but isn't valid at byte \(error.offset + markLength).")
+                "The body isn't valid \(name) at byte \(error.offset + markLength), although it is declared in that charset.")
         }
     }
 

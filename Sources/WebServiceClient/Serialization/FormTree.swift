@@ -8,8 +8,8 @@ struct FormTree {
     private(set) var names: [String] = []
     /// Whether one of the fields here is the written form of nil.
     private var holdsNil = false
-    /// Whether this is one of several values of a name: an element, which isn't itself a list of one. Otherwise, types that contain lists
-    /// of their own type would recurse into it for ever.
+    /// Whether this is one of several values of a name: an element, which isn't itself a list of one. Otherwise, recursive types would
+    /// decode it for ever.
     private var isElement = false
 
     init() {}
