@@ -33,7 +33,7 @@ public protocol AuthenticationProvider: Sendable {
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool
 
-    /// Called with every response that isn't a refusal, regardless of its status, before any other code: records that the session is
+    /// Processes every response that isn't a refusal, regardless of its status, before any other code: records that the session is
     /// open, and verifies the server's proof.
     ///
     /// - Returns: The response to deliver: the same one, with a body of the same bytes.

@@ -2,7 +2,7 @@
 public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of faults.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A key that isn't spelled as `#function` spells it.
+        /// A key that isn't in the notation of `#function`.
         case malformedKey
         /// A duplicate key.
         case duplicateKey
