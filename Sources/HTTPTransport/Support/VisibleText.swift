@@ -197,7 +197,8 @@ extension StringProtocol {
         return parts + [rest]
     }
 
-    /// The first occurrence of a mark, without Foundation's search. It goes by bytes: what follows a mark may be one character with it.
+    /// The first occurrence of a mark, without Foundation's search. It compares bytes, since a mark may form one character with the text
+    /// after it.
     package func range(ofMark mark: String) -> Range<Index>? {
         let (bytes, wanted) = (utf8, mark.utf8)
         var position = startIndex

@@ -1,12 +1,12 @@
-/// Sends a batch, in pieces if need be, until each of its records is delivered or dropped.
+/// Sends a batch, in pieces if necessary, until each of its records is delivered or dropped.
 struct BatchShipment: Sendable {
-    /// The batch's place in the order.
+    /// The batch's sequence number.
     private let number: UInt64
     let core: ShippingCore
     private let window: ShippingWindow
     let reporter: ShippingReporter
     var batch: PendingBatch
-    /// How records that are refused are looked for.
+    /// The search for refused records.
     var search: RefusalSearch
 
     init(_ number: UInt64, of records: [StoredRecord], core: ShippingCore, window: ShippingWindow, reporter: ShippingReporter) {
@@ -20,7 +20,7 @@ struct BatchShipment: Sendable {
 
     mutating func run() async {
         await dropExpired(of: batch.open)
-        // What is still to be sent, the next piece last.
+        // The pieces still to be sent, in reverse order.
         var pieces = Array(batch.open.pieces(of: core.format.maximumRecords).reversed())
         while !core.isClosed {
             pieces += search.takeSuspects().reversed()
@@ -35,9 +35,9 @@ struct BatchShipment: Sendable {
         window.settle(number, batch.takeSettled(), isDone: true)
     }
 
-    /// Sends a piece of the batch until it is settled, delivered or dropped.
+    /// Sends a piece of the batch until its records are delivered or dropped.
     ///
-    /// - Returns: what of it is to be sent in other pieces.
+    /// - Returns: the parts to be sent as other pieces.
     private mutating func send(_ piece: [Int]) async -> [[Int]] {
         let records = piece.map { batch.records[$0].record }
         let payload: Payload
@@ -52,7 +52,7 @@ struct BatchShipment: Sendable {
         var unacknowledged = 0
         var plain: Payload?
         while let turn = await core.pace.begin(number) {
-            // The wait may have been one of hours.
+            // The wait may have taken hours.
             guard await !dropExpired(of: piece) else {
                 core.pace.end(turn, isAnswered: false)
                 return [batch.open(of: piece)].filter { !$0.isEmpty }
@@ -69,7 +69,7 @@ struct BatchShipment: Sendable {
             case .verdict(let verdict, let status, let retryAfter):
                 if let status { core.note(status: status) }
                 reporter.noteClock(core.sender.clockOffset)
-                // The records may be fine: the same once more, uncompressed.
+                // The records may be valid: retry them once, uncompressed.
                 if core.coding.mayBeRefused(sent, status: status, verdict),
                     case .made(let made) = PayloadEncoder(core: core).payload(of: records, isCompressed: false)
                 {
@@ -81,7 +81,7 @@ struct BatchShipment: Sendable {
                 if case .accepted(let ticket) = verdict {
                     guard await isAcknowledged(ticket, after: unacknowledged) else {
                         unacknowledged += 1
-                        noteFailure(of: turn, "it took a batch and didn't acknowledge it", retryAfter: nil)
+                        noteFailure(of: turn, "it accepted a batch but didn't acknowledge it", retryAfter: nil)
                         continue
                     }
                     noteAnswer(to: turn)
@@ -96,9 +96,9 @@ struct BatchShipment: Sendable {
 
     // MARK: Verdicts
 
-    /// Does what a verdict says.
+    /// Applies a verdict.
     ///
-    /// - Returns: what is to be sent in other pieces; `nil` if the same bytes are to be sent again.
+    /// - Returns: the pieces to be sent instead; `nil` if the same bytes must be sent again.
     private mutating func settle(
         _ piece: [Int], _ verdict: DeliveryVerdict, of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
     ) async -> [[Int]]? {
@@ -110,7 +110,7 @@ struct BatchShipment: Sendable {
             notePause(of: turn, reason, status: status, retryAfter: retryAfter)
             return nil
         case .split:
-            return await splitOrDrop(piece, .oversize, "The receiver answers \(Self.text(of: status)): it is too large for it.")
+            return await splitOrDrop(piece, .oversize, "The receiver rejected the record as too large (\(Self.text(of: status))).")
         case .isolate(let reason):
             noteAnswer(to: turn)
             return await isolate(piece, status: status, reason: reason)
@@ -119,7 +119,7 @@ struct BatchShipment: Sendable {
         case .partiallyRejected(let count, let reason):
             noteAnswer(to: turn)
             reporter.noteRejection(of: count, status: status, reason: reason)
-            // Which they are isn't known; the count is.
+            // The rejected records are unknown; only their number is known.
             batch.note(.delivered, for: piece)
             batch.note(.dropped(.rejected), for: piece.prefix(max(0, count)))
         case .reject(let reason):
@@ -130,7 +130,7 @@ struct BatchShipment: Sendable {
             if let remark { reporter.noteRemark(remark) }
             batch.note(.delivered, for: piece)
         case .accepted:
-            // It was waited for.
+            // `send` has already waited for the acknowledgement.
             batch.note(.delivered, for: piece)
         }
         return []
@@ -138,13 +138,13 @@ struct BatchShipment: Sendable {
 
     /// Settles a piece record by record.
     ///
-    /// - Returns: those that are to be sent again.
+    /// - Returns: the records to be sent again.
     private mutating func settle(
         _ piece: [Int], _ verdicts: [RecordVerdict], of turn: ReceiverPace.Turn, status: Int?, retryAfter: Duration?
     ) async -> [[Int]] {
         guard verdicts.count == piece.count else {
             noteAnswer(to: turn)
-            return await halve(piece, status: status, reason: "it tells the fate of \(verdicts.count) records of \(piece.count)")
+            return await halve(piece, status: status, reason: "it returned \(verdicts.count) results for \(piece.count) records")
         }
         var refused: [String: [Int]] = [:]
         var again: [Int] = []
@@ -159,8 +159,8 @@ struct BatchShipment: Sendable {
             case .rejected(let reason): refused[reason, default: []].append(place)
             }
         }
-        // A receiver that wants all of it later is as busy as one that says so once: the waits have to grow.
-        // So is one that keeps some out; and that isn't over since it takes others.
+        // If the receiver defers all records, it is as busy as after a deferred batch, so the waits must grow. A pause for some records
+        // isn't over because others were accepted.
         if again.count < piece.count, pause == nil { noteAnswer(to: turn) }
         for (reason, places) in refused.sorted(by: { $0.key < $1.key }) { await reject(places, status: status, reason: reason) }
         guard !again.isEmpty else { return [] }
@@ -168,16 +168,17 @@ struct BatchShipment: Sendable {
             notePause(of: turn, pause, status: status, retryAfter: retryAfter)
             return [again]
         }
-        noteFailure(of: turn, "\(again.count) of \(piece.count) records later", retryAfter: retryAfter)
+        noteFailure(of: turn, "it deferred \(again.count) of \(piece.count) records", retryAfter: retryAfter)
         return [again]
     }
 
-    /// Asks the receiver until it has stored the batch of a ticket, or the time for it is over. Others are sent meanwhile.
+    /// Polls the receiver until it has stored the batch of a ticket or the timeout ends. Other batches are sent in the meantime.
     ///
-    /// Only the time in which it says "not yet" counts: while it can't be asked, the batch isn't sent again, since that would go on for ever.
+    /// Only time in which the receiver answers "not yet" counts. While it can't be queried, the batch isn't sent again, because that would
+    /// never end.
     ///
-    /// - Parameter before: how often the batch was sent in vain. Each time it waits twice as long, since nobody knows what was lost and what is
-    ///   only late.
+    /// - Parameter before: the number of unacknowledged attempts so far. Each doubles the timeout, because a lost batch and a late
+    ///   acknowledgement look the same.
     private func isAcknowledged(_ ticket: String, after before: Int) async -> Bool {
         guard let format = core.format as? any AcknowledgingLogFormat else { return true }
         window.setUnacknowledged(number, true)
@@ -196,7 +197,7 @@ struct BatchShipment: Sendable {
                 noteAnswer(to: turn)
                 isTroubled = false
             }
-            // Of a wait that was for something else only what it would have been.
+            // A longer wait had another reason; only the usual interval counts.
             let interval = format.acknowledgementInterval
             let elapsed = wait == interval ? core.settings.clock.uptime &- start : interval.wholeNanoseconds
             wait = interval
@@ -238,20 +239,20 @@ struct BatchShipment: Sendable {
     }
 
     private static func text(of status: Int?) -> String {
-        status.map { "status \($0)" } ?? "no"
+        status.map { "status \($0)" } ?? "no status"
     }
 }
 
-/// What becomes of records that the receiver doesn't take.
+/// Handling of refused records.
 extension BatchShipment {
-    /// Looks for the record for which a piece is refused, later if nothing was taken for long.
+    /// Searches a refused piece for the bad record, later if nothing has been accepted for long.
     ///
-    /// - Returns: what is to be sent now.
+    /// - Returns: the pieces to be sent now.
     mutating func isolate(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
         await follow(search.refuse(Suspect(piece: piece, status: status, reason: reason)))
     }
 
-    /// What the search sends next, now that a piece has come to its end.
+    /// Returns the search's next pieces after a piece is settled.
     mutating func goOn(after piece: [Int]) async -> [[Int]] {
         if batch.hasDelivered(of: piece) { search.renew() }
         return await follow(search.goOn(after: piece, isTaken: batch.hasDeliveredAll(of: piece)))
@@ -262,7 +263,8 @@ extension BatchShipment {
         return step.pieces
     }
 
-    /// Asks for the halves of a piece whose answer can't be understood, later if nothing was taken for long, or drops its only record.
+    /// Returns the halves of a piece whose response can't be interpreted, later if nothing has been accepted for long. Drops a single
+    /// record.
     mutating func halve(_ piece: [Int], status: Int?, reason: String) async -> [[Int]] {
         let suspect = Suspect(piece: piece, status: status, reason: reason)
         guard piece.count == 1 else { return search.halves(of: suspect) }
@@ -279,7 +281,7 @@ extension BatchShipment {
         await drop(places, .rejected, reason)
     }
 
-    /// Asks for the parts of a piece, or drops its only record.
+    /// Splits a piece, or drops its only record.
     mutating func splitOrDrop(_ piece: [Int], _ reason: DropReason, _ message: String) async -> [[Int]] {
         guard piece.count == 1 else { return reason == .oversize ? parts(of: piece) : piece.halves }
         reporter.noteDrop(reason, message)
@@ -287,8 +289,8 @@ extension BatchShipment {
         return []
     }
 
-    /// The parts of a piece that is too large: halves, or where one record is larger than all others together that one, and those before and behind
-    /// it. Only such a record can be too large by itself where the others aren't; halving down to it would take a request for each step.
+    /// Returns the parts of an oversize piece: halves, or, if one record is larger than all others together, that record and those before
+    /// and after it. Only such a record can be too large while the others aren't; halving down to it would take a request per step.
     private func parts(of piece: [Int]) -> [[Int]] {
         let records = piece.map { batch.records[$0].record }
         guard let largest = records.indices.max(by: { records[$0].footprint < records[$1].footprint }),
@@ -298,9 +300,10 @@ extension BatchShipment {
         return [Array(piece[..<largest]), [piece[largest]], Array(piece[(largest + 1)...])].filter { !$0.isEmpty }
     }
 
-    /// Drops what the receiver doesn't take any more, by its own clock. The clock here may be wrong by days: a record of this run has to be old by
-    /// the monotonic one, too.
+    /// Drops records that are too old for the receiver by its own clock. Since the local wall clock may be wrong by days, records of this
+    /// run must also be too old by the monotonic clock.
     ///
+    /// - Returns: whether any were dropped.
     /// - Returns: whether any was.
     @discardableResult
     mutating func dropExpired(of places: [Int]) async -> Bool {
@@ -315,12 +318,12 @@ extension BatchShipment {
             return position <= foundThrough || uptime > record.uptime && uptime - record.uptime > nanoseconds
         }
         guard !expired.isEmpty else { return false }
-        reporter.noteDrop(.expired, "The receiver takes none that is older than \(limit): \(expired.count) are.")
+        reporter.noteDrop(.expired, "The receiver accepts no records older than \(limit): \(expired.count) are older.")
         await drop(expired, .expired, "too old for the receiver")
         return true
     }
 
-    /// Drops records, into the dead-letter file if there is one.
+    /// Drops records, and writes them to the dead-letter file if there is one.
     private mutating func drop(_ places: [Int], _ reason: DropReason, _ message: String) async {
         await core.bury(places.map { batch.records[$0].record }, reason, message)
         batch.note(.dropped(reason), for: places)

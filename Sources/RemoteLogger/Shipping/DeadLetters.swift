@@ -1,19 +1,19 @@
 public import Foundation
 import HTTPTransport
 
-/// A file for records that a receiver has refused for good: NDJSON, a line for each, of who refused it and why, and the record with secrets
-/// masked.
+/// A file for records that a receiver has permanently refused, in NDJSON. Each line contains the receiver, the reason, and the record with
+/// secrets masked.
 ///
 ///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) {
 ///         $0.deadLetters = DeadLetters(file: URL(filePath: "/var/log/shop/refused.ndjson"))
 ///     }
 ///
-/// The file is bounded: when it has half of ``maximumBytes`` it takes the place of its predecessor, whose name has `.1` at its end, and
-/// a new one begins. Shippers may share one.
+/// The size is limited: at half of ``maximumBytes`` the file is renamed with the suffix `.1`, replacing its predecessor, and a new one is
+/// started. Shippers may share one.
 public final class DeadLetters: Sendable {
     /// The file.
     public let file: URL
-    /// The most bytes of the file and its predecessor together. A line that is longer than half of them isn't written.
+    /// The maximum size of the file and its predecessor together, in bytes. A line longer than half of it isn't written.
     public let maximumBytes: Int
 
     private struct State: Sendable {
@@ -25,7 +25,7 @@ public final class DeadLetters: Sendable {
     private let queue = DispatchQueue(label: "RemoteLogger.DeadLetters", qos: .utility)
     private let files: SpoolFileSystem
 
-    /// A file for dead letters, whose directory exists. It is made when the first one comes.
+    /// Creates a dead-letter file in an existing directory. The file itself is created for the first record.
     public convenience init(file: URL, maximumBytes: Int = 16 << 20) {
         self.init(file: file, maximumBytes: maximumBytes, files: .system)
     }
@@ -36,9 +36,9 @@ public final class DeadLetters: Sendable {
         self.files = files
     }
 
-    /// How many records were written to it so far.
+    /// The number of records written so far.
     public var written: UInt64 { state.withLock { $0.written } }
-    /// How many could not be written, since the disk failed or the line was too long.
+    /// The number of records that couldn't be written, because the disk failed or the line was too long.
     public var lost: UInt64 { state.withLock { $0.lost } }
 
     /// Writes records and syncs them.
@@ -71,7 +71,9 @@ public final class DeadLetters: Sendable {
 
     private var path: String { file.path(percentEncoded: false) }
 
-    /// - Returns: how many lines are on disk.
+    /// Appends lines to the file.
+    ///
+    /// - Returns: the number of lines on disk.
     private func write(_ lines: [[UInt8]]) -> Int {
         let half = maximumBytes / 2
         var written = 0
@@ -91,14 +93,14 @@ public final class DeadLetters: Sendable {
             if count > 0 { try append(piece, at: size) }
             written += count
         } catch {
-            // What isn't there is counted as lost.
+            // Unwritten lines count as lost.
         }
         return written
     }
 
-    /// The file's size, and what has to stand before the next line: the end of one that was torn when a process ended.
+    /// Returns the file's size, and the newline that must precede the next line if an earlier process left an incomplete one.
     ///
-    /// Only a file that isn't there is empty: one that can't be asked now would be overwritten else.
+    /// Only a missing file counts as empty: a file that can't be read now would otherwise be overwritten.
     private func end() throws(SpoolFault) -> (size: Int, gap: [UInt8]) {
         do throws(SpoolFault) {
             return try files.with(path, .read) { file throws(SpoolFault) in
@@ -119,7 +121,7 @@ public final class DeadLetters: Sendable {
                 try files.writeAll(file, size, bytes)
                 try files.sync(file)
             } catch {
-                // Half a line would spoil the next one, too.
+                // An incomplete line would corrupt the next one, too.
                 try? files.truncate(file, size)
                 throw error
             }

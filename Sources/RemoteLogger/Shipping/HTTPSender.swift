@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTransport
 
-/// Sends payloads as HTTP requests, and lets the format read the answers.
+/// Sends payloads as HTTP requests; the format interprets the responses.
 final class HTTPSender: PayloadSender {
     private let endpoint: URL
     private let format: any LogFormat
@@ -25,13 +25,13 @@ final class HTTPSender: PayloadSender {
             var headers = format.headers
             headers[.contentType] = format.contentType
             headers.replace(with: settings.headers)
-            // The encoding is a fact and no setting.
+            // The encoding depends on the payload, so settings can't override it.
             headers[.contentEncoding] = payload.isCompressed ? "gzip" : nil
             let answer = try await send(to: endpoint, headers, payload.body, records: payload.records)
             var verdict = format.judge(answer)
-            // Whatever else the body may have said is unknown, and shouldn't be so in silence.
+            // The rest of the body is unknown, which should be reported.
             if verdict == .delivered(remark: nil), let remark = answer.faultRemark { verdict = .delivered(remark: remark) }
-            // Who can't judge without the body doesn't know what became of the records.
+            // A format that needs the body for its verdict doesn't know the outcome of the records.
             if case .retry = verdict, (200..<300).contains(answer.status), answer.bodyFault == .brokeOff {
                 return .failure("its answer of status \(answer.status) broke off")
             }
@@ -51,9 +51,9 @@ final class HTTPSender: PayloadSender {
         case .ask(let tickets): asked = tickets
         }
         let query = format.acknowledgementQuery(for: asked, endpoint: endpoint)
-        // Credentials go nowhere else.
+        // Credentials must not go to another origin.
         guard Origin(query.url) == Origin(endpoint) else {
-            return .refused(reason: "the query of acknowledgements is for another origin", status: nil, retryAfter: nil)
+            return .refused(reason: "the acknowledgement query is for another origin", status: nil, retryAfter: nil)
         }
         var headers = format.headers
         headers[.contentType] = "application/json"
@@ -73,7 +73,7 @@ final class HTTPSender: PayloadSender {
         }
     }
 
-    /// A query has no records in it: what isn't for later is a fault of the settings.
+    /// Converts a response to a query without success. A query contains no records, so all errors but temporary ones concern the settings.
     private func refusal(_ answer: ReceiverAnswer) -> Acknowledgement {
         let retryAfter = wait(demandedBy: answer)
         switch answer.usualVerdict {
@@ -102,7 +102,7 @@ final class HTTPSender: PayloadSender {
         return ReceiverAnswer(status: response.status, headers: response.headers, body: body, bodyFault: fault, records: records)
     }
 
-    /// The body, which mostly explains only: what it means that it can't be read, the format knows.
+    /// Returns the body, which usually only explains the status: the format decides whether an unreadable body matters.
     private func content(of response: TransportResponse) async -> (Data, ReceiverAnswer.BodyFault?) {
         do {
             return (try await response.body.collect(upTo: ReceiverAnswer.bodyLimit), nil)
@@ -119,17 +119,17 @@ final class HTTPSender: PayloadSender {
         if !overflows { offset.withLock { $0 = difference } }
     }
 
-    /// How long the answer asks to wait: by `Retry-After`, or where a rate is limited (429) by the time at which the limit's period ends, which
-    /// some receivers tell in place of it.
+    /// Returns the wait that the response demands: by `Retry-After`, or for a rate limit (429) by the end of the limit's period, which some
+    /// receivers send instead.
     private func wait(demandedBy answer: ReceiverAnswer) -> Duration? {
-        // A date is the receiver's, by its own clock.
+        // A date is relative to the receiver's clock.
         let now = Date(timeIntervalSince1970: (Double(settings.clock.time) + Double(clockOffset ?? 0)) / 1e9)
         let limit = settings.longestRetryAfter
         if let wait = RetryAfter.delay(in: answer.headers, from: now, limit: limit) { return wait }
         guard answer.status == 429, case .seconds(let seconds) = answer.headers["X-RateLimit-Reset"].flatMap(RetryAfter.init) else {
             return nil
         }
-        // Most tell how long it is until then, Datadog among them; others the time of day, in seconds since 1970.
+        // Most receivers, such as Datadog, send the remaining time; others the time in seconds since 1970.
         let reset =
             seconds < 1_000_000_000 || seconds == .max ? RetryAfter.seconds(seconds) : .date(Date(timeIntervalSince1970: Double(seconds)))
         return reset.delay(from: now, limit: limit)

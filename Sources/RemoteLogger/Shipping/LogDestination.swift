@@ -1,7 +1,7 @@
 public import Foundation
 public import HTTPTransport
 
-/// One of several receivers that records are shipped to, each at its own pace, all from one ``Spool`` if there is one.
+/// One of several receivers that records are shipped to. Each has its own pace; all share one ``Spool`` if there is one.
 ///
 ///     let logger = try RemoteLogger(
 ///         label: "shop", destinations: [
@@ -10,10 +10,10 @@ public import HTTPTransport
 ///             .syslog("siem", to: SyslogReceiver(host: "siem.example"), format: SyslogFormat(application: "shop")),
 ///         ], spool: spool)
 ///
-/// A record stays in the spool until every destination has acknowledged it, or has lost it for a reason that is counted. A destination that fails
-/// holds up no other one.
+/// A record stays in the spool until every destination has acknowledged it or has counted it as lost with a reason. A failing destination
+/// doesn't delay the others.
 public struct LogDestination: Sendable {
-    /// The destination's name, under which its progress is kept in the spool from run to run: 1 to 60 bytes.
+    /// The destination's name, which identifies its progress in the spool across runs: 1 to 60 bytes.
     public let name: String
     private let make: @Sendable (Spool?) throws -> LogShipper
 
@@ -22,7 +22,7 @@ public struct LogDestination: Sendable {
         self.make = make
     }
 
-    /// A receiver that speaks HTTP.
+    /// Creates an HTTP destination.
     public static func http(
         _ name: String, to endpoint: URL, format: any LogFormat, transport: any Transport = DefaultTransport.shared,
         configure: @escaping @Sendable (inout ShippingSettings) -> Void = { _ in }
@@ -32,7 +32,7 @@ public struct LogDestination: Sendable {
         }
     }
 
-    /// The OTLP receiver that the environment tells of.
+    /// Creates a destination for the OTLP receiver that the environment describes.
     public static func otlp(
         _ name: String, _ environment: OTLPEnvironment, resource: LogMetadata = LogMetadata(),
         transport: any Transport = DefaultTransport.shared,
@@ -43,7 +43,7 @@ public struct LogDestination: Sendable {
         }
     }
 
-    /// A receiver of syslog messages.
+    /// Creates a syslog destination.
     public static func syslog(
         _ name: String, to receiver: SyslogReceiver, format: SyslogFormat,
         configure: @escaping @Sendable (inout ShippingSettings) -> Void = { _ in }
@@ -61,9 +61,9 @@ public struct LogDestination: Sendable {
         settings.destination = name
     }
 
-    /// The shipper to the destination.
+    /// Creates the shipper to the destination.
     ///
-    /// - Throws: ``LogShipperError`` when the settings can't be used, or the spool has a shipper of that name already.
+    /// - Throws: ``LogShipperError`` if the settings can't be used, or if the spool already has a shipper of that name.
     public func shipper(spool: Spool? = nil) throws -> LogShipper {
         try LogShipperError.check(destination: name)
         return try make(spool)
@@ -71,19 +71,19 @@ public struct LogDestination: Sendable {
 }
 
 extension LogPipeline {
-    /// A pipeline to several receivers, and to sinks beside them.
+    /// Creates a pipeline to several receivers and additional sinks.
     ///
     /// - Parameters:
-    ///   - spool: what keeps the records for all of them; without one each has those that it hasn't delivered in memory.
-    ///   - sinks: what else gets the records.
-    /// - Throws: ``LogShipperError`` when the settings of one can't be used, or two have one name.
+    ///   - spool: keeps the records for all destinations; without one, each keeps its undelivered records in memory.
+    ///   - sinks: additional sinks for the records.
+    /// - Throws: ``LogShipperError`` if a destination's settings can't be used, or if two destinations have the same name.
     public convenience init(
         destinations: [LogDestination], spool: Spool? = nil, sinks: [any LogSink] = [], redaction: LogRedaction = .standard,
         sampling: LogSampling = .none, clock: any LogClock = SystemLogClock()
     ) throws {
         var names: Set<String> = []
         for destination in destinations where !names.insert(destination.name).inserted {
-            throw LogShipperError(message: "Two destinations are named \"\(destination.name.prefix(60))\": each needs a name of its own.")
+            throw LogShipperError(message: "Two destinations are named \"\(destination.name.prefix(60))\": each needs its own name.")
         }
         let shippers = try destinations.map { try $0.shipper(spool: spool) }
         self.init(sinks: shippers + sinks, redaction: redaction, sampling: sampling, clock: clock)
@@ -91,9 +91,9 @@ extension LogPipeline {
 }
 
 extension RemoteLogger {
-    /// A logger with a pipeline of its own to several receivers, and to sinks beside them.
+    /// Creates a logger with its own pipeline to several receivers and additional sinks.
     ///
-    /// - Throws: ``LogShipperError`` when the settings of one can't be used, or two have one name.
+    /// - Throws: ``LogShipperError`` if a destination's settings can't be used, or if two destinations have the same name.
     public init(
         label: String, destinations: [LogDestination], spool: Spool? = nil, sinks: [any LogSink] = [], minimumLevel: LogLevel = .info,
         redaction: LogRedaction = .standard, sampling: LogSampling = .none

@@ -1,8 +1,8 @@
 public import Foundation
 public import HTTPTransport
 
-/// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time unless more are
-/// allowed, and repeats it until the receiver has acknowledged it.
+/// Ships records to a receiver over HTTP: collects them in batches, sends one request at a time by default, and repeats each until the
+/// receiver has acknowledged it.
 ///
 ///     let shipper = try LogShipper(to: URL(string: "http://localhost:4318/v1/logs")!, format: OTLPFormat()) {
 ///         $0.headers["X-Scope-OrgID"] = "shop"
@@ -11,34 +11,34 @@ public import HTTPTransport
 ///
 /// | when | the record survives |
 /// |---|---|
-/// | ``write(_:)`` has returned | everything but the process's death: it is in bounded memory, or counted as dropped with a reason |
+/// | ``write(_:)`` has returned | everything except the process's death: it is in bounded memory, or counted as dropped with a reason |
 /// | written to the spool (at most 200 ms later; at once for `error` and above) | the end of the process, `kill -9` |
 /// | synced, in the same step | power loss |
-/// | acknowledged by the receiver | it is the receiver's |
+/// | acknowledged by the receiver | the receiver is responsible |
 ///
-/// - Important: Without a ``ShippingSettings/spool`` the records that aren't acknowledged yet are in memory only. They are gone when the
-///   process ends: call ``shutdown(within:)`` before.
+/// - Important: Without a ``ShippingSettings/spool``, unacknowledged records are only in memory and are lost when the process ends: call
+///   ``shutdown(within:)`` before.
 ///
-/// Delivery is *at least once*: when a connection breaks before the answer, nobody knows whether the receiver has the batch, and the
-/// same bytes are sent again. Each record's id tells duplicates. ``statistics`` accounts for every record.
+/// Delivery is *at least once*: if a connection breaks before the response, the receiver may or may not have the batch, and the same bytes
+/// are sent again. Each record's ID identifies duplicates. ``statistics`` accounts for every record.
 public final class LogShipper: LogSink {
-    /// Records below this level aren't shipped.
+    /// The lowest level of shipped records.
     public let minimumLevel: LogLevel
 
-    /// The shipper's name: that of its destination in the spool, `default` unless set. Of shippers of one name in a pipeline
-    /// ``LogPipeline/shippers`` tells how they are told apart.
+    /// The shipper's name, which is also that of its destination in the spool. Default `default`. ``LogPipeline/shippers`` describes how
+    /// shippers with the same name in a pipeline are distinguished.
     public let name: String
 
     private let core: ShippingCore
 
-    /// A shipper to an endpoint. It starts at once.
+    /// Creates a shipper to an endpoint and starts it.
     ///
     /// - Parameters:
-    ///   - endpoint: the absolute `http` or `https` URL that takes the records, without user name and password in it.
-    ///   - format: how the records are written and what answers mean.
-    ///   - transport: sends the requests, the one that clients use unless given. It is used directly, without a client's interceptors.
+    ///   - endpoint: the absolute `http` or `https` URL that accepts the records, without a user name or password.
+    ///   - format: the encoding of records and the interpretation of responses.
+    ///   - transport: sends the requests; the clients' default transport by default. It is used directly, without a client's interceptors.
     ///   - configure: changes the settings.
-    /// - Throws: ``LogShipperError`` when the endpoint or a header field can't be used.
+    /// - Throws: ``LogShipperError`` if the endpoint or a header field can't be used.
     public convenience init(
         to endpoint: URL, format: any LogFormat, transport: any Transport = DefaultTransport.shared,
         configure: (inout ShippingSettings) -> Void = { _ in }
@@ -71,7 +71,7 @@ public final class LogShipper: LogSink {
         try LogShipperError.check(destination: settings.destination)
         guard let store = spool.store(for: settings.destination, minimumLevel: settings.minimumLevel, includes: settings.includes) else {
             throw LogShipperError(
-                message: "The spool has a shipper for the destination \"\(settings.destination)\" already: "
+                message: "The spool already has a shipper for the destination \"\(settings.destination)\": "
                     + "give each its own name by `destination`.")
         }
         return store
@@ -85,27 +85,28 @@ public final class LogShipper: LogSink {
 
     func report(_ level: Diagnostics.Event.Level, _ message: String) { core.report(level, message) }
 
-    /// What became of the records so far.
+    /// The outcomes of the records so far.
     public var statistics: LogStatistics { core.statistics }
 
-    /// Takes a record into the buffer, or counts it, or another one, as dropped. Never waits.
+    /// Adds a record to the buffer, or counts it or another one as dropped. Never blocks.
     public func write(_ record: LogRecord) {
         guard record.level >= minimumLevel else { return }
         core.write(record)
     }
 
-    /// Sends what was written before without waiting for more, and waits until the receiver has it or the time is over. It also ends,
-    /// once, a wait after a failure, unless the receiver has asked for that wait. In a cancelled task it doesn't wait.
+    /// Sends all earlier records without waiting for more, and waits until the receiver has them or the time is over. Also ends a wait
+    /// after a failure, once, unless the receiver has requested that wait. Doesn't wait in a cancelled task.
     ///
-    /// - Returns: whether everything that was written before is delivered: nothing is left, nothing was dropped while waiting.
+    /// - Returns: whether all earlier records are delivered: none is left, and none was dropped while waiting.
     @discardableResult public func flush(within limit: Duration) async -> Bool {
         await core.flush(within: limit)
     }
 
-    /// Takes no more records, delivers what it can within the time, and ends. What is left then stays in the spool for the next run;
-    /// without a spool, or when its disk fails, it is counted as dropped. With a spool half of the time, 200 ms at most, is kept for the disk.
+    /// Stops accepting records, delivers as many as possible within the time, and closes the shipper. Remaining records stay in the spool
+    /// for the next run; without a spool, or if its disk fails, they count as dropped. With a spool, half of the time, at most 200 ms, is
+    /// reserved for the disk.
     ///
-    /// A cancelled task doesn't cut it short: that is where programs shut down.
+    /// Cancelling the task doesn't shorten this, because programs typically shut down in cancelled tasks.
     ///
     /// - Returns: whether everything was delivered.
     @discardableResult public func shutdown(within limit: Duration) async -> Bool {
@@ -117,7 +118,7 @@ public final class LogShipper: LogSink {
         core.refuse()
         let end = core.settings.clock.uptime &+ limit.wholeNanoseconds
         let delivered = await core.flush(within: limit - core.persistTime(within: limit))
-        // Where all is delivered the store has to note that, or the next run would find it again.
+        // The store must also record that everything is delivered, or the next run would find it again.
         await core.persist(until: end)
         core.close()
         return delivered
@@ -129,21 +130,21 @@ extension LogShipper: HealthReporting {
 }
 
 extension LogShipper: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The destination and its receiver, secrets masked.
+    /// The destination and its receiver, with secrets masked.
     public var description: String { "LogShipper \(name) to \(core.sender.receiver)" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Destination, receiver and least level: endpoint and headers may hold secrets, which not even a dump shows.
+    /// The destination, the receiver and the minimum level. The endpoint and headers may contain secrets, so even a dump omits them.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name, "receiver": core.sender.receiver, "minimumLevel": minimumLevel])
     }
 }
 
-/// Why a shipper can't be made.
+/// The reason why a shipper can't be created.
 public struct LogShipperError: DescribedError, Sendable, Hashable {
-    /// What is wrong and what to do, as a sentence without secrets.
+    /// The problem and its fix, as a sentence without secrets.
     public let message: String
 
     /// The message.
@@ -155,7 +156,7 @@ public struct LogShipperError: DescribedError, Sendable, Hashable {
             throw LogShipperError(message: "\(text) can't take log records: give an absolute http or https URL.")
         }
         guard endpoint.user(percentEncoded: true) == nil, endpoint.password(percentEncoded: true) == nil else {
-            throw LogShipperError(message: "\(text) has a user name or password in it: give credentials by `headers` or `authorize`.")
+            throw LogShipperError(message: "\(text) contains a user name or password: give credentials by `headers` or `authorize`.")
         }
     }
 
@@ -167,12 +168,12 @@ public struct LogShipperError: DescribedError, Sendable, Hashable {
 
     static func check(_ headers: HTTPFields) throws(LogShipperError) {
         for (index, field) in headers.enumerated() {
-            // What isn't a name may be a credential in its place.
+            // An invalid name may be a misplaced credential, so the error doesn't contain it.
             guard field.name.isValid else {
-                throw LogShipperError(message: "The name of header field number \(index + 1) is no token, such as X-Team.")
+                throw LogShipperError(message: "The name of header field number \(index + 1) isn't a token, such as X-Team.")
             }
             guard isOfOneLine(field.value) else {
-                throw LogShipperError(message: "The value of the header field \(field.name) has a line break or NUL in it: remove it.")
+                throw LogShipperError(message: "The value of the header field \(field.name) contains a line break or NUL: remove it.")
             }
         }
     }

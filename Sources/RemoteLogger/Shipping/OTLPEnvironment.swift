@@ -1,38 +1,38 @@
 public import Foundation
 public import HTTPTransport
 
-/// What the environment says of an OTLP receiver: the variables of OpenTelemetry's specification ("OpenTelemetry Protocol Exporter").
+/// The configuration of an OTLP receiver from environment variables of OpenTelemetry's specification ("OpenTelemetry Protocol Exporter").
 ///
 ///     let shipper = try LogShipper(otlp: OTLPEnvironment())
 ///
-/// Each variable is read as `OTEL_EXPORTER_OTLP_LOGS_…` first, then as `OTEL_EXPORTER_OTLP_…`: `ENDPOINT`, `HEADERS`, `TIMEOUT` (milliseconds),
-/// `COMPRESSION` (`gzip` or `none`), `PROTOCOL`, `CERTIFICATE`, `CLIENT_CERTIFICATE` and `CLIENT_KEY` (PEM files). `OTEL_SERVICE_NAME` and
-/// `OTEL_RESOURCE_ATTRIBUTES` describe the resource; `OTEL_BLRP_SCHEDULE_DELAY` (milliseconds) and `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE` the batches.
-/// An empty variable is none.
+/// Each variable is read as `OTEL_EXPORTER_OTLP_LOGS_…` first, then as `OTEL_EXPORTER_OTLP_…`: `ENDPOINT`, `HEADERS`, `TIMEOUT`
+/// (milliseconds), `COMPRESSION` (`gzip` or `none`), `PROTOCOL`, `CERTIFICATE`, `CLIENT_CERTIFICATE` and `CLIENT_KEY` (PEM files).
+/// `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` describe the resource; `OTEL_BLRP_SCHEDULE_DELAY` (milliseconds) and
+/// `OTEL_BLRP_MAX_EXPORT_BATCH_SIZE` the batches. An empty variable counts as unset.
 ///
-/// Bodies are always JSON: `http/protobuf` is taken as `http/json`, since a receiver of one takes both; `grpc` is an error.
+/// Bodies are always JSON: `http/protobuf` is treated as `http/json`, because receivers of one accept both; `grpc` is an error.
 public struct OTLPEnvironment: Sendable {
-    /// The URL that takes logs: that of the variable for logs as it is, the one for all signals with `v1/logs` behind it; without one
-    /// `http://localhost:4318/v1/logs`.
+    /// The URL for logs: the value of the variable for logs unchanged, or that of the variable for all signals with `v1/logs` appended.
+    /// Default `http://localhost:4318/v1/logs`.
     public let endpoint: URL
-    /// Header fields.
+    /// The header fields.
     public let headers: HTTPFields
-    /// How long a request may take; `nil` if nothing is said.
+    /// The timeout of a request; `nil` if unset.
     public let timeout: Duration?
-    /// Whether bodies are compressed; `nil` if nothing is said.
+    /// Whether bodies are compressed; `nil` if unset.
     public let compresses: Bool?
-    /// Whom to trust, and who to be; `nil` if nothing is said.
+    /// The trusted authorities and the client identity; `nil` if unset.
     public let trust: TrustPolicy?
     /// The resource's attributes.
     public let resource: LogMetadata
-    /// How long a record waits for others; `nil` if nothing is said.
+    /// The time a record waits for others; `nil` if unset.
     public let interval: Duration?
-    /// The most records of a request; `nil` if nothing is said.
+    /// The maximum number of records in a request; `nil` if unset.
     public let batchRecords: Int?
 
     /// Reads the variables.
     ///
-    /// - Throws: ``LogShipperError`` that names the variable that can't be used; errors of the files that it names.
+    /// - Throws: ``LogShipperError`` with the name of an invalid variable; errors of the named files.
     public init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         func variable(_ name: String) -> (name: String, value: String)? {
             for name in ["OTEL_EXPORTER_OTLP_LOGS_" + name, "OTEL_EXPORTER_OTLP_" + name] {
@@ -41,7 +41,7 @@ public struct OTLPEnvironment: Sendable {
             return nil
         }
         if let (name, value) = variable("PROTOCOL"), !["http/json", "http/protobuf"].contains(value) {
-            throw LogShipperError(message: "\(name) is another one than http/json and http/protobuf: log records go as http/json only.")
+            throw LogShipperError(message: "\(name) must be http/json or http/protobuf: log records are sent as http/json only.")
         }
         endpoint = try Self.endpoint(variable("ENDPOINT"))
         headers = try variable("HEADERS").map { try Self.headers($0.name, $0.value) } ?? [:]
@@ -69,7 +69,7 @@ public struct OTLPEnvironment: Sendable {
     private static func endpoint(_ variable: (name: String, value: String)?) throws -> URL {
         let (name, value) = variable ?? ("", "http://localhost:4318")
         guard let url = URL(string: value), url.host() != nil else {
-            throw LogShipperError(message: "\(name) is no URL: give one such as http://localhost:4318.")
+            throw LogShipperError(message: "\(name) isn't a URL: give one such as http://localhost:4318.")
         }
         if name == "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT" { return url.path().isEmpty ? url.appending(path: "/") : url }
         return OTLPFormat.logsURL(ofCollector: url)
@@ -84,7 +84,7 @@ public struct OTLPEnvironment: Sendable {
                 let value = String(pair.unicodeScalars[equals...].dropFirst()).trimmingCharacters(in: .whitespaces).removingPercentEncoding
             else {
                 throw LogShipperError(
-                    message: "\(name) must be pairs of name=value, percent-encoded, parted by commas: number \(index + 1) is none.")
+                    message: "\(name) must be pairs of name=value, percent-encoded, separated by commas: number \(index + 1) isn't one.")
             }
             return (key, value)
         }
@@ -94,12 +94,12 @@ public struct OTLPEnvironment: Sendable {
         var headers: HTTPFields = [:]
         for (index, (field, value)) in try pairs(name, text).enumerated() {
             let fieldName = HTTPFields.Name(field)
-            // A pair may be a credential whose name was forgotten: of it nothing is said but its place.
+            // A pair may be a credential without a name, so the error contains only its index.
             guard fieldName.isValid else {
-                throw LogShipperError(message: "\(name): the name of pair number \(index + 1) is no token, such as X-Team.")
+                throw LogShipperError(message: "\(name): the name of pair number \(index + 1) isn't a token, such as X-Team.")
             }
             guard LogShipperError.isOfOneLine(value) else {
-                throw LogShipperError(message: "\(name): the value of pair number \(index + 1) has a line break or NUL in it: remove it.")
+                throw LogShipperError(message: "\(name): the value of pair number \(index + 1) contains a line break or NUL: remove it.")
             }
             headers[fieldName] = value
         }
@@ -113,7 +113,7 @@ public struct OTLPEnvironment: Sendable {
         return .milliseconds(number)
     }
 
-    /// The path of a file; some put the file's text there, which no error may show.
+    /// Returns the path of a file. Some users put the file's content there, which no error may show.
     private static func path(_ variable: (name: String, value: String)?) throws -> String? {
         guard let (name, value) = variable else { return nil }
         guard !value.contains("-----BEGIN") && !value.contains(where: \.isNewline) else {
@@ -147,12 +147,12 @@ public struct OTLPEnvironment: Sendable {
 }
 
 extension LogShipper {
-    /// A shipper to the OTLP receiver that the environment tells of.
+    /// Creates a shipper to the OTLP receiver that the environment describes.
     ///
     /// - Parameters:
-    ///   - resource: attributes of the resource; those of the environment win.
-    ///   - configure: changes the settings after the environment has.
-    /// - Throws: ``LogShipperError`` when the endpoint or a header field can't be used.
+    ///   - resource: attributes of the resource; those of the environment take precedence.
+    ///   - configure: changes the settings after the environment is applied.
+    /// - Throws: ``LogShipperError`` if the endpoint or a header field can't be used.
     public convenience init(
         otlp environment: OTLPEnvironment, resource: LogMetadata = LogMetadata(), transport: any Transport = DefaultTransport.shared,
         configure: (inout ShippingSettings) -> Void = { _ in }
@@ -171,7 +171,7 @@ extension LogShipper {
 }
 
 extension OTLPEnvironment: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The settings, secrets in endpoint, headers and resource masked.
+    /// The settings, with secrets in endpoint, headers and resource masked.
     public var description: String {
         "OTLP to \(SecretMask.text(of: endpoint))"
             + (headers.isEmpty ? "" : " with the headers \(headers.map(\.name.rawName).joined(separator: ", "))")
@@ -180,7 +180,7 @@ extension OTLPEnvironment: CustomStringConvertible, CustomDebugStringConvertible
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The settings one by one, secrets masked: not even a dump shows them.
+    /// The individual settings, with secrets masked even in a dump.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "endpoint": SecretMask.text(of: endpoint), "headers": headers, "timeout": Self.text(timeout),

@@ -1,26 +1,28 @@
 import Foundation
 import HTTPTransport
 
-/// Makes payloads of records.
+/// Encodes records as payloads.
 struct PayloadEncoder: Sendable {
     let core: ShippingCore
 
     enum Outcome: Sendable {
         case made(Payload)
-        /// The records can't be sent together; a single one can't be sent at all.
+        /// The records can't be sent together, or a single record can't be sent at all.
         case failed(DropReason, String)
     }
 
-    /// - Parameter isCompressed: whether it is compressed if the settings say so and the receiver takes it.
+    /// Encodes records as one payload.
+    ///
+    /// - Parameter isCompressed: whether to compress the payload if the settings and the receiver allow it.
     func payload(of records: [LogRecord], isCompressed: Bool = true) -> Outcome {
         let body: Data
         do {
             body = try core.format.encode(records)
         } catch {
-            return .failed(.unencodable, "The format can't write it: \(ValueText.text(of: error))")
+            return .failed(.unencodable, "The format can't encode it: \(ValueText.text(of: error))")
         }
         guard body.count <= core.format.maximumBodyBytes else {
-            return .failed(.oversize, "Its \(body.count) bytes are more than the format's \(core.format.maximumBodyBytes).")
+            return .failed(.oversize, "Its \(body.count) bytes exceed the format's limit of \(core.format.maximumBodyBytes).")
         }
         guard isCompressed, core.coding.isTaken, case .gzip(let level) = core.settings.compression else {
             return .made(Payload(body: body, records: records.count, isSecondTry: !isCompressed))
@@ -33,8 +35,8 @@ struct PayloadEncoder: Sendable {
     }
 }
 
-/// What is known of a receiver's gzip. One that can't read compressed bodies says so by a status that could also be about the records: then the same
-/// records are sent once more uncompressed, and if these are taken, so is everything from then on.
+/// The receiver's support for gzip. Some receivers reject compressed bodies with a status that could also concern the records. The same
+/// records are then sent once uncompressed; if they are accepted, all later bodies are uncompressed, too.
 final class ContentCodingMemory: Sendable {
     private enum Knowledge: Sendable {
         case unknown, taken, refused
@@ -45,13 +47,13 @@ final class ContentCodingMemory: Sendable {
     /// Whether compressed bodies may be sent.
     var isTaken: Bool { state.withLock { $0 != .refused } }
 
-    /// Whether an answer may be about the coding of a body rather than about the records in it. After a 400 a batch is looked through, piece by
-    /// piece: the first of those that follow one which was taken needs no second request, unless it is a record by itself, which would be dropped.
+    /// Returns whether a response may concern the coding of a body instead of its records. After a 400, a batch is searched piece by piece:
+    /// the first refused piece after an accepted one needs no second request, unless it is a single record, which would be dropped.
     func mayBeRefused(_ payload: Payload, status: Int?, _ verdict: DeliveryVerdict) -> Bool {
         guard payload.isCompressed else { return false }
         switch verdict {
         case .isolate, .reject, .pause: break
-        // It has read the body, or wants it later.
+        // The receiver has read the body, or defers it.
         case .delivered, .accepted, .partiallyRejected, .each, .retry, .split: return false
         }
         switch status {
@@ -65,9 +67,9 @@ final class ContentCodingMemory: Sendable {
         }
     }
 
-    /// Learns from an answer.
+    /// Learns from a response.
     ///
-    /// - Returns: whether it is known now that the receiver takes no gzip, and wasn't before.
+    /// - Returns: whether the response is the first to show that the receiver doesn't accept gzip.
     func note(_ verdict: DeliveryVerdict, of payload: Payload) -> Bool {
         switch verdict {
         case .delivered, .accepted, .partiallyRejected, .each: break
@@ -78,7 +80,7 @@ final class ContentCodingMemory: Sendable {
                 state = .taken
                 return false
             }
-            // Small bodies are never compressed, and say nothing.
+            // Small bodies are never compressed, so they prove nothing.
             guard payload.isSecondTry else { return false }
             defer { state = .refused }
             return state != .refused
@@ -86,45 +88,45 @@ final class ContentCodingMemory: Sendable {
     }
 }
 
-/// The body of a request, made once: each attempt sends the same bytes.
+/// The body of a request, encoded once: each attempt sends the same bytes.
 struct Payload: Sendable {
     let body: Data
     var isCompressed = false
     let records: Int
-    /// Whether compression was wanted and there is nothing to compress with.
+    /// Whether compression was requested but isn't available.
     var lacksCompressor = false
-    /// Whether the same was refused when it was compressed.
+    /// Whether the compressed form was refused.
     var isSecondTry = false
 }
 
-/// Brings payloads to a receiver: over HTTP, or by what else it speaks.
+/// Delivers payloads over HTTP or syslog.
 protocol PayloadSender: Sendable {
     /// The receiver's name in messages, without secrets.
     var receiver: String { get }
-    /// The receiver's clock less the one here, in nanoseconds, as far as it has told.
+    /// The receiver's clock minus the local one, in nanoseconds, if known.
     var clockOffset: Int64? { get }
 
     func attempt(_ payload: Payload) async -> Attempt
     /// Asks whether the receiver has stored the batch of a ticket.
     func acknowledgement(of ticket: String) async -> Acknowledgement
-    /// Ends connections of its own.
+    /// Closes the sender's connections.
     func close()
 }
 
-/// What a receiver says of a batch that it has taken.
+/// The receiver's acknowledgement state of an accepted batch.
 enum Acknowledgement: Sendable {
-    /// It is stored.
+    /// The batch is stored.
     case stored
-    /// Not yet, or never: the receiver doesn't tell these apart.
+    /// Not yet, or never: the receiver doesn't distinguish these.
     case pending
-    /// It was asked just now.
+    /// The receiver was queried just now.
     case unasked
-    /// It can't be asked now.
+    /// The receiver can't be queried now.
     case busy(String, status: Int?, retryAfter: Duration?)
-    /// It can't be asked with these settings.
+    /// The receiver can't be queried with these settings.
     case refused(reason: String, status: Int?, retryAfter: Duration?)
 
-    /// Whether the receiver has told something.
+    /// Whether the receiver has answered.
     var isAnswered: Bool {
         switch self {
         case .stored, .pending: true
@@ -133,14 +135,14 @@ enum Acknowledgement: Sendable {
     }
 }
 
-/// What came of an attempt to send.
+/// The result of an attempt to send.
 enum Attempt: Sendable {
-    /// There is an answer; without a status where the protocol has none.
+    /// The receiver has responded; the status is `nil` if the protocol has none.
     case verdict(DeliveryVerdict, status: Int?, retryAfter: Duration?)
-    /// There is none: nobody knows whether the records arrived.
+    /// No response: the records may or may not have arrived.
     case failure(String)
 
-    /// Whether the receiver has answered, and not that it is too busy, or that the settings are wrong.
+    /// Whether the receiver has responded without being too busy or rejecting the settings.
     var isAnswer: Bool {
         switch self {
         case .failure, .verdict(.retry, _, _), .verdict(.pause, _, _): false

@@ -1,36 +1,36 @@
 import HTTPTransport
 
-/// When the receiver is asked next, and how often at once. Both belong to the receiver, not to a batch.
+/// The time of the next request to the receiver, and the number of concurrent requests. Both belong to the receiver, not to a batch.
 ///
-/// After a failure nothing is sent for a wait that grows from failure to failure. Beside that, requests above one at once are found out by
-/// additive increase and multiplicative decrease (AIMD): one more after as many answers as there may be requests, half as many after a failure.
-/// A failure that many requests meet counts once: those that began before it say nothing new.
+/// After a failure nothing is sent for a wait that grows with each failure. The concurrency adapts by additive increase and multiplicative
+/// decrease (AIMD): one more after as many answers as the limit, half as many after a failure. A failure of several concurrent requests
+/// counts once: those of requests that began before it are ignored.
 final class ReceiverPace: Sendable {
-    /// Leave to send a request.
+    /// Permission to send a request.
     struct Turn: Sendable {
         fileprivate let round: UInt64
     }
 
     private struct State: Sendable {
-        /// The failures since the last answer that settled something.
+        /// The number of failures since the last definite answer.
         var failures = 0
-        /// Nothing is sent until then, on the monotonic clock.
+        /// The end of the current wait, on the monotonic clock.
         var end: UInt64 = 0
         /// Whether a flush ends the wait.
         var endsByFlush = false
-        /// The wait isn't over, or nothing was sent since.
+        /// Whether the wait isn't over, or nothing has been sent since.
         var isResting = false
-        /// Grows with each failure that counts.
+        /// Incremented by each counted failure.
         var round: UInt64 = 0
-        /// How many requests there may be at once.
+        /// The maximum number of concurrent requests.
         var limit = 1
-        /// How many there are.
+        /// The number of requests in flight.
         var running = 0
-        /// The answers since the limit has changed.
+        /// The number of answers since the limit changed.
         var answers = 0
-        /// The batches that want to send, by their numbers, and what wakes them.
+        /// The alarms of batches that wait for a turn, by number.
         var waiting: [UInt64: Alarm] = [:]
-        /// What wakes those that only wait.
+        /// The alarms of batches that only sleep, by number.
         var sleeping: [UInt64: Alarm] = [:]
         var isClosed = false
     }
@@ -42,10 +42,10 @@ final class ReceiverPace: Sendable {
         self.settings = settings
     }
 
-    /// How many requests there may be at once.
+    /// The maximum number of concurrent requests.
     var limit: Int { state.withLock { $0.limit } }
 
-    /// How long it is until the next attempt, after one has failed.
+    /// Returns the time until the next attempt after a failure.
     func nextAttempt(at now: UInt64) -> Duration? {
         state.withLock { state in
             state.isResting ? .nanoseconds(Int64(clamping: state.end > now ? state.end - now : 0)) : nil
@@ -54,9 +54,10 @@ final class ReceiverPace: Sendable {
 
     // MARK: Requests
 
-    /// Waits until a batch may send a request: until the wait after a failure is over, fewer requests than the limit are on their way, and no
-    /// earlier batch wants to send one.
+    /// Waits until a batch may send a request: the wait after a failure is over, fewer requests than the limit are in flight, and no
+    /// earlier batch is waiting to send.
     ///
+    /// - Returns: the permission; `nil` after the close.
     /// - Returns: `nil` when nothing is sent any more.
     func begin(_ batch: UInt64) async -> Turn? {
         let alarm = Alarm()
@@ -81,12 +82,12 @@ final class ReceiverPace: Sendable {
         return nil
     }
 
-    /// A request has come to its end.
+    /// Ends a request.
     ///
-    /// - Parameter isAnswered: whether the receiver has answered, and not that it is too busy.
+    /// - Parameter isAnswered: whether the receiver has answered without being too busy.
     func end(_ turn: Turn, isAnswered: Bool) {
         state.withLock { state in
-            // What wasn't used to the full says nothing about more.
+            // Without full use of the limit, an answer doesn't justify a higher one.
             if isAnswered, turn.round == state.round, state.running >= state.limit, state.limit < settings.maximumRequestsInFlight {
                 state.answers += 1
                 if state.answers >= state.limit {
@@ -99,11 +100,11 @@ final class ReceiverPace: Sendable {
         wake()
     }
 
-    // MARK: What came of them
+    // MARK: Outcomes
 
-    /// The receiver has settled something.
+    /// Notes that the receiver has settled something.
     ///
-    /// - Returns: whether that is news: whether nothing has failed since the request began.
+    /// - Returns: whether that is news: nothing has failed since the request began.
     func noteAnswer(to turn: Turn) -> Bool {
         state.withLock { state in
             guard turn.round == state.round else { return false }
@@ -113,13 +114,14 @@ final class ReceiverPace: Sendable {
         }
     }
 
-    /// Leave to ask for an acknowledgement, which takes no place of a request.
+    /// Permission for an acknowledgement query, which doesn't count as a request in flight.
     var turnToAsk: Turn { state.withLock { Turn(round: $0.round) } }
 
-    /// Demands a wait after a failure: as long as the back-off says, or longer if the receiver asks for it. To what the receiver asks for up to a
-    /// tenth is added, and no more than a second, since it may ask many at once. A flush ends a wait that is only ours.
+    /// Starts a wait after a failure: the backoff delay, or the receiver's `Retry-After` if it is longer. Up to a tenth, at most a second,
+    /// is added to the latter, because the receiver may have told many clients the same. A flush ends a wait that the receiver hasn't
+    /// requested.
     ///
-    /// - Returns: the wait; `nil` when the failure was known already.
+    /// - Returns: the wait; `nil` if the failure was already known.
     func noteFailure(of turn: Turn, retryAfter: Duration?) -> Duration? {
         stop(turn, limit: { $0 / 2 }, endsByFlush: retryAfter == nil) { failures in
             var generator = SystemRandomNumberGenerator()
@@ -127,9 +129,9 @@ final class ReceiverPace: Sendable {
         }
     }
 
-    /// Demands a wait of minutes, since the settings have to be put right.
+    /// Starts a wait of minutes, because the settings must be corrected.
     ///
-    /// - Returns: the wait; `nil` when the failure was known already.
+    /// - Returns: the wait; `nil` if the failure was already known.
     func notePause(of turn: Turn, retryAfter: Duration?) -> Duration? {
         stop(turn, limit: { _ in 1 }, endsByFlush: false) { _ in
             var generator = SystemRandomNumberGenerator()
@@ -148,7 +150,7 @@ final class ReceiverPace: Sendable {
         let now = settings.clock.uptime
         return state.withLock { state in
             let isNews = turn.round == state.round
-            // What is known already may still ask for a longer wait.
+            // A known failure may still request a longer wait.
             guard isNews || !endsByFlush else { return nil }
             if isNews {
                 state.failures += 1
@@ -168,7 +170,7 @@ final class ReceiverPace: Sendable {
 
     // MARK: Waits
 
-    /// Somebody doesn't want to wait.
+    /// Ends a wait that a flush may end.
     func noteFlush() {
         state.withLock { state in
             if state.endsByFlush { state.end = 0 }
@@ -176,9 +178,9 @@ final class ReceiverPace: Sendable {
         wake()
     }
 
-    /// Waits in any case.
+    /// Waits for the whole duration.
     ///
-    /// - Returns: whether something may still be sent.
+    /// - Returns: whether requests may still be sent.
     func sleep(_ batch: UInt64, for duration: Duration) async -> Bool {
         let alarm = Alarm()
         state.withLock { $0.sleeping[batch] = alarm }
@@ -192,7 +194,7 @@ final class ReceiverPace: Sendable {
         return false
     }
 
-    /// Nothing is sent any more.
+    /// Ends all waits and refuses further requests.
     func close() {
         let alarms = state.withLock { state in
             state.isClosed = true

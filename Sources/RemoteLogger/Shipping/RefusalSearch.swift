@@ -1,42 +1,42 @@
-/// How the records are found that spoil a batch: by halving what is refused.
+/// Finds the records for which a batch is refused, by halving refused pieces.
 ///
-/// A receiver that refuses everything mustn't be asked for every record. Hence there is a number of pieces that may be sent in a row of which
-/// nothing is taken: as many as two bad records need. When they are used up, what is refused is set aside, and the pieces that wait are sent
-/// first; as soon as one of them is taken, the search goes on. What is left when all were refused is given up.
+/// A receiver that refuses everything must not be sent every record separately. The number of consecutive pieces without success is
+/// therefore limited, to as many as two bad records need. When the limit is reached, refused pieces are set aside and the waiting pieces
+/// are sent first; as soon as one is accepted, the search continues. If all are refused, the remaining pieces are given up.
 ///
-/// It begins as a ``RefusalHunt``, which does with few requests where one record is bad.
+/// The search starts as a ``RefusalHunt``, which needs few requests to find a single bad record.
 struct RefusalSearch: Sendable {
-    /// What is to be done next.
+    /// The next step of the search.
     struct Step: Sendable {
-        /// To be sent now, in this order.
+        /// The pieces to send now, in this order.
         var pieces: [[Int]] = []
-        /// The record that was looked for.
+        /// The bad record, if it was found.
         var found: Suspect?
     }
 
     private let limit: Int
-    /// How many more pieces may be sent before something is taken.
+    /// The number of pieces that may be sent before one must be accepted.
     private var left: Int
     private var suspects: [Suspect] = []
-    /// While there is one, nothing is sent but its probes.
+    /// The current hunt, during which only its probes are sent.
     private var hunt: RefusalHunt?
-    /// What waited for the end of a hunt, and is sent as one.
+    /// The pieces that waited for the end of a hunt and are sent as one.
     private var joined: [[Int]] = []
-    /// That was refused, too: where bad records are many, a hunt for the first one costs more than to ask for both halves.
+    /// Whether the joined piece was refused, too: with many bad records, halving both sides costs less than hunting the first one.
     private var isPlural = false
 
     init(records: Int) {
-        // Two halves for each step down to a bad record, then what waited, and that for two of them.
+        // Two halves per step down to a bad record, then the waiting pieces; all of that for two bad records.
         limit = 4 * (Int.bitWidth - records.leadingZeroBitCount)
         left = limit
     }
 
-    /// Something was taken: the receiver doesn't refuse everything.
+    /// Resets the limit after a success.
     mutating func renew() {
         left = limit
     }
 
-    /// Pieces were refused for some record in them.
+    /// Handles a refused piece.
     mutating func refuse(_ suspect: Suspect) -> Step {
         if hunt?.probe == suspect.piece {
             hunt?.narrow(to: suspect)
@@ -52,13 +52,13 @@ struct RefusalSearch: Sendable {
         return nextStep()
     }
 
-    /// What follows from what became of a piece that wasn't refused.
+    /// Returns the step that follows a piece that wasn't refused.
     ///
-    /// - Parameter isTaken: whether it was taken whole.
+    /// - Parameter isTaken: whether the whole piece was accepted.
     mutating func goOn(after piece: [Int], isTaken: Bool) -> Step {
         guard let hunt, hunt.probe == piece else { return Step() }
         guard isTaken else {
-            // That says nothing about the other half.
+            // The result gives no information about the other half.
             self.hunt = nil
             return Step(pieces: hunt.others)
         }
@@ -79,21 +79,21 @@ struct RefusalSearch: Sendable {
         return hunt.isProof ? Step(pieces: rest, found: hunt.suspect) : Step(pieces: [hunt.suspect.piece] + rest)
     }
 
-    /// What waited for the end of a hunt, in one piece where that can be paid for.
+    /// Returns the pieces that waited for the end of a hunt, joined if the limit allows it.
     private mutating func rest(of hunt: RefusalHunt) -> [[Int]] {
         guard hunt.waiting.count > 1, pay(1) else { return hunt.waiting }
         joined = hunt.waiting
         return [joined.flatMap { $0 }]
     }
 
-    /// The halves of a piece that was refused, to be sent now; none if it is set aside.
+    /// Returns the halves of a refused piece to send now; none if it is set aside.
     mutating func halves(of suspect: Suspect) -> [[Int]] {
         if pay(2) { return suspect.piece.halves }
         suspects.append(suspect)
         return []
     }
 
-    /// The halves of pieces that were set aside, as far as they may be sent now.
+    /// Returns the halves of pieces that were set aside, as far as the limit allows.
     mutating func takeSuspects() -> [[Int]] {
         guard hunt == nil else { return [] }
         let count = min(suspects.count, left / 2)
@@ -108,55 +108,55 @@ struct RefusalSearch: Sendable {
         return true
     }
 
-    /// What is still set aside.
+    /// Returns the pieces that are still set aside, and forgets them.
     mutating func giveUp() -> [Suspect] {
         defer { suspects = [] }
         return suspects
     }
 }
 
-/// Looks for the first record that spoils a refused piece, by halving: what comes before it is taken on the way, what comes behind it waits.
+/// Searches a refused piece for the first bad record, by halving: records before it are delivered on the way, and records after it wait.
 ///
-/// Where the first half of what is in question was taken, the second one must hold a bad record, and is halved unasked. Where the first
-/// half is refused, the second one waits: it is sent with all others that wait, once the record is found. So one bad record of n costs
-/// log2(n) + 1 more requests, and another one where it is the second of the last two.
+/// If the first half is accepted, the second one must contain a bad record, and is halved without being sent. If the first half is refused,
+/// the second one waits, and is sent with all other waiting pieces once the record is found. One bad record of n therefore costs log2(n) +
+/// 1 additional requests, and one more if it is the second of the last two.
 struct RefusalHunt: Sendable {
-    /// Some record of these is bad: the last refusal was for them, or for them and others that were taken since.
+    /// The records that include a bad one: the last refusal was for these, or for these and others that were accepted since.
     private(set) var suspect: Suspect
-    /// Whether the receiver has refused just these.
+    /// Whether the receiver has refused exactly these records.
     private(set) var isAsked = true
-    /// The pieces behind them of which nothing is known, in order.
+    /// The later pieces with unknown results, in order.
     private(set) var waiting: [[Int]] = []
 
     init(_ suspect: Suspect) {
         self.suspect = suspect
     }
 
-    /// What is to be sent next.
+    /// The next piece to send.
     var probe: [Int] { suspect.piece.halves[0] }
 
-    /// The probe was refused.
+    /// Narrows the search after a refused probe.
     mutating func narrow(to refused: Suspect) {
         waiting.insert(suspect.piece.halves[1], at: 0)
         suspect = refused
         isAsked = true
     }
 
-    /// The probe was taken.
+    /// Narrows the search after an accepted probe.
     mutating func pass() {
         suspect = Suspect(piece: suspect.piece.halves[1], status: suspect.status, reason: suspect.reason)
         isAsked = false
     }
 
-    /// Whether the search is over: the receiver has refused this record by itself. None is dropped that it wasn't asked for alone, whatever else
-    /// was taken: a refusal may have had another reason.
+    /// Whether the receiver has refused this record alone. A record must be sent alone before it is dropped, even if all others were
+    /// accepted, because a refusal may have had another reason.
     var isProof: Bool { suspect.piece.count == 1 && isAsked }
 
-    /// All that nothing is known of, but the probe.
+    /// All pieces with unknown results, except the probe.
     var others: [[Int]] { [suspect.piece.halves[1]] + waiting }
 }
 
-/// Places of records that the receiver has refused together, and what it said.
+/// The indices of records that the receiver has refused together, and its response.
 struct Suspect: Sendable {
     let piece: [Int]
     let status: Int?
@@ -164,13 +164,13 @@ struct Suspect: Sendable {
 }
 
 extension [Int] {
-    /// The first half and the other one.
+    /// The two halves.
     var halves: [[Int]] {
         let middle = count / 2
         return [Array(self[..<middle]), Array(self[middle...])]
     }
 
-    /// The elements in pieces of at most so many.
+    /// Returns the elements in pieces of at most the given size.
     func pieces(of size: Int) -> [[Int]] {
         guard count > size else { return isEmpty ? [] : [self] }
         return stride(from: 0, to: count, by: Swift.max(1, size)).map { start in

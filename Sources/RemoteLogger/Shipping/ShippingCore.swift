@@ -1,24 +1,24 @@
 import Foundation
 import HTTPTransport
 
-/// What the front of a shipper and its loop share: settings, store, accounts, and the alarm by which the front wakes the loop.
+/// The state that a shipper's front end and its loop share: settings, store, accounts, and the alarm by which the front end wakes the loop.
 final class ShippingCore: Sendable {
     let format: any LogFormat
     let sender: any PayloadSender
     let settings: ShippingSettings
     let store: any RecordStore
-    /// Rings when there is something for the loop to do.
+    /// Rings when the loop has work.
     let alarm = Alarm()
-    /// Rings when there is something for ``reportLosses()`` to do.
+    /// Rings when ``reportLosses()`` has work.
     let lossAlarm = Alarm()
     let pace: ReceiverPace
     let coding = ContentCodingMemory()
 
     let ledger = Locked(ShippingLedger())
-    /// Held while losses are told: see ``tellLosses(atOnce:)``.
+    /// Held while losses are reported: see ``tellLosses(atOnce:)``.
     let telling = Locked(())
     private let selection: RecordSelection
-    /// When it began, on the clock.
+    /// The start time on the clock.
     private let started: UInt64
     private let task = Locked<Task<Void, Never>?>(nil)
 
@@ -32,9 +32,9 @@ final class ShippingCore: Sendable {
         pace = ReceiverPace(settings: settings)
     }
 
-    /// Starts the loop, which holds the core until it is closed.
+    /// Starts the loop, which retains the core until it is closed.
     func start() {
-        // Before the loop begins: what comes once it has looked is told then.
+        // Set before the loop starts, so that records arriving after its first look are reported.
         store.onNews { [alarm, lossAlarm] news in
             switch news {
             case .records: alarm.ring()
@@ -49,10 +49,12 @@ final class ShippingCore: Sendable {
         task.withLock { $0 = loop }
     }
 
+    /// Appends a record.
+    ///
     /// - Returns: whether the record is kept.
     @discardableResult func write(_ record: LogRecord) -> Bool {
         let now = settings.clock.uptime
-        // A spool asks the filter for all that come, this shipper's and others'.
+        // A spool applies the filter to all records, including those of other shippers.
         if settings.spool == nil, selection.excludes(record) { return false }
         let (isKept, wakesLoop, wakesReport) = ledger.withLock { ledger in
             guard !ledger.isRefusing else {
@@ -75,19 +77,19 @@ final class ShippingCore: Sendable {
         return isKept
     }
 
-    /// Counts what the store has lost by itself, and wakes who reports it: the store may not have come to that yet.
+    /// Counts the losses that the store reports, and wakes the loss reporter, which the store may not have done yet.
     ///
-    /// - Returns: whether it was anything.
+    /// - Returns: whether there were any.
     @discardableResult func takeLosses(_ ledger: inout ShippingLedger) -> Bool {
         let losses = store.takeLosses()
         for loss in losses { ledger.drop(loss.count, from: loss.first, loss.reason) }
-        // To ring only schedules a task, which may be done under the lock.
+        // Ringing only schedules a task, which is safe under the lock.
         if !losses.isEmpty, ledger.takeLossWake() { lossAlarm.ring() }
         return !losses.isEmpty
     }
 
     func flush(within limit: Duration) async -> Bool {
-        // What is to be told goes with what is flushed.
+        // The loss report is flushed with the other records.
         tellLosses(atOnce: false)
         let ticket = ledger.withLock { $0.beginFlush(store.load) }
         pace.noteFlush()
@@ -110,17 +112,17 @@ final class ShippingCore: Sendable {
         ledger.withLock { $0.end(ticket, delivered: false) }
     }
 
-    /// Takes no more records.
+    /// Stops accepting records.
     func refuse() {
         ledger.withLock { $0.isRefusing = true }
     }
 
-    /// What of a shutdown's time is the disk's: half of it at most, and none of it without a spool.
+    /// Returns the part of a shutdown's time that is reserved for the disk: at most half of it, and none without a spool.
     func persistTime(within limit: Duration) -> Duration {
         settings.spool == nil ? .zero : min(limit / 2, .milliseconds(200))
     }
 
-    /// Waits until what is left is as safe as it can be, or the time is over, but for a moment in any case.
+    /// Waits until the remaining records are as durable as possible or the time is over, but always for a moment.
     func persist(until end: UInt64) async {
         let now = settings.clock.uptime
         let left = Duration.nanoseconds(Int64(clamping: end > now ? end - now : 0))
@@ -132,7 +134,7 @@ final class ShippingCore: Sendable {
         await isDone.wait(for: max(left, .milliseconds(20)), clock: settings.clock)
     }
 
-    /// Ends everything: what the store doesn't keep for another run is counted as dropped.
+    /// Closes the shipper and counts the records that the store doesn't keep for another run as dropped.
     func close() {
         let lost = ledger.withLock { ledger in
             guard !ledger.isClosed else { return 0 }
@@ -144,7 +146,7 @@ final class ShippingCore: Sendable {
             let lost = store.close()
             ledger.drop(lost, from: first ?? 0, .shutdown)
             _ = accounts(of: ledger, store.load)
-            // What a spool keeps isn't delivered.
+            // Records that stay in the spool aren't delivered.
             ledger.endWaiters()
             return lost
         }
@@ -164,7 +166,7 @@ final class ShippingCore: Sendable {
             var counts = accounts(of: ledger, load)
             counts.spooled = UInt64(clamping: load.spooled)
             counts.bufferedBytes = load.bytes
-            // What an earlier run has left came at times that this run's clock doesn't know.
+            // This run's clock doesn't know the arrival times of an earlier run's records.
             let since = min(now, load.firstSince > 0 ? load.firstSince : started)
             counts.oldestAge = load.first == nil ? nil : .nanoseconds(Int64(clamping: now - since))
             counts.receiverClockOffset = sender.clockOffset.map { .nanoseconds($0) }
@@ -174,7 +176,7 @@ final class ShippingCore: Sendable {
         }
     }
 
-    /// What became of all records, to be asked with the ledger's lock held. That the sum is right is asserted, in every test.
+    /// Returns the accounts of all records. Requires the ledger's lock, and asserts in every test that the sum is correct.
     private func accounts(of ledger: ShippingLedger, _ load: StoreLoad) -> LogStatistics {
         var counts = ledger.counts
         counts.dropped = ledger.losses.byReason
@@ -186,27 +188,27 @@ final class ShippingCore: Sendable {
     }
 }
 
-/// What the loop asks and tells.
+/// The loop's queries and reports.
 extension ShippingCore {
-    /// What the loop is to do.
+    /// The loop's next step.
     enum Step: Sendable {
         /// Read a batch and send it.
         case send
-        /// Wait, for a time or until the alarm rings.
+        /// Wait for a time or until the alarm rings.
         case wait(Duration?)
-        /// Something has come just now: look again.
+        /// Check again, because something has just arrived.
         case again
-        /// Return.
+        /// End the loop.
         case end
     }
 
-    /// Looks what there is to do.
+    /// Determines the loop's next step.
     ///
-    /// No wake-up is lost, since the loop looks and lies down in one step: ``RecordStore/sleep(until:)`` refuses where what the loop would wait for
-    /// is there already. From then on whoever makes something readable or due for this shipper (its own front, another shipper on the same spool,
-    /// the spool itself) finds the condition in the store, under the lock under which it changes what is there; the first one who meets it
-    /// rings the alarm, and takes the condition away. That is one wake for each sleep, however many records come. What else ends a sleep
-    /// (a flush, the close) rings the alarm by itself, and the alarm keeps a ring that comes before the loop waits.
+    /// No wake-up is lost, because checking and going to sleep are one step: ``RecordStore/sleep(until:)`` refuses if its condition is
+    /// already met. After that, whatever makes records readable or due for this shipper (its own front end, another shipper on the same
+    /// spool, the spool itself) finds the condition in the store, under the lock that protects the records. The first to meet it rings the
+    /// alarm and clears the condition, so each sleep ends with one wake-up, however many records arrive. Other events that end a sleep (a
+    /// flush, the close) ring the alarm themselves, and the alarm keeps a ring that comes before the loop waits.
     var nextStep: Step {
         let now = settings.clock.uptime
         let interval = settings.batch.interval.wholeNanoseconds
@@ -222,7 +224,7 @@ extension ShippingCore {
         }
     }
 
-    /// What is enough for a request. A buffer that is smaller than a batch must not wait for one.
+    /// The condition for a request. A buffer that is smaller than a batch must not wait for a full one.
     private var due: WakeCondition {
         WakeCondition(
             records: min(settings.batch.records, settings.buffer.records), bytes: min(settings.batch.bytes, settings.buffer.bytes / 2))
@@ -230,10 +232,10 @@ extension ShippingCore {
 
     var isClosed: Bool { ledger.withLock { $0.isClosed } }
 
-    /// Counts a request that is about to be sent.
+    /// Counts a request before it is sent.
     func countRequest(isRepeat: Bool) {
         ledger.withLock { ledger in
-            // After the close the counts stand.
+            // The counts are final after the close.
             guard !ledger.isClosed else { return }
             ledger.counts.requests += 1
             if isRepeat { ledger.counts.repeats += 1 }
@@ -246,7 +248,7 @@ extension ShippingCore {
         }
     }
 
-    /// Settles records by what became of them. Nothing happens after the close, which has settled them.
+    /// Settles records by their outcomes. Does nothing after the close, which has settled them.
     func settle(_ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)]) {
         guard let last = settled.last else { return }
         let wakesReport = ledger.withLock { ledger in
@@ -264,20 +266,21 @@ extension ShippingCore {
         if wakesReport { lossAlarm.ring() }
     }
 
-    /// Puts records that are about to be dropped into the dead-letter file, if there is one.
+    /// Writes records that are about to be dropped to the dead-letter file, if there is one.
     func bury(_ records: [LogRecord], _ reason: DropReason, _ message: String) async {
         await settings.deadLetters?.bury(records, reason, message, receiver: sender.receiver)
     }
 
-    /// Says something, without a secret.
+    /// Reports a diagnostic, with secrets masked.
     func report(_ level: Diagnostics.Event.Level, _ message: String) {
         settings.diagnostics.reportOwnWork(level, message)
     }
 }
 
-/// Tells of losses: the diagnostics of all there were, the receiver of those that it can't know. At once when it begins, then once a minute.
+/// Reports losses: all of them to the diagnostics, and to the receiver those it can't know. The first report is immediate; others follow
+/// once a minute.
 extension ShippingCore {
-    /// The time between two reports.
+    /// The time between two reports, in nanoseconds.
     private static var interval: UInt64 { 60 * 1_000_000_000 }
 
     private enum ReportStep {
@@ -286,9 +289,9 @@ extension ShippingCore {
         case end
     }
 
-    /// Reports until the shipper is closed, in a task of its own: the loop may wait long for the receiver, or for the disk.
+    /// Reports until the shipper is closed, in a separate task: the loop may wait long for the receiver or the disk.
     ///
-    /// While it sleeps without a time, whoever counts a loss wakes it, and once only: see ``ShippingLedger/isLossAwaited``.
+    /// While it sleeps indefinitely, the next counted loss wakes it, once: see ``ShippingLedger/isLossAwaited``.
     func reportLosses() async {
         while !Task.isCancelled {
             switch nextReport {
@@ -313,15 +316,15 @@ extension ShippingCore {
         }
     }
 
-    /// Counts what the store has lost by itself, for those who wait, too.
+    /// Counts the losses that the store reports, also for waiting flushes.
     private func countLosses(_ ledger: inout ShippingLedger) {
         let hasLosses = takeLosses(&ledger)
         if ledger.hasWaiters, hasLosses { ledger.settleWaiters(first: store.load.first) }
     }
 
-    /// Tells of the losses since the last time, if there were any.
+    /// Reports the losses since the last report, if there were any.
     ///
-    /// - Parameter atOnce: whether it may be sooner than the interval says.
+    /// - Parameter atOnce: whether to ignore the interval between reports.
     func tellLosses(atOnce: Bool) {
         let told = telling.withLock { _ in tell(atOnce: atOnce) }
         guard !told.isEmpty else { return }
@@ -329,10 +332,9 @@ extension ShippingCore {
         report(.warning, "\(told.values.reduce(0, +)) log records were dropped so far: \(text).")
     }
 
-    /// Takes the losses that nobody was told of, and writes the record of them, in one step: a flush that comes between would find nothing left to
-    /// tell, and go without it.
+    /// Takes the unreported losses and writes their report in one step: a flush in between would find no losses and miss the report.
     ///
-    /// - Returns: all losses, for the diagnostics; none if nothing is to be told now.
+    /// - Returns: all losses, for the diagnostics; empty if no report is due.
     private func tell(atOnce: Bool) -> [DropReason: UInt64] {
         let now = settings.clock.uptime
         let (dropped, untold) = ledger.withLock { ledger -> ([DropReason: UInt64], [(reason: DropReason, count: UInt64)]) in
@@ -345,7 +347,7 @@ extension ShippingCore {
         let record = LogRecord(
             losses: untold, for: settings.destination, clockOffset: sender.clockOffset, level: max(.warning, settings.minimumLevel),
             clock: settings.clock)
-        // Where there is no room for it the next one tells these, too, and the loss of this one.
+        // If there is no room for it, the next report includes these losses and that of this report.
         if !write(record) { ledger.withLock { $0.untell(untold) } }
         return dropped
     }

@@ -1,9 +1,9 @@
 import HTTPTransport
 
-/// The accounts of a shipper: what became of the records, and who waits for which. Everything in it changes under one lock together
-/// with the store, so that the sums are right at any moment.
+/// The accounts of a shipper: the outcomes of records, and the flushes that wait for them. All changes happen under one lock, together with
+/// those of the store, so that the sums are always correct.
 struct ShippingLedger: Sendable {
-    /// Someone who waits for the records up to a place.
+    /// A flush that waits for the records up to a position.
     private struct Waiter: Sendable {
         let target: RecordPosition
         var hasLosses = false
@@ -11,27 +11,27 @@ struct ShippingLedger: Sendable {
         var continuation: CheckedContinuation<Bool, Never>?
     }
 
-    /// The counts; what is lost is in ``losses``, and what is buffered is filled in from the store.
+    /// The counts, without losses (see ``losses``) and buffered records, which come from the store.
     var counts = LogStatistics()
     private(set) var losses = LossCounts()
-    /// No more records are taken.
+    /// Whether new records are refused.
     var isRefusing = false
-    /// Who reports losses sleeps without a time: the first one wakes him.
+    /// Whether the loss reporter sleeps indefinitely, so that the next loss must wake it.
     var isLossAwaited = false
-    /// Everything is settled for good; a request that is still on its way counts for nothing.
+    /// Whether all records are settled permanently; requests in flight no longer count.
     var isClosed = false
-    /// The place of the last record.
+    /// The position of the last record.
     var last: RecordPosition = 0
-    /// Records up to here are sent without waiting for more.
+    /// The position up to which records are sent without waiting for more.
     private(set) var flushThrough: RecordPosition = 0
-    /// How often somebody asked to flush.
+    /// The number of flushes.
     private var flushes: UInt64 = 0
 
-    /// The losses that the receiver was told of.
+    /// The losses that the receiver knows.
     private var toldLosses: [DropReason: UInt64] = [:]
-    /// How many losses were reported.
+    /// The number of losses in the last report.
     private var reported: UInt64 = 0
-    /// When losses may be reported again, on the monotonic clock.
+    /// The earliest time of the next report, on the monotonic clock.
     private var nextReport: UInt64 = 0
 
     private var waiters: [UInt64: Waiter] = [:]
@@ -43,7 +43,7 @@ struct ShippingLedger: Sendable {
         drop(1, from: position, reason)
     }
 
-    /// Counts lost records, the first of which stands at a place.
+    /// Counts lost records; `position` is that of the first one.
     mutating func drop(_ count: Int, from position: RecordPosition, _ reason: DropReason) {
         guard count > 0 else { return }
         losses.add(UInt64(count), reason)
@@ -57,39 +57,39 @@ struct ShippingLedger: Sendable {
         }
     }
 
-    /// Ends the waits for records of which none is held any more.
+    /// Ends the flushes whose records are all settled.
     ///
-    /// - Parameter first: the place of the oldest record that is still held.
+    /// - Parameter first: the position of the oldest held record.
     mutating func settleWaiters(first: RecordPosition?) {
         for (ticket, waiter) in waiters where waiter.target < first ?? .max {
             end(ticket, delivered: !waiter.hasLosses)
         }
     }
 
-    /// Ends the waits for what isn't delivered.
+    /// Ends the remaining flushes as not delivered.
     mutating func endWaiters() {
         for ticket in waiters.keys { end(ticket, delivered: false) }
     }
 
     var hasWaiters: Bool { !waiters.isEmpty }
 
-    /// When losses are to be reported, on the monotonic clock; `nil` while there are none to report.
+    /// The time of the next report, on the monotonic clock; `nil` if all losses are reported.
     var reportDue: UInt64? { losses.total > reported ? nextReport : nil }
 
-    /// The losses so far are reported.
+    /// Marks all losses as reported.
     mutating func noteReport(next: UInt64) {
         reported = losses.total
         nextReport = next
     }
 
-    /// Whether who reports losses is to be woken now.
+    /// Returns whether the loss reporter must be woken now.
     mutating func takeLossWake() -> Bool {
         guard isLossAwaited, reportDue != nil else { return false }
         isLossAwaited = false
         return true
     }
 
-    /// What the receiver can't know: the losses on this side that it wasn't told of. They count as told from now on.
+    /// Returns the local losses that the receiver doesn't know, and marks them as known.
     mutating func takeUntoldLosses() -> [(reason: DropReason, count: UInt64)] {
         let reasons: [DropReason] = [.overflow, .oversize, .unencodable, .damaged, .expired]
         return reasons.compactMap { reason in
@@ -100,14 +100,14 @@ struct ShippingLedger: Sendable {
         }
     }
 
-    /// The receiver doesn't come to know of these after all.
+    /// Marks losses as unknown to the receiver again.
     mutating func untell(_ losses: [(reason: DropReason, count: UInt64)]) {
         for loss in losses { toldLosses[loss.reason, default: 0] -= min(loss.count, toldLosses[loss.reason, default: 0]) }
     }
 
     // MARK: Waiters
 
-    /// Registers someone who waits for everything up to now, what the store has found included.
+    /// Registers a flush of all records so far, including those found in the store.
     mutating func beginFlush(_ load: StoreLoad) -> UInt64 {
         flushes += 1
         flushThrough = max(last, load.last)
@@ -117,7 +117,7 @@ struct ShippingLedger: Sendable {
         return flushes
     }
 
-    /// Connects who waits; the answer may be there already.
+    /// Attaches a flush's continuation; the result may already be there.
     mutating func attach(_ continuation: CheckedContinuation<Bool, Never>, to ticket: UInt64) {
         guard let waiter = waiters[ticket], waiter.result == nil else {
             let result = waiters.removeValue(forKey: ticket)?.result
@@ -126,7 +126,7 @@ struct ShippingLedger: Sendable {
         waiters[ticket]?.continuation = continuation
     }
 
-    /// Ends a wait, if it hasn't ended. To resume a continuation only schedules its task, which may be done under the lock.
+    /// Ends a flush that hasn't ended. Resuming a continuation only schedules its task, which is safe under the lock.
     mutating func end(_ ticket: UInt64, delivered: Bool) {
         guard let waiter = waiters[ticket], waiter.result == nil else { return }
         guard let continuation = waiter.continuation else {
@@ -138,36 +138,36 @@ struct ShippingLedger: Sendable {
     }
 }
 
-/// The tickets of a receiver that acknowledges later, so that one question asks for all of them, whichever batch is the first to want to know.
+/// The tickets of a receiver that acknowledges asynchronously. One query asks for all of them, whichever batch needs it first.
 ///
-/// An answer that says yes may say so only once, hence it is kept for the batch that hasn't asked yet.
+/// A receiver may confirm a ticket only once, so the answer is kept until its batch asks.
 struct TicketBook: Sendable {
-    /// What is to be done for a ticket.
+    /// The next step for a ticket.
     enum Step: Sendable, Equatable {
-        /// The receiver has said yes.
+        /// The receiver has confirmed the ticket.
         case acknowledged
-        /// It was asked for the ticket just now.
+        /// The ticket was queried just now.
         case notYet
-        /// It is to be asked for these, this one among them.
+        /// The given tickets, including this one, must be queried.
         case ask([String])
     }
 
-    /// When each was wanted last.
+    /// The time of each ticket's last request.
     private var wanted: [String: UInt64] = [:]
-    /// When the receiver has said yes to those whose batches haven't asked since.
+    /// The confirmation times of tickets whose batches haven't asked since.
     private var acknowledged: [String: UInt64] = [:]
     private var asked: Set<String> = []
     private var askedAt: UInt64?
 
-    /// Wants to know of a ticket.
+    /// Returns the next step for a ticket.
     ///
     /// - Parameters:
-    ///   - now: the time in nanoseconds, which never goes back.
-    ///   - interval: how long it is between two questions of a batch, in nanoseconds.
+    ///   - now: the monotonic time in nanoseconds.
+    ///   - interval: the time between two queries for a batch, in nanoseconds.
     mutating func step(for ticket: String, now: UInt64, interval: UInt64) -> Step {
         guard acknowledged.removeValue(forKey: ticket) == nil else { return .acknowledged }
         wanted[ticket] = now
-        // A batch that wants to know no more has given up.
+        // A batch that no longer asks has given up.
         let (product, overflows) = interval.multipliedReportingOverflow(by: 10)
         let limit = overflows ? .max : max(product, 1_000_000_000)
         wanted = wanted.filter { now &- $0.value <= limit }
@@ -178,7 +178,7 @@ struct TicketBook: Sendable {
         return .ask(wanted.keys.sorted())
     }
 
-    /// Notes for which of them the receiver has said yes to a question for a ticket.
+    /// Notes the tickets that the receiver has confirmed in a query for one of them.
     mutating func note(_ tickets: Set<String>, askedFor ticket: String, now: UInt64) {
         for other in tickets {
             wanted[other] = nil
@@ -187,20 +187,19 @@ struct TicketBook: Sendable {
     }
 }
 
-/// The batches that are on their way, in order. A store takes acknowledgements in order, hence what becomes of a batch waits for those
-/// before it.
+/// The batches in flight, in order. A store takes acknowledgements in order, so the outcome of a batch waits for those before it.
 final class ShippingWindow: Sendable {
     private struct Entry: Sendable {
         let number: UInt64
         var settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)] = []
         var isDone = false
-        /// The receiver has it, and hasn't acknowledged it yet.
+        /// Whether the receiver has accepted the batch but not acknowledged it yet.
         var isUnacknowledged = false
     }
 
     private let core: ShippingCore
     private let entries = Locked<[Entry]>([])
-    /// Rings when there may be room for another batch.
+    /// Rings when another batch may fit.
     let change = Alarm()
 
     init(core: ShippingCore) {
@@ -213,23 +212,23 @@ final class ShippingWindow: Sendable {
         return entries.withLock { entries in
             let unacknowledged = entries.count { $0.isUnacknowledged }
             let sending = entries.count { !$0.isUnacknowledged && !$0.isDone }
-            // One that comes to no end mustn't let those pile up that have ended behind it.
+            // Limits the number of settled batches that wait for one that never ends.
             return sending < limit && unacknowledged < maximum && entries.count < limit + maximum
         }
     }
 
-    /// A batch begins, behind all others.
+    /// Adds a batch at the end.
     func append(_ number: UInt64) {
         entries.withLock { $0.append(Entry(number: number)) }
     }
 
-    /// Something of a batch is settled; `isDone` when that was the last of it.
+    /// Adds outcomes of a batch; `isDone` if they are the last ones.
     func settle(_ number: UInt64, _ settled: [(record: StoredRecord, outcome: PendingBatch.Outcome)], isDone: Bool) {
         entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
             entries[index].settled += settled
             entries[index].isDone = isDone
-            // Under the lock, for the order of those that end at once.
+            // Settled under the lock, to keep the order of batches that end at the same time.
             while let first = entries.first {
                 core.settle(first.settled)
                 entries[0].settled = []
@@ -240,7 +239,7 @@ final class ShippingWindow: Sendable {
         change.ring()
     }
 
-    /// A batch waits for its acknowledgement, or not any more: meanwhile another one may be sent.
+    /// Changes whether a batch waits for its acknowledgement, during which another one may be sent.
     func setUnacknowledged(_ number: UInt64, _ isUnacknowledged: Bool) {
         entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.number == number }) else { return }

@@ -1,6 +1,6 @@
 import HTTPTransport
 
-/// Reads batches from a store, in order, and sends as many at once as the receiver's pace allows: one unless set.
+/// Reads batches from a store, in order, and sends as many concurrently as the receiver's pace allows: one by default.
 struct ShippingLoop {
     private let core: ShippingCore
     private let reporter: ShippingReporter
@@ -27,7 +27,7 @@ struct ShippingLoop {
                 case .send:
                     let records = await core.store.read(after: cursor, limits: core.settings.batch)
                     guard let last = records.last else {
-                        // A store that has records and gives none is at fault; don't spin.
+                        // The store has records but returns none, because it is faulty: don't spin.
                         await core.alarm.wait(for: core.settings.batch.interval, clock: clock)
                         continue
                     }
@@ -45,7 +45,7 @@ struct ShippingLoop {
     }
 }
 
-/// Wakes the one task that waits for it. A ring while nobody waits is kept for the next wait, so that none is lost.
+/// Wakes the one task that waits for it. A ring without a waiting task is kept for the next wait.
 final class Alarm: Sendable {
     private struct State {
         var hasRung = false
@@ -62,7 +62,7 @@ final class Alarm: Sendable {
         }?.resume()
     }
 
-    /// Waits for a ring, for the end of the time, or for the task to be cancelled. It may also end early: look again what there is to do.
+    /// Waits for a ring, the end of the time, or cancellation. May return early, so the caller must check its condition again.
     func wait(for duration: Duration?, clock: any LogClock) async {
         let timer = duration.map { duration in
             Task {
@@ -86,24 +86,24 @@ final class Alarm: Sendable {
     }
 }
 
-/// What ends the sleep of the one who reads a store. It is met once: who has woken him need not do it again, nor need the next one.
+/// The condition that wakes a store's reader. It is met once: after that, appends neither wake the reader again nor need to.
 package struct WakeCondition: Sendable {
-    /// From so many records on that were not read.
+    /// The minimum number of unread records.
     var records: Int
-    /// From so many bytes of these on.
+    /// The minimum size of the unread records, in bytes.
     var bytes: Int
 
-    /// Nobody sleeps.
+    /// The condition that is never met, when no reader sleeps.
     static var never: WakeCondition { WakeCondition(records: .max, bytes: .max) }
-    /// Whatever is there.
+    /// The condition that any record meets.
     static var anything: WakeCondition { WakeCondition(records: 1, bytes: .max) }
 
-    /// Whether so much is enough.
+    /// Returns whether the load meets the condition.
     func isMet(by records: Int, _ bytes: Int) -> Bool {
         records >= self.records || bytes >= self.bytes
     }
 
-    /// Whether so much is enough; then the sleeper is woken, and nothing is enough any more.
+    /// Returns whether the load meets the condition, and if so resets it to ``never``.
     mutating func take(_ records: Int, _ bytes: Int) -> Bool {
         guard isMet(by: records, bytes) else { return false }
         self = .never

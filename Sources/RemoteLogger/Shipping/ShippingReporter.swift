@@ -1,6 +1,6 @@
 import HTTPTransport
 
-/// Tells the diagnostics what happens to the shipping: each trouble when it begins and when it has ended, not every attempt.
+/// Reports the state of shipping to the diagnostics: the beginning and end of each problem, not every attempt.
 final class ShippingReporter: Sendable {
     private struct State: Sendable {
         var isFailing = false
@@ -20,7 +20,7 @@ final class ShippingReporter: Sendable {
 
     /// Changes a part of the state.
     ///
-    /// - Returns: whether it was another one before.
+    /// - Returns: whether the value is different from the old one.
     private func change<Value: Equatable & Sendable>(_ part: any WritableKeyPath<State, Value> & Sendable, to value: Value) -> Bool {
         state.withLock { state in
             defer { state[keyPath: part] = value }
@@ -28,7 +28,7 @@ final class ShippingReporter: Sendable {
         }
     }
 
-    /// What a receiver says may repeat a secret that it was sent.
+    /// A receiver's response may repeat a secret that it was sent.
     private func quoted(_ reason: String) -> String { LogRedaction.standard.masked(reason) }
 
     private var receiver: String { core.sender.receiver }
@@ -41,8 +41,8 @@ final class ShippingReporter: Sendable {
         guard change(\.isFailing, to: true) else { return }
         core.report(
             .warning,
-            "\(receiver) takes no log records at present (\(quoted(message))); they are kept, "
-                + "the next attempt is in \(next.text).")
+            "\(receiver) doesn't accept log records at present (\(quoted(message))); they are kept, "
+                + "and the next attempt is in \(next.text).")
     }
 
     func notePause(status: Int?, reason: String, next: Duration) {
@@ -50,24 +50,24 @@ final class ShippingReporter: Sendable {
         let said = reason.isEmpty ? "" : ", \"\(quoted(reason))\""
         core.report(
             .warning,
-            "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. The records are kept, "
-                + "the next attempt is in \(next.text).")
+            "\(receiver) refuses the log shipper (status \(Self.text(of: status))\(said)): check the URL and the credentials. "
+                + "The records are kept, and the next attempt is in \(next.text).")
     }
 
     func noteAnswer() {
         let (wasFailing, wasPaused) = (change(\.isFailing, to: false), change(\.isPaused, to: false))
-        if wasFailing || wasPaused { core.report(.notice, "\(receiver) takes log records again.") }
+        if wasFailing || wasPaused { core.report(.notice, "\(receiver) accepts log records again.") }
     }
 
-    /// Tells when the receiver's clock is another one, by a minute or more. Nothing is done about it: times are sent as they were taken.
+    /// Reports if the receiver's clock differs by a minute or more. Times are sent unchanged.
     ///
-    /// - Parameter offset: the nanoseconds that it is ahead; `nil` if it hasn't told.
+    /// - Parameter offset: the receiver's clock minus the local one, in nanoseconds; `nil` if unknown.
     func noteClock(_ offset: Int64?) {
         guard let offset else { return }
         let seconds = (offset / 1_000_000_000).magnitude
         guard change(\.saidThatClockIsOff, to: seconds >= 60), seconds >= 60 else { return }
         let side = offset > 0 ? "ahead of" : "behind"
-        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the one here, which log records have their times from.")
+        core.report(.notice, "The clock of \(receiver) is \(seconds) s \(side) the local one, which sets the times of log records.")
     }
 
     func noteCompression(of payload: Payload) {
@@ -78,15 +78,15 @@ final class ShippingReporter: Sendable {
     func noteRefusedCompression() {
         core.report(
             .warning,
-            "\(receiver) takes no gzip: log records are sent to it uncompressed from now on. "
-                + "Set `compression` to `.none` for it to spare the attempt at each start.")
+            "\(receiver) doesn't accept gzip: log records are sent uncompressed from now on. "
+                + "Set `compression` to `.none` for it to avoid the attempt at each start.")
     }
 
-    /// Tells the first refusal of each status; ``ShippingCore/reportLosses()`` goes on counting them.
+    /// Reports the first refusal of each status; ``ShippingCore/reportLosses()`` continues to count them.
     func noteRejection(of count: Int, status: Int?, reason: String) {
         guard state.withLock({ $0.saidRejections.insert(status).inserted }) else { return }
         let said = reason.isEmpty ? "" : ": \"\(quoted(reason))\""
-        core.report(.warning, "\(receiver) has refused \(count) log records for good (status \(Self.text(of: status)))\(said)")
+        core.report(.warning, "\(receiver) has permanently refused \(count) log records (status \(Self.text(of: status)))\(said)")
     }
 
     func noteDrop(_ reason: DropReason, _ message: String) {
@@ -95,19 +95,19 @@ final class ShippingReporter: Sendable {
 
     func noteRemark(_ remark: String) {
         guard change(\.saidRemark, to: remark) else { return }
-        core.report(.notice, "\(receiver) has taken log records, with a remark: \"\(quoted(remark))\"")
+        core.report(.notice, "\(receiver) has accepted log records with a remark: \"\(quoted(remark))\"")
     }
 }
 
 extension LogRecord {
-    /// The label of what a shipper says itself.
+    /// The label of a shipper's own records.
     static let ownLabel = "RemoteLogger"
-    /// The name of a report's value that tells whose losses they are.
+    /// The metadata key for the destination that has the losses.
     private static let destinationKey = "receiver.destination"
 
-    /// A record that tells a receiver what was lost for it. It stands outside of every session: its sequence is 0.
+    /// Creates a loss report for a receiver. It belongs to no session: its sequence is 0.
     ///
-    /// - Parameter clockOffset: the nanoseconds that the receiver's clock is ahead.
+    /// - Parameter clockOffset: the receiver's clock minus the local one, in nanoseconds.
     init(
         losses: [(reason: DropReason, count: UInt64)], for destination: String, clockOffset: Int64?, level: LogLevel, clock: any LogClock
     ) {
@@ -121,10 +121,11 @@ extension LogRecord {
             level: level, label: Self.ownLabel, message: "Log records were dropped: \(text).", metadata: metadata)
     }
 
-    /// Whether a shipper tells of its losses.
+    /// Whether the record is a loss report of a shipper.
     var isLossReport: Bool { sequence == 0 && label == Self.ownLabel }
 
-    /// The destination whose losses it tells, which gets it alone; `nil` for any other record, and for the reports of earlier versions.
+    /// The destination with the reported losses, which alone receives the report; `nil` for other records and for reports of earlier
+    /// versions.
     var lossDestination: String? {
         guard isLossReport, case .string(let name)? = metadata[Self.destinationKey] else { return nil }
         return name

@@ -1,95 +1,95 @@
 import Foundation
 public import HTTPTransport
 
-/// How a ``LogShipper`` ships. Every setting has a default that suits most receivers.
+/// The settings of a ``LogShipper``. Every setting has a default that suits most receivers.
 public struct ShippingSettings: Sendable {
-    /// Header fields of every request, such as a tenant's name or an API key. They go to the endpoint and nowhere else: redirects are
-    /// not followed. Default none but `User-Agent`, which names this library and its version.
+    /// The header fields of every request, such as a tenant's name or an API key. They are sent only to the endpoint: redirects aren't
+    /// followed. Default only `User-Agent`, which names this library and its version.
     public var headers: HTTPFields = ["User-Agent": "RemoteLogger-Swift/\(PackageVersion.text)"]
-    /// Adds credentials to the fields of each attempt, such as a token that has to be renewed; an error counts as a failed attempt.
+    /// Adds credentials to the fields of each attempt, such as a token that must be renewed; an error counts as a failed attempt.
     public var authorize: (@Sendable (inout HTTPFields) async throws -> Void)?
-    /// Whom to trust, and who to be. Default: the transport's own.
+    /// The trusted authorities and the client identity. Default: those of the transport.
     public var trust: TrustPolicy?
-    /// Records below this level aren't shipped. Default `trace`: the loggers decide.
+    /// The lowest level of shipped records. Default `trace`: the loggers decide.
     public var minimumLevel = LogLevel.trace
-    /// Which of these records are shipped. Default all. With a ``spool`` it also holds for those that an earlier run, or another shipper on the
-    /// same spool, has put there. It is asked once for each record and run, on the thread that logs, must be quick, and mustn't ask the
-    /// logger, the shipper or the spool for anything. What it keeps out counts nowhere; the shipper's own reports of losses pass.
+    /// A filter for the shipped records. Default all. With a ``spool`` it also applies to records of an earlier run or of another shipper
+    /// on the same spool. It is called once per record and run, on the logging thread, must be fast, and must not use the logger, the
+    /// shipper or the spool. Excluded records don't count anywhere; the shipper's own loss reports always pass.
     public var includes: (@Sendable (LogRecord) -> Bool)?
-    /// When records are sent, and how many at once.
+    /// The time and size of batches.
     public var batch = BatchLimits()
-    /// How much is kept in memory while the receiver is slow or away.
+    /// The memory limits while the receiver is slow or unreachable.
     public var buffer = BufferLimits()
-    /// Keeps the records on disk until the receiver has acknowledged them. Default none: they are in memory, within ``buffer``. With a
-    /// spool its own bounds hold instead.
+    /// A spool that keeps the records on disk until the receiver has acknowledged them. Default none: they are kept in memory, within
+    /// ``buffer``. With a spool, its own limits apply instead.
     public var spool: Spool?
-    /// The shipper's name, in ``LogHealth``, in its reports of losses, and in its spool, under which its progress is kept from run to run: 1 to 60
-    /// bytes. Default `default`. Shippers on one spool need different names, and a name that isn't used any more keeps its records until room is
-    /// needed. Without a spool shippers of one name are told apart by numbers: see ``LogPipeline/shippers``.
+    /// The shipper's name in ``LogHealth``, in its loss reports, and in its spool, where it identifies the progress across runs: 1 to 60
+    /// bytes. Default `default`. Shippers on one spool need different names, and a name that is no longer used keeps its records until room
+    /// is needed. Without a spool, shippers with the same name are numbered: see ``LogPipeline/shippers``.
     public var destination = "default"
-    /// Where records go that the receiver has refused for good, or that can't be sent to it. Default nowhere: they are counted only.
+    /// The file for records that the receiver has permanently refused or that can't be sent. Default none: they are only counted.
     public var deadLetters: DeadLetters?
-    /// Whether records that were dropped before the receiver was asked (`overflow`, `oversize`, `unencodable`, `damaged`, `expired`) are reported to
-    /// the receiver, too, by a record that tells how many since the last one, at most once a minute, also while the receiver is away. It has the label
-    /// `RemoteLogger` and the sequence 0; its metadata tell `dropped.<reason>`, whose losses they are (`receiver.destination`, the shipper's name),
-    /// and the receiver's clock less the one here, where that is known (`receiver.clock_offset_s`). It is for that receiver only, also where others
-    /// share the spool. Default yes.
+    /// Whether records dropped on this side (`overflow`, `oversize`, `unencodable`, `damaged`, `expired`) are also reported to the
+    /// receiver, by a record with their number since the last report, at most once a minute, even while the receiver is unreachable. The
+    /// record has the label `RemoteLogger` and the sequence 0; its metadata contain `dropped.<reason>`, the shipper's name
+    /// (`receiver.destination`), and the receiver's clock minus the local one, if known (`receiver.clock_offset_s`). Only that receiver
+    /// gets it, even if others share the spool. Default `true`.
     public var reportsLosses = true
-    /// How bodies are compressed. Default gzip, level 1.
+    /// The compression of bodies. Default gzip, level 1.
     public var compression = Compression.gzip(level: 1)
-    /// The waits after failures, which go on until the receiver answers. Default from 1 to 90 seconds, doubling, with full jitter: 45 seconds on
-    /// average once it lasts, so that a receiver that is busy for an hour is asked some 90 times.
+    /// The waits after failures, which continue until the receiver answers. Default from 1 to 90 seconds, doubling, with full jitter: 45
+    /// seconds on average in the long run, so that a receiver that is busy for an hour is tried about 90 times.
     public var backoff = Backoff(base: .seconds(1), cap: .seconds(90))
-    /// The most requests that are on their way at once. Default 1: records arrive in the order in which they were logged. With more they may
-    /// arrive in another one, and after `kill -9` as many batches may be sent again. How many it really are adapts itself to the receiver: one at
-    /// first, one more after as many answers as there may be requests, half as many after a failure (``LogStatistics/concurrency``).
+    /// The maximum number of concurrent requests. Default 1: records arrive in the order in which they were logged. With more, they may
+    /// arrive in another order, and after `kill -9` as many batches may be sent again. The actual number adapts to the receiver: it starts
+    /// at one, and grows by one after as many answers as the current limit, and halves after a failure (``LogStatistics/concurrency``).
     public var maximumRequestsInFlight = 1
-    /// While the receiver has taken so many batches and not acknowledged them yet, where it does so later (``AcknowledgingLogFormat``), no further
-    /// one is begun. Default 8; below 1 counts as 1. One that isn't acknowledged in time is sent again, behind those that came later.
+    /// The maximum number of batches that the receiver has accepted but not acknowledged yet, if it acknowledges asynchronously
+    /// (``AcknowledgingLogFormat``). Default 8; minimum 1. A batch that isn't acknowledged in time is sent again, after later ones.
     public var maximumUnacknowledgedBatches = 8
-    /// The longest `Retry-After` that is obeyed, or `X-RateLimit-Reset` of a 429 without it; a longer one is cut. Default 1 hour. Up to a tenth
-    /// is added to it at random, and no more than a second, so that those who were told the same don't come back at once.
+    /// The limit for `Retry-After`, or for `X-RateLimit-Reset` of a 429 without it; longer values are reduced to it. Default 1 hour. A
+    /// random part of up to a tenth, at most a second, is added, so that clients with the same value don't return at the same time.
     public var longestRetryAfter = Duration.seconds(3_600)
-    /// How long nothing is sent after an answer that isn't about the records: other credentials or another address are wanted, or the receiver isn't
-    /// there yet. <doc:Receivers> has a table of these. Default 5 minutes.
+    /// The wait after a response that doesn't concern the records: the credentials or the address are wrong, or the receiver isn't set up
+    /// yet. <doc:Receivers> has a table of these. Default 5 minutes.
     public var pause = Duration.seconds(300)
-    /// How long a request may take. Default 10 seconds.
+    /// The timeout of a request. Default 10 seconds.
     public var timeout = Duration.seconds(10)
-    /// Where the shipper says what it has to say: outages, losses, refusals. What a logger is told there is not logged: it would feed
-    /// itself.
+    /// Receives the shipper's diagnostics: outages, losses, refusals. Records that their handler logs are
+    /// discarded, to prevent a feedback loop.
     public var diagnostics = Diagnostics()
-    /// The clock of batches and waits; tests give their own.
+    /// The clock of batches and waits, which tests can replace.
     public var clock: any LogClock = SystemLogClock()
 
-    /// Takes the place of zlib in tests.
+    /// Replaces zlib in tests.
     var compressor: @Sendable (Data, Int) -> Gzip.Result = { Gzip.compress($0, level: $1) }
 
-    /// Which records are shipped.
+    /// The selection of shipped records.
     var selection: RecordSelection { RecordSelection(destination: destination, minimumLevel: minimumLevel, includes: includes) }
 
-    /// The defaults.
+    /// Creates settings with the defaults.
     public init() {}
 
-    /// How bodies are compressed.
+    /// The compression of bodies.
     public enum Compression: Sendable, Hashable {
-        /// Not at all. A receiver that can't read gzip is found out by itself; this spares the attempt.
+        /// No compression. The shipper detects receivers that can't read gzip; this setting avoids the attempt.
         case none
-        /// With gzip (RFC 1952) by the system's zlib, from level 1 (quick) to 9 (small). A body that doesn't get smaller, and every
-        /// body where there is no zlib, or to a receiver that has refused a compressed one and taken it uncompressed, is sent as it is.
+        /// Gzip (RFC 1952) by the system's zlib, from level 1 (fast) to 9 (small). Bodies are sent uncompressed if they don't get smaller,
+        /// if zlib is missing, or if the receiver has refused a compressed body and accepted it uncompressed.
         case gzip(level: Int)
     }
 }
 
-/// When records are sent, and how many at once: as soon as one of the three bounds is met.
+/// The limits of a batch, which is sent as soon as one of them is reached.
 public struct BatchLimits: Sendable, Hashable {
-    /// The most records of a request. Default 1,000.
+    /// The maximum number of records in a request. Default 1,000.
     public var records: Int
-    /// The most bytes of a request's records, as they take in memory. Default 1 MiB.
+    /// The maximum memory footprint of a request's records, in bytes. Default 1 MiB.
     public var bytes: Int
-    /// How long a record waits for others. Default 1 second.
+    /// The maximum time that a record waits for others. Default 1 second.
     public var interval: Duration
 
-    /// The given bounds; a number below 1 counts as 1.
+    /// Creates limits; numbers below 1 count as 1.
     public init(records: Int = 1_000, bytes: Int = 1 << 20, interval: Duration = .seconds(1)) {
         self.records = max(1, records)
         self.bytes = max(1, bytes)
@@ -97,14 +97,14 @@ public struct BatchLimits: Sendable, Hashable {
     }
 }
 
-/// How much is kept in memory for a receiver that is slow or away.
+/// The memory limits for records while a receiver is slow or unreachable.
 public struct BufferLimits: Sendable, Hashable {
-    /// The most records. Default 50,000.
+    /// The maximum number of records. Default 50,000.
     public var records: Int
-    /// The most bytes that they take in memory, about (``LogRecord/footprint``). Default 4 MiB.
+    /// The approximate maximum of their memory in bytes (``LogRecord/footprint``). Default 4 MiB.
     public var bytes: Int
 
-    /// The given bounds; a number below 1 counts as 1.
+    /// Creates limits; numbers below 1 count as 1.
     public init(records: Int = 50_000, bytes: Int = 4 << 20) {
         self.records = max(1, records)
         self.bytes = max(1, bytes)

@@ -4,7 +4,7 @@ import HTTPTransport
 import Glibc
 #endif
 
-/// A store in memory with the bounds of a ``RecordBuffer``. Records that are on their way to the receiver are pinned.
+/// A store in memory with the limits of a ``RecordBuffer``. Records in flight are pinned.
 package final class MemoryStore: RecordStore {
     private let limits: BufferLimits
     private let state = Locked(State())
@@ -52,10 +52,10 @@ package final class MemoryStore: RecordStore {
 
 extension MemoryStore {
     private struct State: Sendable {
-        /// The records; pinned are those that were read.
+        /// The records. Those that were read are pinned.
         private var buffer = RecordBuffer()
         private var last: RecordPosition = 0
-        /// What ends the reader's sleep.
+        /// The condition that wakes the reader.
         var wake = WakeCondition.never
 
         var unread: Int { buffer.unpinned }
@@ -96,22 +96,21 @@ extension MemoryStore {
     }
 }
 
-/// Memory that is taken from the system before it is needed, many pages at once.
+/// Memory that is requested from the system in advance, many pages at once.
 ///
-/// glibc lets a thread's heap grow page by page: for each the kernel is asked for access to it, and asked again, by a fault, when it is
-/// first written to, which takes 5 µs together. While a queue of records grows that is one call of ten. Other allocators take their
-/// memory in larger parts.
+/// glibc grows a thread's heap page by page. Each page costs a system call and a page fault, 5 µs together; while a queue of records grows,
+/// that affects one call in ten. Other allocators request larger chunks.
 enum MemoryAhead {
-    /// What is larger glibc doesn't take from the thread's heap (`M_MMAP_THRESHOLD`).
+    /// The maximum size in bytes. glibc takes larger blocks from outside the thread's heap (`M_MMAP_THRESHOLD`).
     private static var most: Int { 96 << 10 }
 
-    /// Sees to it that this thread can allocate so many bytes, in small parts, without asking the system. What it takes it has given back
-    /// to the allocator when it returns.
+    /// Ensures that this thread can allocate a number of bytes, in small parts, without a system call. The memory is returned to the
+    /// allocator before this function returns.
     static func provide(_ bytes: Int) {
         #if canImport(Glibc)
         let size = min(bytes, most)
         guard let block = malloc(size) else { return }
-        // A function that the optimiser doesn't know: it would leave out what is written to memory that nobody reads.
+        // Opaque to the optimizer, which would remove other writes to memory that is never read.
         for offset in stride(from: 0, to: size, by: 4_096) { explicit_bzero(block + offset, 1) }
         free(block)
         #endif

@@ -1,12 +1,12 @@
-/// A batch that is being collected.
+/// A batch under construction.
 struct RecordBatch: Sendable {
     private(set) var records: [StoredRecord] = []
     private var bytes = 0
-    /// Everything up to here was looked at.
+    /// All records up to this position have been considered.
     var cursor: RecordPosition
-    /// Records below aren't wanted.
+    /// The minimum level.
     var level = LogLevel.trace
-    /// The destination that it is for, where several share what is held.
+    /// The destination of the batch, if several share the records.
     var destination: String?
     let limits: BatchLimits
     private(set) var isFull = false
@@ -16,9 +16,9 @@ struct RecordBatch: Sendable {
         self.limits = limits
     }
 
-    /// Takes a record, or nothing more.
+    /// Adds a record unless the batch is full.
     ///
-    /// - Returns: whether it was taken.
+    /// - Returns: whether the record was added.
     mutating func take(_ record: LogRecord, at position: RecordPosition, size: Int) -> Bool {
         guard records.isEmpty || records.count < limits.records && bytes + size <= limits.bytes else {
             isFull = true
@@ -36,7 +36,7 @@ struct RecordBatch: Sendable {
 }
 
 extension RecordBuffer {
-    /// Puts what stands behind a batch's cursor into the batch; it is pinned from then on.
+    /// Moves the records after a batch's cursor into the batch, and pins them.
     mutating func read(into batch: inout RecordBatch) {
         for item in pinned where item.position > batch.cursor && !Self.take(item, &batch) { return }
         while let next = oldestUnpinned {
@@ -55,7 +55,7 @@ extension RecordBuffer {
     }
 }
 
-/// A batch on its way, and what became of each of its records so far.
+/// A batch in flight, with the outcomes of its records so far.
 struct PendingBatch: Sendable {
     enum Outcome: Sendable, Equatable {
         case delivered
@@ -64,7 +64,7 @@ struct PendingBatch: Sendable {
 
     let records: [StoredRecord]
     private var outcomes: [Outcome?]
-    /// So many from the first on are settled with the store.
+    /// The number of records, from the first on, that are settled with the store.
     private var settled = 0
 
     init(_ records: [StoredRecord]) {
@@ -72,20 +72,20 @@ struct PendingBatch: Sendable {
         outcomes = records.map { _ in nil }
     }
 
-    /// The places of the records that nothing has become of, in order.
+    /// The indices of the records without an outcome, in order.
     var open: [Int] { open(of: outcomes.indices) }
 
-    /// Those of these places, in order.
+    /// Returns the given indices without an outcome, in order.
     func open(of places: some Sequence<Int>) -> [Int] {
         places.filter { outcomes[$0] == nil }
     }
 
-    /// Whether the receiver has taken one of these.
+    /// Returns whether the receiver has accepted one of the records.
     func hasDelivered(of places: [Int]) -> Bool {
         places.contains { outcomes[$0] == .delivered }
     }
 
-    /// Whether the receiver has taken each of these.
+    /// Returns whether the receiver has accepted all of the records.
     func hasDeliveredAll(of places: [Int]) -> Bool {
         places.allSatisfy { outcomes[$0] == .delivered }
     }
@@ -94,7 +94,7 @@ struct PendingBatch: Sendable {
         for place in places where outcomes.indices.contains(place) { outcomes[place] = outcome }
     }
 
-    /// The records that can be settled now, with their outcomes: a store takes acknowledgements in order.
+    /// Returns the records that can be settled now, with their outcomes: a store takes acknowledgements in order.
     mutating func takeSettled() -> [(record: StoredRecord, outcome: Outcome)] {
         var taken: [(StoredRecord, Outcome)] = []
         while settled < outcomes.count, let outcome = outcomes[settled] {

@@ -1,25 +1,25 @@
-/// Records in memory, within bounds in records and in bytes.
+/// Records in memory, limited in number and bytes.
 ///
-/// When one comes that doesn't fit, the lowest level goes first, and of that level the oldest; the newcomer counts as one of them.
-/// Pinned records stay, but count. A record that could not fit anyhow drops nothing but itself.
+/// A new record that doesn't fit displaces the oldest record of the lowest level; it counts as a candidate itself. Pinned records are never
+/// dropped, but count towards the limits. A record that can't fit at all displaces no others.
 struct RecordBuffer: Sendable {
-    /// A record with its place, the bytes that it counts for, and when it came.
+    /// A record with its position, its footprint in bytes, and its arrival time.
     struct Item: Sendable {
         let position: RecordPosition
         let record: LogRecord
         let size: Int
         let since: UInt64
-        /// The destinations whose filters keep it out.
+        /// The destinations whose filters exclude the record.
         var excluded: [String] = []
     }
 
-    /// What was dropped, with the reason.
+    /// A dropped record, with the reason.
     struct Loss: Sendable {
         let item: Item
         let reason: DropReason
     }
 
-    /// The records that aren't pinned, one queue for each level. Each is in the order of arrival.
+    /// The unpinned records, one queue per level, each in the order of arrival.
     private var queues = LogLevel.allCases.map { _ in RecordQueue<Item>() }
     private var queuedBytes = LogLevel.allCases.map { _ in 0 }
     /// The pinned records, in order. All are older than those in the queues.
@@ -31,9 +31,9 @@ struct RecordBuffer: Sendable {
     var count: Int { unpinned + pinned.count }
     var bytes: Int { unpinnedBytes + pinnedBytes }
 
-    /// Takes a record.
+    /// Adds a record.
     ///
-    /// - Returns: what was dropped for it, with the reason; it may be the record itself.
+    /// - Returns: the records dropped to make room, possibly including the new one.
     mutating func append(_ item: Item, limits: BufferLimits) -> ShortList<Loss> {
         guard item.size <= limits.bytes else { return ShortList(Loss(item: item, reason: .oversize)) }
         var dropped = ShortList<Loss>()
@@ -47,7 +47,7 @@ struct RecordBuffer: Sendable {
             dropped.append(Loss(item: victim, reason: .overflow))
         }
         let level = Int(item.record.level.rawValue)
-        // The next ones will need as much.
+        // The next records will probably need as much.
         if queues[level].isAboutToGrow { MemoryAhead.provide(item.size * RecordQueue<Item>.size) }
         queues[level].append(item)
         queuedBytes[level] += item.size
@@ -56,7 +56,7 @@ struct RecordBuffer: Sendable {
         return dropped
     }
 
-    /// Whether dropping what is of the newcomer's level or below would be enough.
+    /// Returns whether dropping records of the new one's level or below makes enough room.
     private func canMakeRoom(for item: Item, limits: BufferLimits) -> Bool {
         let above = Int(item.record.level.rawValue) + 1
         let records = queues[above...].reduce(pinned.count) { $0 + $1.count }
@@ -72,7 +72,7 @@ struct RecordBuffer: Sendable {
         return item
     }
 
-    /// The level whose first record is the oldest of all that aren't pinned.
+    /// The level of the oldest unpinned record.
     private var oldestQueue: Int? {
         var oldest: (level: Int, position: RecordPosition)?
         for (level, queue) in queues.enumerated() {
@@ -82,10 +82,10 @@ struct RecordBuffer: Sendable {
         return oldest?.level
     }
 
-    /// The oldest record that isn't pinned.
+    /// The oldest unpinned record.
     var oldestUnpinned: Item? { oldestQueue.flatMap { queues[$0].first } }
 
-    /// Pins the oldest record that isn't pinned.
+    /// Pins the oldest unpinned record.
     mutating func pinNext() -> Item? {
         guard let level = oldestQueue, let item = take(from: level) else { return nil }
         pinned.append(item)
@@ -93,14 +93,14 @@ struct RecordBuffer: Sendable {
         return item
     }
 
-    /// Lets go of the pinned records up to a place.
+    /// Removes the pinned records up to a position.
     mutating func removePinned(through position: RecordPosition) {
         let count = pinned.firstIndex { $0.position > position } ?? pinned.count
         pinnedBytes -= pinned[..<count].reduce(0) { $0 + $1.size }
         pinned.removeFirst(count)
     }
 
-    /// Lets go of every record up to a place, pinned or not.
+    /// Removes all records up to a position, pinned or not.
     mutating func removeAll(through position: RecordPosition) {
         removePinned(through: position)
         for level in queues.indices {
@@ -108,9 +108,9 @@ struct RecordBuffer: Sendable {
         }
     }
 
-    /// Lets go of one record.
+    /// Removes a record.
     ///
-    /// - Returns: it, as it was there; `nil` if it wasn't.
+    /// - Returns: the removed record; `nil` if it wasn't found.
     mutating func remove(_ item: Item) -> Item? {
         if let index = pinned.firstIndex(where: { $0.position == item.position }) {
             pinnedBytes -= pinned[index].size
@@ -124,7 +124,7 @@ struct RecordBuffer: Sendable {
         return removed
     }
 
-    /// The oldest records up to a place, at least one if there is any, and no more than a number of records or of bytes. They stay as they are.
+    /// Returns the oldest records up to a position: at least one if there are any, within the limits. They stay in the buffer.
     func oldest(through position: RecordPosition, within limits: BufferLimits) -> [Item] {
         var items: [Item] = []
         var bytes = 0
@@ -137,10 +137,10 @@ struct RecordBuffer: Sendable {
             return true
         }
         for item in pinned where !takes(item) { return items }
-        // Of each level the place that comes next, and the position of what is there.
+        // For each level, the index of the next record in its queue, and that record's position.
         var heads = queues.map { (place: 0, position: $0.first?.position ?? .max) }
         while let level = heads.indices.min(by: { heads[$0].position < heads[$1].position }), heads[level].position < .max {
-            // Mostly there is one level: it is gone through as far as no other one has an older record.
+            // Usually only one level has records, so a queue is read until another one has an older record.
             let end = heads.indices.reduce(.max) { $1 == level ? $0 : min($0, heads[$1].position) }
             while heads[level].position < end, let item = queues[level][heads[level].place] {
                 guard takes(item) else { return items }
@@ -153,7 +153,7 @@ struct RecordBuffer: Sendable {
 }
 
 extension RecordBuffer {
-    /// How many records are of a level or above, behind a place, and not kept from a destination.
+    /// Returns the number of records of a level or above, after a position, that a destination doesn't exclude.
     func count(from level: LogLevel, after position: RecordPosition, for destination: String) -> Int {
         let isCounted = { (item: Item) in
             item.record.level >= level && item.position > position && (item.excluded.isEmpty || !item.excluded.contains(destination))
@@ -161,14 +161,14 @@ extension RecordBuffer {
         return queues.reduce(pinned.count(where: isCounted)) { $0 + $1.count(where: isCounted) }
     }
 
-    /// The place of the first record behind a place.
+    /// Returns the position of the first record after the given one.
     func first(after position: RecordPosition) -> RecordPosition? {
         pinned.first { $0.position > position }?.position ?? oldestUnpinned?.position
     }
 }
 
 extension RecordBuffer {
-    /// Asks a destination's filter anew.
+    /// Reapplies a destination's filter.
     mutating func judge(for destination: String, _ excludes: (LogRecord) -> Bool) {
         func judge(_ item: inout Item) {
             item.excluded.removeAll { $0 == destination }
@@ -178,7 +178,7 @@ extension RecordBuffer {
         for level in queues.indices { queues[level].changeEach(judge) }
     }
 
-    /// Whom the records up to a place are kept from, by their places.
+    /// Returns the destinations that exclude each record up to a position, by position.
     func exclusions(through position: RecordPosition) -> [RecordPosition: [String]] {
         let all = BufferLimits(records: .max, bytes: .max)
         return Dictionary(oldest(through: position, within: all).map { ($0.position, $0.excluded) }) { first, _ in first }

@@ -1,15 +1,16 @@
-/// A queue in pieces of one size: what is taken from its front is let go at once, piece by piece its memory is, too, and nothing moves
-/// but when something is taken out of its middle. To grow never copies more than a piece: it is done by who logs.
+/// A queue in chunks of one size. Removing an element from the front releases it at once, and its memory chunk by chunk; elements move only
+/// on removals from the middle. Growing never copies more than a chunk, because it happens on the logging thread.
 struct RecordQueue<Element: Sendable>: Sendable {
-    /// All of one size, with `nil` where no element is: none is ever emptied or filled as a whole, which would be a call's time.
+    /// Chunks of equal size, with `nil` in unused slots. No chunk is ever initialized or cleared as a whole later, which would delay a
+    /// call.
     private var pieces: [[Element?]] = []
-    /// The place of the first element in the first piece.
+    /// The index of the first element in the first chunk.
     private var head = 0
     private(set) var count = 0
-    /// A piece without elements, so that a queue that is as long as it may be allocates nothing.
+    /// A chunk without elements, so that a queue at its maximum length doesn't allocate.
     private var spare: [Element?] = []
 
-    /// The elements of a piece.
+    /// The number of elements in a chunk.
     static var size: Int { 128 }
 
     var isEmpty: Bool { count == 0 }
@@ -27,7 +28,7 @@ struct RecordQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// Whether the next element begins a piece that has to be allocated.
+    /// Whether the next element requires a new chunk.
     var isAboutToGrow: Bool { spare.isEmpty && !pieces.isEmpty && isFull }
 
     private var isFull: Bool { head + count == pieces.count * Self.size }
@@ -42,7 +43,7 @@ struct RecordQueue<Element: Sendable>: Sendable {
         set(count - 1, element)
     }
 
-    /// The element at a place from the front; `nil` behind the end.
+    /// The element at an index from the front; `nil` past the end.
     subscript(place: Int) -> Element? {
         place < count ? pieces[(head + place) / Self.size][(head + place) % Self.size] : nil
     }
@@ -51,9 +52,9 @@ struct RecordQueue<Element: Sendable>: Sendable {
         pieces[(head + place) / Self.size][(head + place) % Self.size] = element
     }
 
-    /// Removes the first element that is meant. It costs what stands before it.
+    /// Removes the first element that satisfies the predicate. The cost is proportional to the elements before it.
     ///
-    /// - Returns: it; `nil` if there is none.
+    /// - Returns: the removed element; `nil` if there is none.
     mutating func removeFirst(where isMeant: (Element) -> Bool) -> Element? {
         guard let found = (0..<count).first(where: { self[$0].map(isMeant) ?? false }) else { return nil }
         let removed = self[found]
@@ -78,20 +79,20 @@ struct RecordQueue<Element: Sendable>: Sendable {
     }
 }
 
-/// A list that has one element at most most of the time: the first one takes no allocation.
+/// A list with usually at most one element: the first one needs no allocation.
 package struct ShortList<Element: Sendable>: Sendable {
     private var first: Element?
     private var others: [Element] = []
 
-    /// No elements.
+    /// Creates an empty list.
     package init() {}
 
-    /// A list of one.
+    /// Creates a list of one element.
     package init(_ element: Element) {
         first = element
     }
 
-    /// In place of the sequence's, which copies the list first.
+    /// Replaces the method of `Sequence`, which copies the list first.
     package func forEach(_ body: (Element) -> Void) {
         if let first { body(first) }
         if !others.isEmpty { others.forEach(body) }

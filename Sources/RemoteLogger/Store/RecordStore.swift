@@ -1,56 +1,57 @@
-/// What stands between the front, which takes records, and the shipper, which sends them.
+/// The queue between the front end, which appends records, and the shipper, which sends them.
 ///
-/// A store keeps records in the order in which they came and hands them out behind a cursor; a record leaves only when it has been
-/// acknowledged, or dropped to make room. ``MemoryStore`` keeps all in memory. With a ``SpoolDestination`` `append` puts the record into
-/// the memory in front of the disk, `read` reads from disk, and `acknowledge` frees what no destination needs any more. Hence the rules:
-/// nothing but `read` and `persist` waits for a disk, and nothing calls back but the function given to ``onNews(_:)``.
+/// A store keeps records in the order of arrival and returns those after a cursor. A record is removed only when it is acknowledged or
+/// dropped to make room. ``MemoryStore`` keeps all records in memory. With a ``SpoolDestination``, `append` adds the record to the memory
+/// in front of the disk, `read` reads from disk, and `acknowledge` frees what no destination needs any more. Therefore, only `read` and
+/// `persist` wait for a disk, and the function passed to ``onNews(_:)`` is the only callback.
 package protocol RecordStore: Sendable {
-    /// Takes a record, or says what was dropped to stay within the bounds, which may be the record itself. It is called for each record: it
-    /// makes no allocation but those that keep the record. What it tells as lost is told once, here or by ``takeLosses()``.
+    /// Adds a record, and returns the losses that keep the store within its limits, which may include the record itself. It is called for
+    /// each record, so it allocates only what keeps the record. Each loss is reported once, here or by ``takeLosses()``.
     ///
-    /// - Parameter now: the monotonic time in nanoseconds, by which the age of what waits is told.
+    /// - Parameter now: the monotonic time in nanoseconds, which determines the age of waiting records.
     func append(_ record: LogRecord, now: UInt64) -> AppendOutcome
 
-    /// The next records behind a place, in order: at least one if there is any, at most what the limits say. They are kept, and not
-    /// dropped to make room any more, until they are acknowledged.
+    /// Returns the next records after a position, in order: at least one if there are any, within the limits. The store keeps them until
+    /// they are acknowledged, and no longer drops them to make room.
     func read(after cursor: RecordPosition, limits: BatchLimits) async -> [StoredRecord]
 
-    /// Lets go of every record up to a place.
+    /// Removes all records up to a position.
     func acknowledge(through position: RecordPosition)
 
-    /// Ends the store and lets go of everything.
+    /// Closes the store and releases its resources.
     ///
-    /// - Returns: how many records are lost by that: in memory all that it held, on disk none.
+    /// - Returns: the number of lost records: all held records in memory, none on disk.
     func close() -> Int
 
-    /// What the store holds.
+    /// The current load.
     var load: StoreLoad { get }
 
-    /// What the store holds, and how many records of it are on disk: that takes the longer, the more is in memory.
+    /// The current load, including the number of records on disk. Its cost grows with the number of records in memory.
     var census: StoreLoad { get }
 
-    /// Records up to here were left by an earlier run; those behind are this one's.
+    /// The position of the last record of an earlier run; later ones are this run's.
     var foundThrough: RecordPosition { get }
 
-    /// What was lost since the last time and not told by an `append`. Until it is taken here it counts as held.
+    /// Returns the losses that neither an `append` nor an earlier call has reported. Until then they count as held.
     func takeLosses() -> ShortList<RecordLoss>
 
-    /// Says what ends the sleep that the one who reads is about to begin. The first one who then brings that much is told by
-    /// ``AppendOutcome/mustWake``, or, if it isn't an `append` here, calls what was given to ``onNews(_:)``; the next ones do nothing.
+    /// Sets the condition that wakes the reader before it sleeps. The first append that meets the condition reports
+    /// ``AppendOutcome/mustWake``; if another destination's append meets it, the function passed to ``onNews(_:)`` is called. Later appends
+    /// do nothing.
     ///
-    /// - Returns: whether so much isn't there yet; otherwise there is nothing to sleep for.
+    /// - Returns: whether the condition isn't met yet; otherwise the reader must not sleep.
     func sleep(until condition: WakeCondition) -> Bool
 
-    /// Calls what was given to ``onNews(_:)``, once, when something is lost that no `append` tells.
+    /// Calls the function passed to ``onNews(_:)`` once, at the next loss that no `append` reports.
     ///
-    /// - Returns: whether nothing is lost yet; otherwise ``takeLosses()`` has it.
+    /// - Returns: whether nothing is lost yet; otherwise ``takeLosses()`` returns it.
     func awaitLosses() -> Bool
 
-    /// Waits until what was appended and what was acknowledged before is as safe as the store can make it.
+    /// Waits until all appended records and acknowledgements are as durable as the store can make them.
     func persist() async
 
-    /// Gives what to call, from any thread, when records or losses have come without an `append`. It must return at once, and mustn't ask
-    /// the store for anything.
+    /// Sets the function to call, from any thread, when there are new records or losses without an `append`. It must return at once and
+    /// must not call the store.
     func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void)
 }
 
@@ -63,78 +64,78 @@ extension RecordStore {
     package func onNews(_ tell: @escaping @Sendable (StoreNews) -> Void) {}
 }
 
-/// What an append did. It isn't copied on its way to who asked, which is once for each record.
+/// The outcome of an append. It is noncopyable because there is one per record.
 package struct AppendOutcome: ~Copyable, Sendable {
-    /// The record's place.
+    /// The record's position.
     package var position: RecordPosition
-    /// What was dropped for it, and with a spool all that the destination has lost since it was last told.
+    /// The records dropped for it; with a spool, all unreported losses of the destination.
     package var losses = ShortList<RecordLoss>()
-    /// The one who reads sleeps, and waits for what is there now: see ``RecordStore/sleep(until:)``.
+    /// Whether the sleeping reader must be woken: see ``RecordStore/sleep(until:)``.
     package var mustWake = false
-    /// The record itself was dropped.
+    /// Whether the record itself was dropped.
     package var isLost = false
-    /// The destination's filter keeps the record out: it isn't held, and doesn't count.
+    /// Whether the destination's filter excludes the record: it isn't held and doesn't count.
     package var isExcluded = false
-    /// Whether ``RecordStore/takeLosses()`` may have something to tell.
+    /// Whether ``RecordStore/takeLosses()`` may return losses.
     package var mayHaveLosses = false
 }
 
-/// What a store holds.
+/// The load of a store.
 package struct StoreLoad: Sendable {
-    /// All records, those that were read and aren't acknowledged yet included.
+    /// The number of records, including those read but not yet acknowledged.
     package var records = 0
-    /// How many of them are safe on disk; counted only where ``RecordStore/census`` is asked.
+    /// The number of records that are safe on disk; only ``RecordStore/census`` counts them.
     package var spooled = 0
-    /// The bytes of all records.
+    /// The total size of the records in bytes.
     package var bytes = 0
-    /// The records that were not read yet.
+    /// The number of unread records.
     package var unread = 0
-    /// The bytes of these.
+    /// The size of the unread records in bytes.
     package var unreadBytes = 0
-    /// The place of the last record that the store ever had, found ones included.
+    /// The position of the last record that the store ever had, including found ones.
     package var last: RecordPosition = 0
-    /// The place of the oldest record that is held.
+    /// The position of the oldest held record.
     package var first: RecordPosition?
-    /// When that record came, or an older one, on the monotonic clock in nanoseconds.
+    /// A lower bound of that record's arrival time, on the monotonic clock in nanoseconds.
     package var firstSince: UInt64 = 0
-    /// The place of the oldest record that was not read yet.
+    /// The position of the oldest unread record.
     package var firstUnread: RecordPosition?
-    /// When that record came, on the monotonic clock in nanoseconds.
+    /// That record's arrival time, on the monotonic clock in nanoseconds.
     package var firstUnreadSince: UInt64 = 0
-    /// How many records the store has, or had, that weren't appended here: left by an earlier run, or taken for another destination.
+    /// The number of records that weren't appended here: left by an earlier run, or appended for another destination.
     package var found = 0
 }
 
-/// What a store tells without being asked.
+/// An event that a store reports to its reader.
 package enum StoreNews: Sendable {
-    /// There are records that the one who reads was waiting for.
+    /// The records that the reader waits for have arrived.
     case records
-    /// Something was lost.
+    /// Records were lost.
     case losses
 }
 
-/// A record's place in a store: 1, 2, 3 … in the order of arrival; 0 is before the first.
+/// A record's position in a store: 1, 2, 3 … in the order of arrival; 0 is before the first.
 package typealias RecordPosition = UInt64
 
-/// A record with its place.
+/// A record with its position.
 package struct StoredRecord: Sendable {
     package let position: RecordPosition
     package let record: LogRecord
 }
 
-/// Records that a store has lost, or dropped to make room.
+/// Records that a store has lost or dropped to make room.
 package struct RecordLoss: Sendable, Hashable {
     package var count: Int
-    /// The place of one of them, none of which stands before it.
+    /// A position that isn't after any of them.
     package var first: RecordPosition
     package var reason: DropReason
 }
 
-/// How many records were lost, by reason. There are a handful of reasons: to walk them takes a fraction of what a dictionary does, and while
-/// a buffer is full every call counts one.
+/// The number of lost records, by reason. A linear search over the few reasons is much faster than a dictionary, which matters because
+/// every call counts one while a buffer is full.
 struct LossCounts: Sendable {
     private var counts: [(reason: DropReason, count: UInt64)] = []
-    /// Those of every reason.
+    /// The number of lost records for all reasons.
     private(set) var total: UInt64 = 0
 
     subscript(reason: DropReason) -> UInt64 {

@@ -1,37 +1,37 @@
-/// The stage of the chain that authenticates: it asks an ``AuthenticationProvider`` for credentials and answers challenges.
+/// The authentication stage of the chain: it requests credentials from an ``AuthenticationProvider`` and answers challenges.
 ///
-/// * The provider is asked only for requests to the service root's origin (``CallContext/serviceOrigin``) and to the client's allowed
-///   origins, and not for calls marked as foreign: credentials never go anywhere else, and nobody else's 401 is answered. A provider
-///   that changes the request's origin ends the call.
-/// * The proxy's provider is asked for `http` URLs, which a proxy sees in the clear. For an `https` URL it is asked only where the
-///   transport opens tunnels with the credentials and tells a proxy's refusal from the server's
+/// * The provider is called only for requests to the service root's origin (``CallContext/serviceOrigin``) and to the client's allowed
+///   origins, and not for calls marked as foreign: credentials are never sent to other origins, and their 401 is never answered. A
+///   provider that changes the request's origin ends the call.
+/// * The proxy's provider is called for `http` URLs, which a proxy sees in the clear. For `https` URLs it is called only if the transport
+///   opens tunnels with the credentials and distinguishes a proxy's refusal from the server's
 ///   (``TransportCapabilities/proxyAuthentication``): inside the tunnel both the request and a 407 are the server's.
-/// * Credentials replace an `Authorization` field that was set before: this stage is the last to touch a request, and wins. A provider
-///   that has no credentials yet leaves such a field as it is.
-/// * A refused request is repeated at most three times, and only if its body can be sent again; else the refusal is delivered.
+/// * Credentials replace an existing `Authorization` field, since this stage is the last to change a request. A provider without
+///   credentials leaves the field unchanged.
+/// * A refused request is repeated at most three times, and only if its body can be sent again; otherwise the caller gets the refusal.
 public struct AuthenticationInterceptor: Interceptor {
-    /// How often a refused request is sent again at most, challenges of server and proxy counted together.
+    /// The maximum number of times that a refused request is sent again, for challenges of server and proxy together.
     public static let maximumRounds = 3
 
-    /// The most bytes of a refusal's body that are read so that its connection can be used again. Of a longer one the transfer is cancelled.
+    /// The maximum number of bytes of a refusal's body that are read to reuse its connection. A longer transfer is cancelled.
     static let drainLimit = 64 * 1024
 
     private let provider: (any AuthenticationProvider)?
     private let proxyProvider: (any AuthenticationProvider)?
     private let opensTunnels: Bool
-    /// What knows the origins of the service.
+    /// The origins of the service.
     var boundary = OriginBoundary()
 
-    /// A stage with a provider for the service, one for a proxy, or both.
+    /// Creates a stage with a provider for the service, one for a proxy, or both.
     ///
-    /// - Parameter opensTunnels: whether the transport is capable of ``TransportCapabilities/proxyAuthentication``.
+    /// - Parameter opensTunnels: Whether the transport has the capability ``TransportCapabilities/proxyAuthentication``.
     public init(_ provider: (any AuthenticationProvider)?, proxy: (any AuthenticationProvider)? = nil, opensTunnels: Bool = false) {
         self.provider = provider
         proxyProvider = proxy
         self.opensTunnels = opensTunnels
     }
 
-    /// A provider that is asked for this request, and what it sees of it.
+    /// A provider that applies to this request, with its attempt.
     private struct Party {
         let provider: any AuthenticationProvider
         var attempt: AuthenticationAttempt
@@ -42,7 +42,7 @@ public struct AuthenticationInterceptor: Interceptor {
         var parties = parties(for: request, context)
         guard !parties.isEmpty else { return try await next(request, context) }
         var request = request
-        /// The party whose answer to a challenge is already in the request.
+        /// The index of the party whose answer to a challenge is already in the request.
         var answering: Int?
         var rounds = 0
         while true {
@@ -59,7 +59,7 @@ public struct AuthenticationInterceptor: Interceptor {
                     throw AuthenticationError(
                         .otherOrigin,
                         message: "The authentication provider changed the URL to \(prepared.origin?.description ?? "no origin"): "
-                            + "credentials stay with the origin that they were asked for. Leave the URL as it is.")
+                            + "credentials must not leave the origin that they are for. Don't change the URL.")
                 }
                 request = prepared
             }
@@ -91,18 +91,18 @@ public struct AuthenticationInterceptor: Interceptor {
         return parties
     }
 
-    /// Whether a response is a refusal of an attempt. Through a tunnel only the refusal of the tunnel is the proxy's.
+    /// Whether a response refuses an attempt. Through a tunnel, only the refusal of the tunnel is the proxy's.
     private static func refuses(_ response: TransportResponse, _ attempt: AuthenticationAttempt) -> Bool {
         attempt.target.status == response.status && (!attempt.isForTunnel || response.isTunnelRefusal)
     }
 
-    /// Shows the response to the providers that it doesn't refuse. A proxy's refusal says nothing about the server; a server's says that
-    /// the proxy was content.
+    /// Passes the response to the providers that it doesn't refuse. A proxy's refusal implies nothing about the server; a server's
+    /// refusal implies that the proxy accepted its credentials.
     private func checked(_ response: TransportResponse, by parties: [Party], _ context: CallContext) async throws -> TransportResponse {
         guard response.status != AuthenticationTarget.proxy.status else { return response }
         var response = response
         do {
-            // What comes through a tunnel isn't the proxy's.
+            // A response through a tunnel isn't the proxy's.
             for party in parties where party.attempt.target.status != response.status && !party.attempt.isForTunnel {
                 response = try await party.provider.check(response, attempt: party.attempt, context: context)
             }
@@ -114,7 +114,7 @@ public struct AuthenticationInterceptor: Interceptor {
         return response
     }
 
-    /// Lets the provider learn from the refusal and answer it.
+    /// Lets the provider process the refusal and answer it.
     private func mayRepeat(after response: TransportResponse, _ party: inout Party, _ context: CallContext) async throws -> Bool {
         let challenges = AuthenticationChallenge.challenges(inBytes: response.headers.bytes(of: party.attempt.target.challengeField))
         let wantsToRepeat: Bool
@@ -132,8 +132,8 @@ public struct AuthenticationInterceptor: Interceptor {
             .init(
                 .warning,
                 """
-                The server answered \(response.status), and the request wasn't repeated with credentials since its body can be read only \
-                once: make the body from Data, from a file or from a replayable stream.
+                The server answered \(response.status), but the request wasn't repeated with credentials, since its body can be read only \
+                once: create the body from Data, from a file or from a replayable stream.
                 """, call: context.identity))
         return false
     }
@@ -142,19 +142,19 @@ public struct AuthenticationInterceptor: Interceptor {
         if let length = body.expectedLength, length > Int64(Self.drainLimit) {
             body.cancel()
         } else {
-            // A body that breaks off, or is longer than it should be, is of no use to anybody: only its connection is lost.
+            // Errors are ignored: if the body breaks off or is too long, only its connection is lost.
             _ = try? await body.collect(upTo: Self.drainLimit)
         }
     }
 }
 
 extension AuthenticationInterceptor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The stage's name; credentials are never part of it.
+    /// The stage's name, without credentials.
     public var description: String { "authentication" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Shows nothing: the providers hold secrets.
+    /// Hides the providers, which hold secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

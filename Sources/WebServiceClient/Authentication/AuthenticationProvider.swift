@@ -1,63 +1,62 @@
 import Foundation
 
-/// Knows how to prove to a server who is calling: ``BasicAuthenticationProvider``, ``DigestAuthenticationProvider``, or one of your own.
+/// Authenticates a client to a server: ``BasicAuthenticationProvider``, ``DigestAuthenticationProvider``, or a custom one.
 ///
-/// The library asks in this order, for each request that goes to the service root's origin and for no other:
+/// The library calls it in this order, only for requests to the service root's origin:
 ///
 ///     authorize ──▶ request is sent ─┬─ 401 (proxy: 407) ─▶ respond ─┬─ true ──▶ sent again, at most three times
 ///                                    │                               └─ false ─▶ the caller gets the 401
 ///                                    └─ anything else ───▶ check ──────────────▶ the caller gets the response
 ///
-/// What a provider owes:
-/// * It is called by many calls at the same time, and keeps its state so (one that fetches tokens lets concurrent calls wait for one
-///   fetch). It never holds a lock while it awaits.
-/// * It writes credentials into the attempt's request and nowhere else: not into errors, descriptions or diagnostics.
-/// * It ends: refused with the same credentials a second time, it returns false from ``respond(to:response:attempt:context:)``.
-/// * It lets `CancellationError` pass. Other errors it throws end the call.
-/// * It forgets nothing but its own state in ``invalidate()``.
+/// Requirements of a provider:
+/// * It supports concurrent calls and guards its state (if it fetches tokens, concurrent calls wait for one fetch). It never holds a lock
+///   while it awaits.
+/// * It writes credentials only into the attempt's request: not into errors, descriptions or diagnostics.
+/// * It terminates: if the same credentials are refused a second time, it returns false from ``respond(to:response:attempt:context:)``.
+/// * It propagates `CancellationError`. Other errors that it throws end the call.
+/// * Its ``invalidate()`` discards only the provider's own state.
 public protocol AuthenticationProvider: Sendable {
-    /// Adds the credentials that the provider has, before a request is sent. One that has none yet does nothing, and waits for the
-    /// challenge.
+    /// Adds the provider's credentials before a request is sent. A provider without credentials does nothing and waits for the challenge.
     ///
-    /// Credentials replace a field of the same name that the caller has set: authentication is the last to touch a request, and wins.
+    /// Credentials replace a field of the same name that the caller has set, since authentication is the last to change a request.
     func authorize(_ attempt: inout AuthenticationAttempt, context: CallContext) async throws
 
     /// Answers a refusal.
     ///
     /// - Parameters:
-    ///   - challenges: what the server would take, in its order. May be empty: servers forget the field.
-    ///   - response: the refusal. Its body is the caller's; read it only if you return true.
-    ///   - attempt: the attempt that was refused, its request as it was sent. Put the new credentials into it.
-    /// - Returns: true if the request is to be sent again with what the attempt now holds, false to deliver the refusal.
-    ///   Where the request can't be repeated (``AuthenticationAttempt/canRepeat``) it isn't; what was learnt still serves the next call.
+    ///   - challenges: The schemes that the server accepts, in its order. May be empty, since some servers omit the field.
+    ///   - response: The refusal. Read its body only if you return true; otherwise it is the caller's.
+    ///   - attempt: The refused attempt, with the request that was sent. Put the new credentials into it.
+    /// - Returns: true to send the attempt's request again, false to deliver the refusal. A request that can't be repeated
+    ///   (``AuthenticationAttempt/canRepeat``) isn't sent again; the provider's new state still serves the next call.
     func respond(
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool
 
-    /// Sees every response that isn't a refusal, whatever its status, before anybody else does: the place to note that the session is
-    /// open, and to verify what the server says about itself.
+    /// Processes every response that isn't a refusal, regardless of its status, before any other code: records that the session is
+    /// open, and verifies the server's proof.
     ///
-    /// - Returns: the response to be handed on: the same one, with a body of the same bytes.
-    /// - Throws: to end the call, where the response can't be trusted.
+    /// - Returns: The response to deliver: the same one, with a body of the same bytes.
+    /// - Throws: An error to end the call if the response isn't trustworthy.
     func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
 
-    /// Whether the server took the provider's credentials when it last saw them.
+    /// Whether the server accepted the provider's credentials when it last received them.
     var isSessionOpened: Bool { get }
 
-    /// Forgets the provider's state (tokens, nonces, what was accepted), so that the next call starts from the beginning. The user's
-    /// name and password stay.
+    /// Discards the provider's state (tokens, nonces, accepted credentials), so that the next call starts from the beginning. The user's
+    /// name and password are kept.
     func invalidate() async
 }
 
 extension AuthenticationProvider {
-    /// Hands the response on as it is.
+    /// Returns the response unchanged.
     public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
     {
         response
     }
 }
 
-/// Who asks for credentials: the server that the URL names, or a proxy on the way to it (RFC 9110 §11.6 and §11.7).
+/// The requester of credentials: the server that the URL names, or a proxy in front of it (RFC 9110 §11.6 and §11.7).
 public enum AuthenticationTarget: Hashable, Sendable {
     /// The server that the URL names. It refuses with 401.
     case origin
@@ -72,7 +71,7 @@ public enum AuthenticationTarget: Hashable, Sendable {
         }
     }
 
-    /// The field that the challenges come in.
+    /// The field with the challenges.
     public var challengeField: HTTPFields.Name {
         switch self {
         case .origin: .wwwAuthenticate
@@ -80,7 +79,7 @@ public enum AuthenticationTarget: Hashable, Sendable {
         }
     }
 
-    /// The field that credentials go in.
+    /// The field for the credentials.
     public var credentialsField: HTTPFields.Name {
         switch self {
         case .origin: .authorization
@@ -88,7 +87,7 @@ public enum AuthenticationTarget: Hashable, Sendable {
         }
     }
 
-    /// The field in which a response to an authorized request may say more (RFC 7615).
+    /// The field of a response to an authorized request with additional information (RFC 7615).
     public var infoField: HTTPFields.Name {
         switch self {
         case .origin: .authenticationInfo
@@ -97,51 +96,51 @@ public enum AuthenticationTarget: Hashable, Sendable {
     }
 }
 
-/// One sending of a request as an ``AuthenticationProvider`` sees it: from before it is authorized until its response's head is there.
+/// One transmission of a request as an ``AuthenticationProvider`` sees it: from before authorization until the response's head arrives.
 public struct AuthenticationAttempt: Sendable {
     /// The request. Providers put their credentials into its ``AuthenticationTarget/credentialsField``.
     public var request: ServiceRequest
 
-    /// Who is to be satisfied.
+    /// The requester of the credentials.
     public let target: AuthenticationTarget
 
-    /// How many challenges of this target were answered in this call so far; 0 for the first sending.
+    /// The number of challenges of this target answered in this call so far; 0 for the first transmission.
     public internal(set) var round = 0
 
-    /// Whatever the provider wants to know again when the response is there, such as which of its tokens was used. Only the provider
-    /// reads and writes it; nil at the start of a call.
+    /// State that the provider keeps until the response arrives, such as the token it used. Only the provider accesses it; nil at the
+    /// start of a call.
     public var memo: (any Sendable)?
 
-    /// An attempt; the library makes one for each call and target, tests make their own.
+    /// Creates an attempt; the library creates one for each call and target, tests create their own.
     public init(request: ServiceRequest, target: AuthenticationTarget) {
         self.request = request
         self.target = target
     }
 
-    /// Whether the request can be sent again: it has no body, or one that can be read again.
+    /// Whether the request can be sent again: it has no body, or a replayable one.
     public var canRepeat: Bool { request.body?.isReplayable ?? true }
 
-    /// Whether the credentials are for a proxy's tunnel: it sees a request of its own (RFC 9110 §9.3.6), and nothing of this one.
+    /// Whether the credentials are for a proxy's tunnel, which has a separate request (RFC 9110 §9.3.6); the proxy doesn't see this one.
     public var isForTunnel: Bool { target == .proxy && request.origin?.scheme == "https" }
 
-    /// The method that whoever is to be satisfied sees.
+    /// The method that the target sees.
     public var seenMethod: ServiceRequest.Method { isForTunnel ? "CONNECT" : request.method }
 
-    /// What whoever is to be satisfied sees in the request line (RFC 9112 §3.2): path and query; for a proxy, the absolute URL, or the
-    /// authority of a tunnel.
+    /// The request target that the server or proxy sees in the request line (RFC 9112 §3.2): path and query; for a proxy, the absolute
+    /// URL, or a tunnel's authority.
     public var seenTarget: String {
         guard target == .proxy, let origin = request.origin else { return request.target }
         guard isForTunnel else { return origin.description + request.target }
         return origin.host.contains(":") ? "[\(origin.host)]:\(origin.port)" : "\(origin.host):\(origin.port)"
     }
 
-    /// What credentials are kept by: they are valid for one target of one origin.
+    /// The key of the credentials: they are valid for one target of one origin.
     var scope: AuthenticationScope {
         AuthenticationScope(target: target, origin: request.origin)
     }
 }
 
-/// Whom credentials were accepted by. A proxy is the same one for every origin.
+/// The party that accepted credentials. A proxy is the same for every origin.
 struct AuthenticationScope: Hashable, Sendable {
     let target: AuthenticationTarget
     let origin: Origin?
@@ -152,42 +151,42 @@ struct AuthenticationScope: Hashable, Sendable {
     }
 }
 
-/// Why credentials could not be sent, or why a response was not accepted. Never holds a user's name, a password or a token.
+/// An error if credentials can't be sent or a response isn't accepted. It never contains a user's name, a password or a token.
 public struct AuthenticationError: DescribedError, Hashable, Sendable {
-    /// What sort of failure it is, an open set.
+    /// The kinds of failure, an open set.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The kind's name.
         public let rawValue: String
-        /// A kind of that name.
+        /// Creates a kind with a name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The kind's name.
         public var description: String { rawValue }
 
-        /// The user's name holds characters that the scheme can't carry.
+        /// The user's name has characters that the scheme can't represent.
         public static let unusableUserName = Self(rawValue: "unusableUserName")
-        /// The password holds characters that the scheme can't carry.
+        /// The password has characters that the scheme can't represent.
         public static let unusablePassword = Self(rawValue: "unusablePassword")
-        /// A token, or the value of another header, holds characters that a header can't carry.
+        /// A token, or the value of another header, has characters that aren't valid in a header.
         public static let unusableToken = Self(rawValue: "unusableToken")
         /// The provider changed the request's URL to another origin.
         public static let otherOrigin = Self(rawValue: "otherOrigin")
-        /// The server wants the request's body to be signed or sent again, and the body can be read only once.
+        /// The server requires the request's body to be signed or sent again, but the body can be read only once.
         public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
-        /// The server failed to prove that it knows the password (RFC 7616 §3.5, `rspauth`).
+        /// The server didn't prove that it knows the password (RFC 7616 §3.5, `rspauth`).
         public static let serverNotProven = Self(rawValue: "serverNotProven")
-        /// The server offers Digest with weaker hashes only than the provider takes (RFC 7616 §5.10).
+        /// The server offers Digest only with weaker hashes than the provider accepts (RFC 7616 §5.10).
         public static let weakAlgorithm = Self(rawValue: "weakAlgorithm")
-        /// The response's body is larger than what may be held in memory to check it.
+        /// The response's body exceeds the memory limit for checking it.
         public static let responseTooLarge = Self(rawValue: "responseTooLarge")
     }
 
-    /// What sort of failure it is.
+    /// The kind of failure.
     public let kind: Kind
 
     /// A sentence that names the offender and the fix.
     public let message: String
 
-    /// An error of a kind; providers outside the library make their own.
+    /// Creates an error of a kind; providers outside the library create their own kinds.
     public init(_ kind: Kind, message: String) {
         self.kind = kind
         self.message = VisibleText.of(message)
@@ -197,9 +196,9 @@ public struct AuthenticationError: DescribedError, Hashable, Sendable {
     public var description: String { message }
 }
 
-/// A user's name and password as Basic and Digest use them: in the normal form C that RFC 7616 §4 and RFC 7617 §2.1 ask for.
+/// A user's name and password for Basic and Digest, in normal form C as RFC 7616 §4 and RFC 7617 §2.1 require.
 ///
-/// Neither shows in a description, a dump or a mirror.
+/// Descriptions, dumps and mirrors show neither.
 struct UserCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let name: String
     let password: String

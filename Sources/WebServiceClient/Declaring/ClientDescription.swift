@@ -1,10 +1,10 @@
-/// What a client's table says, as a value: stored, compared with what it was, shown to a person.
+/// A description of a client's endpoint table as a value, which can be stored, compared with an earlier one, and displayed.
 public struct ClientDescription: Codable, Hashable, Sendable {
-    /// The form of this description; a later form has a higher number.
+    /// The format version of this description; later formats have higher numbers.
     public var version = 1
     /// The client's type.
     public var client: String
-    /// The endpoints in the table's order.
+    /// The endpoints in table order.
     public var endpoints: [Endpoint]
 
     /// One endpoint.
@@ -15,21 +15,21 @@ public struct ClientDescription: Codable, Hashable, Sendable {
         public var method: String
         /// The route as declared.
         public var route: String
-        /// The names of the query items that the descriptor adds; `…` for the fields of an argument.
+        /// The names of the query items that the descriptor adds; `…` represents the fields of an argument.
         public var query: [String]
         /// The names of the headers that the descriptor sets.
         public var headers: [String]
-        /// Where the body comes from: an argument, `implicit` or `none`.
+        /// The source of the body: an argument, `implicit` or `none`.
         public var body: String
-        /// Whether a method that has no body as a rule may have one; `nil` where the descriptor doesn't say so.
+        /// Whether a method that usually has no body may have one; `nil` if the descriptor doesn't specify it.
         public var allowsBody: Bool?
-        /// The statuses that count as success, where the descriptor says so.
+        /// The statuses that count as success, if the descriptor specifies them.
         public var success: String?
         /// The root inside the payload.
         public var root: String?
-        /// What names the kept response, as declared.
+        /// The template of the cached response's identifier, as declared.
         public var cacheIdentifier: String?
-        /// What the transport must be able to do.
+        /// The required capabilities of the transport.
         public var requires: [String]
         /// The attributes, by type and content.
         public var attributes: [String]

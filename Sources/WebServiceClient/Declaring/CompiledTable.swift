@@ -1,18 +1,18 @@
-/// A table compiled for its class: plans by key, and all faults.
+/// A table compiled for its class: the plans by key, and all faults.
 final class CompiledTable: Sendable {
     /// The plans by the text of their keys.
     let plans: [String: EndpointPlan]
-    /// Descriptors of profiles, whose bare names stand for every method of that base name; compiled when a method calls.
+    /// The descriptors of profiles with bare names, which apply to every method of that base name; compiled when a method calls.
     let bareNames: [String: EndpointDescriptor]
-    /// The keys in the table's order, for messages and descriptions.
+    /// The keys in table order, for messages and descriptions.
     let keys: [String]
     let faults: [TableFault]
 
     /// Compiles a table.
     ///
     /// - Parameters:
-    ///   - root: the service root where it has placeholders, else `nil`.
-    ///   - methods: the keys of methods that are known already, which bare names must fit.
+    ///   - root: The service root if it has placeholders, else `nil`.
+    ///   - methods: The keys of known methods, which bare names must fit.
     init(_ table: EndpointTable, root: String?, methods: [String] = []) {
         var plans: [String: EndpointPlan] = [:]
         var bareNames: [String: EndpointDescriptor] = [:]
@@ -22,7 +22,7 @@ final class CompiledTable: Sendable {
             if !seen.insert(entry.key).inserted {
                 faults.append(
                     TableFault(
-                        kind: .duplicateKey, key: entry.key, problem: "the key stands in the table twice",
+                        kind: .duplicateKey, key: entry.key, problem: "the key occurs twice in the table",
                         fix: "remove one; methods that differ only in types share a key"))
             }
             if entry.isBareName {
@@ -54,7 +54,7 @@ final class CompiledTable: Sendable {
         keys = table.keys
     }
 
-    /// Compiled tables of classes: each class is compiled once, again for a root with placeholders of its own.
+    /// The key of a compiled table: each class is compiled once, and again for each root with placeholders.
     private struct CacheKey: Hashable {
         let type: ObjectIdentifier
         let root: String?
@@ -62,7 +62,7 @@ final class CompiledTable: Sendable {
 
     private static let cache = Locked<[CacheKey: CompiledTable]>([:])
 
-    /// The compiled table of a class, made at its first use.
+    /// The compiled table of a class, created on first use.
     static func of(_ type: WebServiceClient.Type, root: String?) -> CompiledTable {
         let key = CacheKey(type: ObjectIdentifier(type), root: root)
         if let known = cache.withLock({ $0[key] }) { return known }
@@ -75,15 +75,15 @@ final class CompiledTable: Sendable {
     }
 }
 
-/// The keys that no endpoint can have, because ``WebServiceClient`` has members of these names.
+/// The keys that no endpoint can have, because ``WebServiceClient`` has members with these names.
 enum ReservedKeys {
-    /// Methods and properties by their names, and what they are called with.
+    /// The names of methods and properties, and the labels they are called with.
     private static let members: Set<String> = [
         "configuration", "configure(_:)", "profile", "replaceProfile(_:)", "http", "dynamic", "dryRun(_:)", "dryRun(isolation:_:)",
         "verify()", "verify(_:)",
     ]
 
-    /// The fault of a key that is reserved.
+    /// Returns the fault of a reserved key.
     static func fault(of name: MethodName) -> TableFault? {
         let key = name.description
         guard members.contains(key) || isCall(name) || isDynamic(name) else { return nil }
@@ -91,44 +91,44 @@ enum ReservedKeys {
         let example = MethodName(baseName: name.baseName + "Value", labels: labels)
         return TableFault(
             kind: .reservedKey, key: key,
-            problem: "the base class has a member \(name.baseName) that is called the same way, and one would be taken for the other",
+            problem: "the base class has a member \(name.baseName) with the same signature, so calls would be ambiguous",
             fix: "give the method and the key another name, such as \"\(example)\"; a key is never sent")
     }
 
-    /// `call` and `stream` take any number of arguments, and these labels behind them. A method of that name would be what the other
-    /// methods of its class call, and itself.
+    /// `call` and `stream` take any number of arguments, followed by these labels. A method with such a name would be called by the
+    /// class's other methods, and by itself.
     private static func isCall(_ name: MethodName) -> Bool {
         guard name.baseName == "call" || name.baseName == "stream" else { return false }
-        // An argument with a default value may be left out, so that the first one decides.
+        // An argument with a default value may be omitted, so the first one decides.
         guard let first = name.labels.first else { return true }
         return ["_", "prepare", "timeout", "function"].contains(first)
     }
 
-    /// `dynamic` is called with these to set them for one call.
+    /// `dynamic` takes these labels as settings of one call.
     private static func isDynamic(_ name: MethodName) -> Bool {
         name.baseName == "dynamic" && name.labels.allSatisfy { $0 == "timeout" || $0 == "prepare" }
     }
 }
 
-/// A descriptor compiled for its key: templates split, arguments numbered, literals encoded. A call parses nothing.
+/// A descriptor compiled for its key: templates are split, arguments numbered, literals encoded. A call parses nothing.
 struct EndpointPlan: Sendable {
     enum Path: Sendable {
-        /// No placeholder: the encoded path.
+        /// The encoded path, without placeholders.
         case fixed(String)
-        /// Segments, each of pieces whose literals are encoded already.
+        /// Segments made of pieces whose literals are encoded.
         case segments([Template])
-        /// One placeholder is the whole path and takes a relative one.
+        /// A single placeholder as the whole path, which takes a relative path.
         case whole(Int)
-        /// An RFC 6570 template with the positions of its variables.
+        /// An RFC 6570 template with the argument positions of its variables.
         case uriTemplate(URITemplate, [String: Int])
     }
 
     enum Query: Sendable {
-        /// Encoded text without a placeholder.
+        /// Encoded text without placeholders.
         case fixed(String)
-        /// A pair with placeholders, its literals encoded already; left out when an argument is `nil`.
+        /// A pair with placeholders and encoded literals; omitted if an argument is `nil`.
         case pair(name: Template, value: Template?)
-        /// A pair, or several, from an argument; the name is plain.
+        /// One or several pairs from an argument; the name isn't encoded.
         case named(String, Int)
         /// The fields of an argument.
         case reflected(Int)
@@ -139,7 +139,7 @@ struct EndpointPlan: Sendable {
         case template(HTTPFields.Name, Template)
         case reflected(Int)
 
-        /// The field's name, where it is known before the call.
+        /// The field's name, if it is known before the call.
         var name: HTTPFields.Name? {
             switch self {
             case .fixed(let name, _), .template(let name, _): name
@@ -151,19 +151,19 @@ struct EndpointPlan: Sendable {
     let key: MethodName
     let method: ServiceRequest.Method
     var route: String
-    /// What names the endpoint in errors and metrics, where the key doesn't.
+    /// The endpoint's name in errors and metrics, if the key isn't suitable.
     var label: String?
     let names: ArgumentNames
-    /// The service root, when it has placeholders of this method's arguments.
+    /// The service root, if it has placeholders for this method's arguments.
     var root: Template?
     var path: Path = .fixed("")
     var query: [Query] = []
     var headers: [Header] = []
-    /// The positions of the arguments whose labels say that they are secrets.
+    /// The positions of the arguments whose labels denote secrets.
     var secretArguments: [Int] = []
-    /// The position of the argument that is the body.
+    /// The position of the body argument.
     var body: Int?
-    /// What the call's cached response is found and dropped by.
+    /// The identifier by which the call's cached response is found and removed.
     var cacheIdentifier: Template?
     /// The wire names that lead to the value inside the payload.
     var payloadRoot: [String] = []

@@ -1,4 +1,4 @@
-/// Compiles a descriptor for its key, and notes every fault on the way.
+/// Compiles a descriptor for its key and collects every fault.
 struct EndpointCompiler {
     let descriptor: EndpointDescriptor
     let key: String
@@ -9,7 +9,7 @@ struct EndpointCompiler {
 
     /// Compiles a descriptor.
     ///
-    /// - Parameter root: the service root where it has placeholders, else `nil`.
+    /// - Parameter root: The service root if it has placeholders, else `nil`.
     static func compile(_ descriptor: EndpointDescriptor, for name: MethodName, root: String?) -> (EndpointPlan, [TableFault]) {
         var compiler = EndpointCompiler(descriptor, name)
         compiler.compileMethod()
@@ -73,9 +73,9 @@ struct EndpointCompiler {
         case .unclosed:
             add(.badTemplate, "in \(place) there is %% without a closing %%", "close the placeholder, or write a single % as %25")
         case .noName(let text):
-            add(.badTemplate, "in \(place) \"\(text)\" is no name of an argument", "write a label or a position between the %% marks")
+            add(.badTemplate, "in \(place) \"\(text)\" isn't the name of an argument", "write a label or a position between the %% marks")
         case .unknown(let name, let suggestion):
-            add(.unknownArgument, "in \(place) \"\(name)\" is no argument of the method", Self.fix(nearest: suggestion))
+            add(.unknownArgument, "in \(place) \"\(name)\" isn't an argument of the method", Self.fix(nearest: suggestion))
         case .outOfRange(let number, let arity):
             let range = arity == 0 ? "the method has no arguments" : "the method's arguments are 0 to \(arity - 1)"
             add(.unknownArgument, "in \(place) there is no argument \(number)", range)
@@ -86,14 +86,14 @@ struct EndpointCompiler {
 
     private mutating func compileMethod() {
         if !descriptor.method.isValid {
-            add(.badMethod, "\"\(descriptor.method)\" is no HTTP method", "use a name of letters, such as GET")
+            add(.badMethod, "\"\(descriptor.method)\" isn't an HTTP method", "use a name of letters, such as GET")
         } else if let known = descriptor.method.knownSpelling, known != descriptor.method {
-            add(.badMethod, "\"\(descriptor.method)\" is no HTTP method, since they are case-sensitive", "write \(known)")
+            add(.badMethod, "\"\(descriptor.method)\" isn't an HTTP method, since methods are case-sensitive", "write \(known)")
         }
     }
 }
 
-// What modifiers say beside the route: query items, headers, the body, settings.
+// The modifiers: query items, headers, the body, settings.
 extension EndpointCompiler {
     mutating func compileQuery() {
         for part in descriptor.query {
@@ -114,16 +114,16 @@ extension EndpointCompiler {
             switch part {
             case .template(let name, let value):
                 if !name.isValid {
-                    add(.badHeader, "\"\(name.rawName)\" is no header name", "only letters, digits and !#$%&'*+-.^_`|~ may stand in it")
+                    add(.badHeader, "\"\(name.rawName)\" isn't a valid header name", "use only letters, digits and !#$%&'*+-.^_`|~")
                 }
                 if HTTPFields.Field.hasControls(value) {
-                    add(.badHeader, "the value of the header \(name) holds a control character, such as CR, LF or NUL", "take it out")
+                    add(.badHeader, "the value of the header \(name) holds a control character, such as CR, LF or NUL", "remove it")
                 }
                 if let first = value.utf8.first, let last = value.utf8.last, [first, last].contains(where: { $0 == 32 || $0 == 9 }) {
-                    add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers take away", "trim it")
+                    add(.badHeader, "the value of the header \(name) begins or ends with a blank, which receivers remove", "trim it")
                 }
                 if name == .contentType, HTTPFields.Field.isBlank(value) {
-                    add(.badHeader, "the value of the header \(name) is blank", "give a media type, or leave the header out")
+                    add(.badHeader, "the value of the header \(name) is blank", "give a media type, or omit the header")
                 }
                 let template = template(value, in: "the header \(name)", isSecret: SecretMask.hides(name))
                 plan.headers.append(template.literal.map { .fixed(name, $0) } ?? .template(name, template))
@@ -136,7 +136,7 @@ extension EndpointCompiler {
     mutating func compileCacheIdentifier() {
         guard let identifier = descriptor.cacheIdentifier else { return }
         if identifier.isEmpty {
-            add(.badTemplate, "the cache identifier is empty", "give it a text such as \"orders/%%0%%\", or take it away")
+            add(.badTemplate, "the cache identifier is empty", "give it a text such as \"orders/%%0%%\", or remove it")
         }
         plan.cacheIdentifier = template(identifier, in: "the cache identifier")
     }
@@ -145,14 +145,14 @@ extension EndpointCompiler {
         let method = descriptor.method
         let neverHasBody = method == .head || method == "TRACE"
         if descriptor.allowsBody, neverHasBody {
-            add(.unfitBody, "a \(method) never has a body", "take .allowingBody() away, or use another method")
+            add(.unfitBody, "a \(method) never has a body", "remove .allowingBody(), or use another method")
         }
         let takesBody = method.usuallyHasBody || descriptor.allowsBody && !neverHasBody
         if case .argument(let argument) = descriptor.body {
             if method == .get, !descriptor.allowsBody {
                 add(
                     .unfitBody, "a \(method) has no body",
-                    "put the argument into the query, use POST, or add .allowingBody() where the service wants it so")
+                    "put the argument into the query, use POST, or add .allowingBody() if the service requires a body")
             } else if neverHasBody {
                 add(.unfitBody, "a \(method) has no body", "put the argument into the query, or use POST")
             }
@@ -166,9 +166,9 @@ extension EndpointCompiler {
         for position in unused {
             let fix =
                 takesBody
-                ? "say which one is the body with .body(.argument(\(position))), use it in the route, or leave it out with .ignoring"
-                : "use it in the route or the query, or leave it out with .ignoring"
-            add(.unusedArgument, "\(names.description(of: position)) is used by nothing", fix)
+                ? "make it the body with .body(.argument(\(position))), use it in the route, or exclude it with .ignoring"
+                : "use it in the route or the query, or exclude it with .ignoring"
+            add(.unusedArgument, "\(names.description(of: position)) isn't used", fix)
         }
     }
 
@@ -179,17 +179,17 @@ extension EndpointCompiler {
         faults += TrustCheck.faults(descriptor.settings, key: key)
         if case .off? = descriptor.settings.parsing, !plan.payloadRoot.isEmpty {
             add(
-                .unusedRoot, "the body is .raw(), so that nothing looks for \"\(descriptor.root.joined(separator: "."))\" in it",
-                "take one of the two away")
+                .unusedRoot, "the body is .raw(), so \"\(descriptor.root.joined(separator: "."))\" isn't looked up in it",
+                "remove one of the two")
         }
         if descriptor.root.contains("") {
             add(
-                .badRoot, "\"\(descriptor.root.joined(separator: "."))\" as the place of the value has an empty name",
-                "write names with one dot between them, or as an array where a name has a dot")
+                .badRoot, "the path \"\(descriptor.root.joined(separator: "."))\" of the value has an empty name",
+                "separate names with a single dot, or pass an array if a name contains a dot")
         }
     }
 
-    /// The template with its literals encoded as plain values.
+    /// Returns the template with its literals encoded as plain values.
     private static func plainEncoded(_ template: Template) -> Template {
         Template(
             pieces: template.pieces.map { piece in
@@ -198,7 +198,7 @@ extension EndpointCompiler {
     }
 }
 
-// Path and query as the route writes them.
+// The path and query of the route.
 extension EndpointCompiler {
     mutating func compileRoute() {
         switch descriptor.route {
@@ -227,10 +227,10 @@ extension EndpointCompiler {
         }
     }
 
-    /// The faults that a plain route has too: what the root is for, and what is never sent.
+    /// Checks for faults that plain routes can have too: parts that belong to the root, and parts that are never sent.
     private mutating func checkForm(of template: URITemplate, _ text: String) {
         if Substring(text.unicodeScalars.prefix { $0 != "{" && $0 != "?" }).range(ofMark: "://") != nil {
-            add(.badTemplate, "the URI template \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
+            add(.badTemplate, "the URI template \"\(text)\" is an absolute URL", "give only the path, which follows the service root")
         }
         let path = text.unicodeScalars.prefix { $0 != "?" && $0 != "#" }
         if path.split(separator: "/").contains(where: { URLEncoding.isDotSegment(String($0)) }) {
@@ -239,7 +239,7 @@ extension EndpointCompiler {
         if template.hasFragment {
             add(
                 .badTemplate, "the URI template \"\(text)\" has a fragment, which is never sent",
-                "take {#…} or \"#\" out, or write it as %23")
+                "remove {#…} or \"#\", or write it as %23")
         }
     }
 
@@ -247,10 +247,10 @@ extension EndpointCompiler {
         let question = text.unicodeScalars.firstIndex(of: "?") ?? text.endIndex
         let path = text[..<question]
         if text.unicodeScalars.contains("#") {
-            add(.badTemplate, "the route \"\(text)\" has a fragment, which is never sent", "take \"#\" out, or write it as %23")
+            add(.badTemplate, "the route \"\(text)\" has a fragment, which is never sent", "remove \"#\", or write it as %23")
         }
         if path.range(ofMark: "://") != nil {
-            add(.badTemplate, "the route \"\(text)\" is an absolute URL", "give the path only; the service root stands before it")
+            add(.badTemplate, "the route \"\(text)\" is an absolute URL", "give only the path, which follows the service root")
         }
         if path.split(mark: "%%").count == 3, path.utf8.starts(with: "%%".utf8), path.utf8.reversed().starts(with: "%%".utf8),
             let argument = template(path, in: "the route").onlyArgument
@@ -283,7 +283,7 @@ extension EndpointCompiler {
         }
     }
 
-    /// The template with its literals repaired to what may stand in that part of a URL; valid escapes are kept.
+    /// Returns the template with its literals encoded for that part of a URL; valid escapes are kept.
     private static func encoded(_ template: Template, allowing alphabet: URLEncoding.Alphabet) -> Template {
         Template(
             pieces: template.pieces.map { piece in
@@ -292,7 +292,7 @@ extension EndpointCompiler {
     }
 }
 
-/// The arguments of a method that a descriptor can name: the key's labels without those that are ignored.
+/// The arguments of a method that a descriptor can refer to: the key's labels without ignored ones.
 struct ArgumentNames: Sendable, Hashable {
     let labels: [String]
 
@@ -302,13 +302,13 @@ struct ArgumentNames: Sendable, Hashable {
 
     var count: Int { labels.count }
 
-    /// How a message names the argument at a position.
+    /// The name of the argument at a position, for messages.
     func description(of position: Int) -> String {
         guard labels.indices.contains(position) else { return "argument \(position)" }
         return labels[position] == "_" ? "argument \(position)" : "argument \"\(labels[position])\""
     }
 
-    /// The position that a placeholder's text means.
+    /// Returns the argument position that a placeholder's text refers to.
     func resolve(_ text: String) -> Result<Int, TemplateProblem.Kind> {
         guard !text.isEmpty, !text.contains(where: { $0.isWhitespace || $0 == "/" || $0 == "%" || $0 == "{" }) else {
             return .failure(.noName(text))
@@ -334,31 +334,31 @@ struct ArgumentNames: Sendable, Hashable {
     }
 }
 
-/// Finds endpoints that ask for what a transport can't do. It fails closed: such a client makes no call at all.
+/// Finds endpoints that require capabilities that a transport lacks. It fails closed: such a client makes no calls.
 enum CapabilityCheck {
     static func faults(table: CompiledTable, settings: EndpointSettings, capabilities: TransportCapabilities) -> [TableFault] {
         let own = table.keys.compactMap { key in (table.plans[key]?.settings ?? table.bareNames[key]?.settings).map { (key, $0) } }
         var common = settings
-        // What every endpoint replaces counts for none of them.
+        // A setting that every endpoint replaces has no effect.
         if !own.isEmpty, own.allSatisfy({ $0.1.timeouts != nil }) { common.timeouts = nil }
         return faults(common, key: nil, capabilities: capabilities)
             + own.flatMap { key, settings in faults(settings, key: key, capabilities: capabilities) }
     }
 
-    /// The same for one endpoint, or for what holds for all.
+    /// Returns the faults of one endpoint's settings, or of the common settings.
     static func faults(_ settings: EndpointSettings, key: String?, capabilities: TransportCapabilities) -> [TableFault] {
         let owner = TableFault.owner(key)
         let (trusted, timed) = (settings.trust?.requiredCapabilities ?? [], settings.timeouts?.requiredCapabilities ?? [])
         return [
             fault(
-                key, missing: settings.capabilities.subtracting(capabilities), "the transport can't do what is required",
-                fix: "give the client another transport, or take .requiring(…) or .allowingBody() away"),
+                key, missing: settings.capabilities.subtracting(capabilities), "the transport lacks required capabilities",
+                fix: "use another transport, or remove .requiring(…) or .allowingBody()"),
             fault(
-                key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs what the transport can't do",
-                fix: "give the client a transport that can, such as CurlTransport with a recent libcurl, or take it out of the policy"),
+                key, missing: trusted.subtracting(capabilities), "the trust policy\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport with a recent libcurl, or change the policy"),
             fault(
-                key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs what the transport can't do",
-                fix: "give the client a transport that can, such as CurlTransport with libcurl 7.80 or later, or leave it out: firstByte "
+                key, missing: timed.subtracting(capabilities), "timeouts.connect\(owner) needs capabilities that the transport lacks",
+                fix: "use a transport that has them, such as CurlTransport with libcurl 7.80 or later, or omit it: firstByte "
                     + "bounds connecting as well"),
         ].compactMap { $0 }
     }
@@ -370,12 +370,12 @@ enum CapabilityCheck {
     }
 }
 
-/// Finds trust policies that can't be right. It fails closed: such a client makes no call.
+/// Finds invalid trust policies. It fails closed: such a client makes no calls.
 enum TrustCheck {
-    /// What can't be right in the policy of these settings themselves.
+    /// Returns the faults of the trust policy in these settings.
     static func faults(_ settings: EndpointSettings, key: String?) -> [TableFault] {
         (settings.trust?.faults ?? []).map { fault in
-            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) can't be right", fix: fault)
+            TableFault(kind: .badTrust, key: key, problem: "the trust policy\(TableFault.owner(key)) is invalid", fix: fault)
         }
     }
 }

@@ -1,27 +1,27 @@
-/// What a class says of all its endpoints. An endpoint's own word wins over it, and it wins over the client's configuration.
+/// Defaults for all endpoints of a class. An endpoint's settings override them, and they override the client's configuration.
 public struct EndpointDefaults: Sendable {
-    /// The service root of clients that are given none.
+    /// The service root of clients that specify none.
     public var serviceRoot: String
-    /// Headers of every call. They win over the client's and lose against the endpoint's.
+    /// The headers of every call. They override the client's, and the endpoint's override them.
     public var headers: HTTPFields
     var settings: EndpointSettings
 
-    /// The defaults of a class; `nil` leaves a setting to the client.
+    /// Creates the defaults of a class; `nil` uses the client's setting.
     ///
     /// - Parameters:
-    ///   - serviceRoot: the root of clients that are given none.
-    ///   - headers: headers of every call.
-    ///   - errorHandler: decides what finished exchanges mean.
-    ///   - statuses: what counts as success.
-    ///   - serializer: writes bodies and reads answers.
-    ///   - timeouts: the deadlines of each call.
-    ///   - redirects: what happens to redirects.
-    ///   - retry: whether and how calls are repeated.
-    ///   - arrays: how arrays in queries, forms and headers are written.
-    ///   - urlBuilder: makes the URLs.
-    ///   - bodyLimit: the most bytes of a body that are read into memory.
-    ///   - trust: whom calls trust and who they are.
-    ///   - requiring: what the transport must be able to do.
+    ///   - serviceRoot: The root of clients that specify none.
+    ///   - headers: The headers of every call.
+    ///   - errorHandler: Decides what finished exchanges mean.
+    ///   - statuses: The statuses that count as success.
+    ///   - serializer: Writes bodies and reads responses.
+    ///   - timeouts: The deadlines of each call.
+    ///   - redirects: How redirects are handled.
+    ///   - retry: Whether and how calls are retried.
+    ///   - arrays: How arrays in queries, forms and headers are written.
+    ///   - urlBuilder: Builds the URLs.
+    ///   - bodyLimit: The maximum number of body bytes that are read into memory.
+    ///   - trust: The servers that calls trust, and the client's identity.
+    ///   - requiring: The required capabilities of the transport.
     public init(
         serviceRoot: String = "", headers: HTTPFields = [:], errorHandler: (any ErrorHandler)? = nil, statuses: StatusSet? = nil,
         serializer: (any SerializationDelegate)? = nil, timeouts: ServiceTimeouts? = nil, redirects: RedirectPolicy? = nil,
@@ -44,14 +44,14 @@ public struct EndpointDefaults: Sendable {
         if let retry { settings.attributes.set(retry) }
     }
 
-    /// Reads all responses with this parser, whatever their `Content-Type`.
+    /// Reads all responses with this parser, regardless of their `Content-Type`.
     package func decoding(with parser: any SerializationDelegate) -> EndpointDefaults {
         var copy = self
         copy.settings.parsing = .forced(parser)
         return copy
     }
 
-    /// Sets an attribute that every endpoint has unless it says otherwise.
+    /// Sets an attribute of every endpoint that doesn't set it itself.
     public func attribute(_ attribute: some EndpointAttribute) -> EndpointDefaults {
         var copy = self
         copy.settings.attributes.set(attribute)
@@ -60,13 +60,13 @@ public struct EndpointDefaults: Sendable {
 }
 
 extension EndpointDefaults: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Service root and headers, secrets masked.
+    /// The service root and headers, with secrets masked.
     public var description: String { MaskedMirror.text(of: customMirror, type: "EndpointDefaults") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``: not even a dump shows secrets.
+    /// The same as ``description``: a dump doesn't show secrets either.
     public var customMirror: Mirror {
         Mirror(self, children: ["serviceRoot": SecretMask.text(ofURL: serviceRoot), "headers": headers])
     }

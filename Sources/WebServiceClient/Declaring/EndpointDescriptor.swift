@@ -1,9 +1,9 @@
-/// Describes one endpoint: method, route, and everything that is said of its calls. A value that is changed by modifiers.
+/// Describes one endpoint: the method, the route and the settings of its calls. Modifiers return changed copies.
 ///
 ///     "issues(owner:name:filter:)": .get("/repos/%%owner%%/%%name%%/issues").query(.argument(2))
 ///
-/// In a route `%%N%%` stands for the argument at a zero-based position and `%%label%%` for the one of a label; both are encoded for the
-/// place they stand in. A `uriTemplate` is one of RFC 6570, whose variables are labels or positions.
+/// In a route `%%N%%` represents the argument at a zero-based position and `%%label%%` the argument with a label; both are encoded for
+/// their place. A `uriTemplate` is an RFC 6570 template, whose variables are labels or positions.
 public struct EndpointDescriptor: Sendable {
     enum Route: Sendable, Hashable {
         case template(String)
@@ -19,7 +19,7 @@ public struct EndpointDescriptor: Sendable {
     enum QueryPart: Sendable {
         /// A pair whose value is a template.
         case template(name: String, value: String)
-        /// A pair, or several, from an argument.
+        /// One or several pairs from an argument.
         case named(String, EndpointArgument)
         /// The fields of an argument.
         case reflected(EndpointArgument)
@@ -27,12 +27,12 @@ public struct EndpointDescriptor: Sendable {
 
     enum HeaderPart: Sendable {
         case template(HTTPFields.Name, String)
-        /// The fields of an argument, a header each.
+        /// The fields of an argument, one header each.
         case reflected(EndpointArgument)
     }
 
     enum BodyPart: Sendable {
-        /// The one argument that nothing else uses, for methods that have a body as a rule.
+        /// The only unused argument, for methods that usually have a body.
         case implicit
         case argument(EndpointArgument)
         case none
@@ -43,7 +43,7 @@ public struct EndpointDescriptor: Sendable {
     var query: [QueryPart] = []
     var headers: [HeaderPart] = []
     var body: BodyPart = .implicit
-    /// Whether a method that has no body as a rule may have one.
+    /// Whether a method that usually has no body may have one.
     var allowsBody = false
     /// The wire names that lead to the value inside the payload.
     var root: [String] = []
@@ -56,50 +56,50 @@ public struct EndpointDescriptor: Sendable {
         self.route = route
     }
 
-    /// An endpoint of any method.
+    /// Creates an endpoint with any method.
     public static func endpoint(_ method: ServiceRequest.Method, _ path: String) -> EndpointDescriptor {
         EndpointDescriptor(method: method, route: .template(path))
     }
 
-    /// An endpoint of any method whose route is an RFC 6570 template.
+    /// Creates an endpoint with any method and an RFC 6570 template as its route.
     public static func endpoint(_ method: ServiceRequest.Method, uriTemplate: String) -> EndpointDescriptor {
         EndpointDescriptor(method: method, route: .uriTemplate(uriTemplate))
     }
 
-    /// A GET endpoint.
+    /// Creates a GET endpoint.
     public static func get(_ path: String) -> EndpointDescriptor { endpoint(.get, path) }
-    /// A GET endpoint with an RFC 6570 template.
+    /// Creates a GET endpoint with an RFC 6570 template.
     public static func get(uriTemplate: String) -> EndpointDescriptor { endpoint(.get, uriTemplate: uriTemplate) }
-    /// A HEAD endpoint.
+    /// Creates a HEAD endpoint.
     public static func head(_ path: String) -> EndpointDescriptor { endpoint(.head, path) }
-    /// A HEAD endpoint with an RFC 6570 template.
+    /// Creates a HEAD endpoint with an RFC 6570 template.
     public static func head(uriTemplate: String) -> EndpointDescriptor { endpoint(.head, uriTemplate: uriTemplate) }
-    /// A POST endpoint.
+    /// Creates a POST endpoint.
     public static func post(_ path: String) -> EndpointDescriptor { endpoint(.post, path) }
-    /// A POST endpoint with an RFC 6570 template.
+    /// Creates a POST endpoint with an RFC 6570 template.
     public static func post(uriTemplate: String) -> EndpointDescriptor { endpoint(.post, uriTemplate: uriTemplate) }
-    /// A PUT endpoint.
+    /// Creates a PUT endpoint.
     public static func put(_ path: String) -> EndpointDescriptor { endpoint(.put, path) }
-    /// A PUT endpoint with an RFC 6570 template.
+    /// Creates a PUT endpoint with an RFC 6570 template.
     public static func put(uriTemplate: String) -> EndpointDescriptor { endpoint(.put, uriTemplate: uriTemplate) }
-    /// A PATCH endpoint.
+    /// Creates a PATCH endpoint.
     public static func patch(_ path: String) -> EndpointDescriptor { endpoint(.patch, path) }
-    /// A PATCH endpoint with an RFC 6570 template.
+    /// Creates a PATCH endpoint with an RFC 6570 template.
     public static func patch(uriTemplate: String) -> EndpointDescriptor { endpoint(.patch, uriTemplate: uriTemplate) }
-    /// A DELETE endpoint.
+    /// Creates a DELETE endpoint.
     public static func delete(_ path: String) -> EndpointDescriptor { endpoint(.delete, path) }
-    /// A DELETE endpoint with an RFC 6570 template.
+    /// Creates a DELETE endpoint with an RFC 6570 template.
     public static func delete(uriTemplate: String) -> EndpointDescriptor { endpoint(.delete, uriTemplate: uriTemplate) }
 }
 
 extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method, route, and the names and values of query items and header fields, secrets masked.
+    /// The method, the route, and the names and values of query items and header fields, with secrets masked.
     public var description: String { MaskedMirror.text(of: customMirror, type: "EndpointDescriptor") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, part by part: not even a dump shows secrets.
+    /// The parts of ``description``: a dump doesn't show secrets either.
     public var customMirror: Mirror {
         let query = query.map { part in
             switch part {
@@ -126,7 +126,7 @@ extension EndpointDescriptor: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension EndpointDescriptor {
-    /// A copy with a change.
+    /// Returns a changed copy.
     package func with(_ change: (inout EndpointDescriptor) -> Void) -> EndpointDescriptor {
         var copy = self
         change(&copy)
@@ -135,28 +135,28 @@ extension EndpointDescriptor {
 
     // MARK: Request
 
-    /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries. An OData query, such as
-    /// a `FetchRequest`, adds its options; its path must be the endpoint's.
+    /// Adds the fields of an argument as query items: a struct's properties by their wire names, a dictionary's entries. An OData query,
+    /// such as a `FetchRequest`, adds its options; its path must be the endpoint's.
     public func query(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.query.append(.reflected(argument)) }
     }
 
-    /// Adds a query item from an argument: an array gives several by the array strategy, `nil` none.
+    /// Adds a query item from an argument: several for an array, by the array strategy, and none for `nil`.
     public func query(_ name: String, _ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.query.append(.named(name, argument)) }
     }
 
-    /// Adds query items whose values are templates, such as `["state": "open", "q": "%%0%%"]`. A pair with a `nil` argument is left out.
+    /// Adds query items whose values are templates, such as `["state": "open", "q": "%%0%%"]`. A pair with a `nil` argument is omitted.
     public func query(_ items: KeyValuePairs<String, String>) -> EndpointDescriptor {
         with { for (name, value) in items { $0.query.append(.template(name: name, value: value)) } }
     }
 
-    /// Sets headers whose values are templates. A header with a `nil` argument is left out; it wins over the class's and the client's.
+    /// Sets headers whose values are templates. They override the class's and the client's. A header with a `nil` argument is omitted.
     public func headers(_ headers: KeyValuePairs<HTTPFields.Name, String>) -> EndpointDescriptor {
         with { for (name, value) in headers { $0.headers.append(.template(name, value)) } }
     }
 
-    /// Sets one header whose value is a template.
+    /// Sets a header whose value is a template.
     public func header(_ name: HTTPFields.Name, _ value: String) -> EndpointDescriptor {
         with { $0.headers.append(.template(name, value)) }
     }
@@ -166,17 +166,19 @@ extension EndpointDescriptor {
         with { $0.headers.append(.reflected(argument)) }
     }
 
-    /// Makes an argument the body, for any method but HEAD and TRACE; a GET says ``allowingBody()`` too. Without this the one argument that nothing else uses is the body of POST, PUT and PATCH.
+    /// Makes an argument the body, for any method except HEAD and TRACE; a GET also needs ``allowingBody()``. By default, the only unused
+    /// argument is the body of POST, PUT and PATCH.
     public func body(_ argument: EndpointArgument) -> EndpointDescriptor {
         with { $0.body = .argument(argument) }
     }
 
-    /// Lets a GET have a body, for services that search by one, and makes the one argument that nothing else uses the body of any method.
+    /// Allows a GET to have a body, for services that use one for searches, and makes the only unused argument the body of any method.
     ///
     ///     "search(query:)": .get("/products/_search").allowingBody()
     ///
-    /// RFC 9110 §9.3.1 gives such a body no meaning: caches, proxies and servers may drop it or refuse the request. A client whose transport
-    /// sends none is refused before its first call, see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have one.
+    /// RFC 9110 §9.3.1 gives such a body no meaning: caches, proxies and servers may drop it or refuse the request. If the transport
+    /// doesn't send one, the client fails before its first call; see ``TransportCapabilities/bodiesWithGET``. HEAD and TRACE never have
+    /// one.
     public func allowingBody() -> EndpointDescriptor {
         with {
             $0.allowsBody = true
@@ -184,35 +186,35 @@ extension EndpointDescriptor {
         }
     }
 
-    /// Sends no body, also with POST, PUT and PATCH.
+    /// Sends no body, even with POST, PUT and PATCH.
     public func withoutBody() -> EndpointDescriptor {
         with { $0.body = .none }
     }
 
-    /// Writes the body, and by default reads the answer, with this serializer.
+    /// Writes the body with this serializer and by default reads the response with it.
     public func serializer(_ serializer: any SerializationDelegate) -> EndpointDescriptor {
         with { $0.settings.serializer = serializer }
     }
 
-    /// How an array in a query, in a form or in headers is written. Headers know the comma only, else each value is a field of its own; a
-    /// ``FormSerializer`` that was given rules keeps them.
+    /// Sets how arrays in queries, forms and headers are written. Headers support only the comma; with other strategies each value is a
+    /// separate field. A ``FormSerializer`` with explicit rules keeps them.
     public func arrays(_ strategy: FieldReflection.ArrayStrategy) -> EndpointDescriptor {
         with { $0.settings.arrays = strategy }
     }
 
-    /// Makes the URL with this builder.
+    /// Builds the URL with this builder.
     public func urlBuilder(_ builder: any URLBuilder) -> EndpointDescriptor {
         with { $0.settings.urlBuilder = builder }
     }
 
-    /// Leaves arguments of these labels out: closures such as `prepare`, which the method hands to `call` by itself.
+    /// Ignores the arguments with these labels: closures such as `prepare`, which the method passes to `call` itself.
     public func ignoring(_ labels: String...) -> EndpointDescriptor {
         with { $0.ignored.formUnion(labels) }
     }
 
     // MARK: Response
 
-    /// The statuses that count as success, in place of the class's and the client's.
+    /// Sets the statuses that count as success, overriding the class's and the client's.
     public func accepting(_ statuses: StatusSet) -> EndpointDescriptor {
         with {
             $0.settings.statuses = statuses
@@ -220,52 +222,52 @@ extension EndpointDescriptor {
         }
     }
 
-    /// Statuses that count as success too.
+    /// Adds statuses that count as success.
     public func alsoAccepting(_ statuses: StatusSet) -> EndpointDescriptor {
         with { $0.settings.moreStatuses = $0.settings.moreStatuses?.union(statuses) ?? statuses }
     }
 
-    /// Reads the value at a place inside the payload: wire names separated by dots, numbers for places in arrays.
+    /// Reads the value at a place inside the payload: wire names separated by dots, and numbers for array indices.
     public func decoding(at root: String) -> EndpointDescriptor {
         decoding(at: EndpointSettings.components(of: root))
     }
 
-    /// The same with the names one by one, for those that have a dot in them.
+    /// Reads the value at a place inside the payload, given as separate names, which may contain dots.
     public func decoding(at names: [String]) -> EndpointDescriptor {
         with { $0.root = names }
     }
 
-    /// Reads the response with this parser, whatever its `Content-Type`.
+    /// Reads the response with this parser, regardless of its `Content-Type`.
     public func decoding(with parser: any SerializationDelegate) -> EndpointDescriptor {
         with { $0.settings.parsing = .forced(parser) }
     }
 
-    /// Reads nothing: the result is the bytes, or the text, of the body as it is.
+    /// Disables parsing: the result is the unchanged bytes, or text, of the body.
     public func raw() -> EndpointDescriptor {
         with { $0.settings.parsing = .off }
     }
 
-    /// Decides what a finished exchange means, in place of the class's and the client's handler.
+    /// Sets the handler that decides what a finished exchange means, overriding the class's and the client's.
     public func errorHandler(_ handler: any ErrorHandler) -> EndpointDescriptor {
         with { $0.settings.errorHandler = handler }
     }
 
-    /// The most bytes of a response body that are read into memory.
+    /// Sets the maximum number of response body bytes that are read into memory.
     public func bodyLimit(_ bytes: Int) -> EndpointDescriptor {
         with { $0.settings.bodyLimit = bytes }
     }
 
-    // MARK: The way there
+    // MARK: Transport
 
-    /// Names what is kept of the call's response, by a template: `"orders/%%0%%"`. An interceptor of yours that keeps responses reads it
-    /// from the call's context. A call whose template has a `nil` argument has no identifier.
+    /// Sets the identifier of the call's cached response, as a template: `"orders/%%0%%"`. Your interceptor that caches responses reads
+    /// it from the call's context. A call whose template has a `nil` argument has no identifier.
     ///
-    /// Arguments stand in it as they are: with `"%%0%%/%%1%%"`, `a/b` and `c` have the identifier of `a` and `b/c`.
+    /// Arguments are inserted unchanged: with `"%%0%%/%%1%%"`, `a/b` and `c` have the same identifier as `a` and `b/c`.
     public func cacheIdentifier(_ template: String) -> EndpointDescriptor {
         with { $0.cacheIdentifier = template }
     }
 
-    /// The deadlines, in place of the class's and the client's.
+    /// Sets the deadlines, overriding the class's and the client's.
     public func timeouts(_ timeouts: ServiceTimeouts) -> EndpointDescriptor {
         with {
             $0.settings.timeouts = timeouts
@@ -273,40 +275,40 @@ extension EndpointDescriptor {
         }
     }
 
-    /// The deadline of the whole call; the other deadlines stay the class's and the client's.
+    /// Sets the deadline of the whole call; the other deadlines remain those of the class and the client.
     public func timeout(_ total: Duration) -> EndpointDescriptor {
         with { $0.settings.totalTimeout = total }
     }
 
-    /// What happens to redirects.
+    /// Sets how redirects are handled.
     public func redirects(_ policy: RedirectPolicy) -> EndpointDescriptor {
         attribute(policy)
     }
 
-    /// Whether and how the call is repeated.
+    /// Sets whether and how the call is retried.
     public func retry(_ policy: RetryPolicy) -> EndpointDescriptor {
         attribute(policy)
     }
 
-    /// Whom the call trusts and who it is, in place of the class's and the client's policy as a whole.
+    /// Sets the servers that the call trusts and the client's identity, replacing the class's and the client's whole policy.
     ///
-    /// A client whose transport can't honour it is refused before its first call.
+    /// If the transport can't honour it, the client fails before its first call.
     public func trust(_ policy: TrustPolicy) -> EndpointDescriptor {
         with { $0.settings.trust = policy }
     }
 
-    /// What the transport must be able to do; a client whose transport can't is refused before its first call.
+    /// Adds required capabilities of the transport; if the transport lacks one, the client fails before its first call.
     public func requiring(_ capabilities: TransportCapabilities) -> EndpointDescriptor {
         with { $0.settings.capabilities.formUnion(capabilities) }
     }
 
-    /// Sets an attribute of one's own, which interceptors read back by its type.
+    /// Sets a custom attribute, which interceptors read by its type.
     public func attribute(_ attribute: some EndpointAttribute) -> EndpointDescriptor {
         with { $0.settings.attributes.set(attribute) }
     }
 }
 
-/// Names an argument of a method in its descriptor, by position or by label.
+/// Refers to an argument of a method in its descriptor, by position or label.
 public struct EndpointArgument: Sendable, Hashable, CustomStringConvertible {
     enum Reference: Sendable, Hashable {
         case position(Int)
@@ -315,12 +317,12 @@ public struct EndpointArgument: Sendable, Hashable, CustomStringConvertible {
 
     let reference: Reference
 
-    /// The argument at a zero-based position; arguments left out by ``EndpointDescriptor/ignoring(_:)`` don't count.
+    /// The argument at a zero-based position; arguments ignored by ``EndpointDescriptor/ignoring(_:)`` don't count.
     public static func argument(_ position: Int) -> EndpointArgument {
         EndpointArgument(reference: .position(position))
     }
 
-    /// The argument of a label.
+    /// The argument with a label.
     public static func argument(_ label: String) -> EndpointArgument {
         EndpointArgument(reference: .label(label))
     }

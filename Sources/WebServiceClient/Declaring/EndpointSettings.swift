@@ -1,23 +1,23 @@
-/// What can be said of calls on every level: of a method, a class, a client. `nil` leaves it to the level below.
+/// The settings of calls on every level: method, class and client. `nil` uses the setting of the level below.
 struct EndpointSettings: Sendable {
-    /// What becomes of a response's body.
+    /// How a response's body is parsed.
     enum Parsing: Sendable {
         /// The response's Content-Type chooses the parser.
         case byContentType
-        /// This parser, whatever the Content-Type.
+        /// Uses this parser, regardless of the Content-Type.
         case forced(any SerializationDelegate)
-        /// None: the bytes as they are.
+        /// No parsing: the raw bytes.
         case off
     }
 
     var statuses: StatusSet?
-    /// Added to what the levels below accept.
+    /// Added to the accepted statuses of the levels below.
     var moreStatuses: StatusSet?
     var errorHandler: (any ErrorHandler)?
     var serializer: (any SerializationDelegate)?
     var parsing: Parsing?
     var timeouts: ServiceTimeouts?
-    /// The deadline of the whole call, where it is said without the other deadlines.
+    /// The deadline of the whole call, if it is set without the other deadlines.
     var totalTimeout: Duration?
     var arrays: FieldReflection.ArrayStrategy?
     var urlBuilder: (any URLBuilder)?
@@ -26,7 +26,7 @@ struct EndpointSettings: Sendable {
     var capabilities: TransportCapabilities = []
     var attributes = EndpointAttributes()
 
-    /// These settings with those of a higher level laid over them.
+    /// Returns these settings overridden by a higher level's.
     func overlaid(by higher: EndpointSettings) -> EndpointSettings {
         var result = self
         if let statuses = higher.statuses {
@@ -51,31 +51,31 @@ struct EndpointSettings: Sendable {
         return result
     }
 
-    /// The statuses that count as success when nothing else is said.
+    /// The effective set of statuses that count as success.
     var success: StatusSet {
         let base = statuses ?? .success
         return moreStatuses.map(base.union) ?? base
     }
 
-    /// The deadlines of a call when nothing else is said.
+    /// The effective deadlines of a call.
     var deadlines: ServiceTimeouts {
         var deadlines = timeouts ?? ServiceTimeouts()
         if let totalTimeout { deadlines.total = totalTimeout }
         return deadlines
     }
 
-    /// What the transport must be able to do for all of this.
+    /// The capabilities of the transport that these settings require.
     var requiredCapabilities: TransportCapabilities {
         capabilities.union(trust?.requiredCapabilities ?? []).union(timeouts?.requiredCapabilities ?? [])
     }
 
-    /// The wire names in a dotted root such as `a.b`.
+    /// Returns the wire names in a dotted root such as `a.b`.
     static func components(of path: String) -> [String] {
         path.isEmpty ? [] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 }
 
-/// Something that is said of an endpoint in its table and read back by an interceptor, by its type.
+/// A custom attribute of an endpoint, set in its table and read by interceptors by its type.
 ///
 ///     struct Audited: EndpointAttribute { let by: String }
 ///
@@ -88,10 +88,10 @@ public protocol EndpointAttribute: Sendable {}
 public struct EndpointAttributes: Sendable {
     private var values: [any EndpointAttribute] = []
 
-    /// No attributes.
+    /// Creates an empty set.
     public init() {}
 
-    /// The attribute of a type; `nil` when it wasn't set.
+    /// The attribute of a type; `nil` if it isn't set.
     public subscript<Attribute: EndpointAttribute>(type: Attribute.Type) -> Attribute? {
         get {
             for value in values {
@@ -108,14 +108,14 @@ public struct EndpointAttributes: Sendable {
     /// All attributes, in the order in which they were set.
     public var all: [any EndpointAttribute] { values }
 
-    /// Sets an attribute whose type is known at run time only.
+    /// Sets an attribute whose type is known only at run time.
     mutating func set(_ attribute: any EndpointAttribute) {
         let kind = type(of: attribute)
         values.removeAll { type(of: $0) == kind }
         values.append(attribute)
     }
 
-    /// These attributes with those of `other` laid over them.
+    /// Returns these attributes overridden by those of `other`.
     func overlaid(by other: EndpointAttributes) -> EndpointAttributes {
         var result = self
         for attribute in other.values { result.set(attribute) }

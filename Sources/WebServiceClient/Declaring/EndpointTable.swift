@@ -1,4 +1,4 @@
-/// The endpoints of a client by the names of its methods.
+/// The endpoints of a client, by method name.
 ///
 ///     override class var endpoints: EndpointTable {
 ///         [
@@ -6,12 +6,12 @@
 ///         ]
 ///     }
 ///
-/// A table is data: nothing is checked while it is made. ``WebServiceClient/verify()`` lists all faults, and so does the first call.
+/// A table is data and isn't checked on creation. ``WebServiceClient/verify()`` and the first call report all faults.
 public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
     struct Entry: Sendable {
         let key: String
         let descriptor: EndpointDescriptor
-        /// Whether the key is a bare name which stands for every method of that base name, as profiles have them.
+        /// Whether the key is a bare name, which applies to every method with that base name, as in profiles.
         var isBareName = false
     }
 
@@ -21,25 +21,25 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         self.entries = entries
     }
 
-    /// The given endpoints. A key that stands there twice is a fault.
+    /// Creates a table. A duplicate key is a fault.
     public init(dictionaryLiteral elements: (String, EndpointDescriptor)...) {
         entries = elements.map { Entry(key: $0.0, descriptor: $0.1) }
     }
 
-    /// This table with another laid over it: keys that both have get the other's descriptor. A subclass of a subclass writes
+    /// Returns this table overridden by another: for keys in both, the other's descriptor applies. A subclass of a subclass writes
     /// `super.endpoints.overlaid(by: […])`.
     public func overlaid(by other: EndpointTable) -> EndpointTable {
         let replaced = Set(other.entries.map(\.key))
         let replacedNames = Set(other.entries.filter(\.isBareName).map(\.key))
         let kept = entries.filter { entry in
-            // A bare name of a profile stands for every method of that name, so it replaces them all.
+            // A bare name of a profile applies to every method with that name, so it replaces them all.
             !replaced.contains(entry.key) && !replacedNames.contains(String(entry.key.prefix { $0 != "(" }))
         }
         return EndpointTable(entries: kept + other.entries)
     }
 
-    /// This table with a profile's laid over it. What the replaced endpoints require of the transport stays required, and whom they trust
-    /// stays so: a file, or the network, must not take that away.
+    /// Returns this table overridden by a profile's. The replaced endpoints' required capabilities and trust policies stay in effect,
+    /// since a file or the network must not be able to remove them.
     func overlaid(byProfile profile: EndpointTable) -> EndpointTable {
         let overlaying = profile.entries.map { entry in
             let replaced = entries.filter { $0.key == entry.key || entry.isBareName && $0.key.prefix { $0 != "(" } == entry.key }
@@ -51,11 +51,11 @@ public struct EndpointTable: Sendable, ExpressibleByDictionaryLiteral {
         return overlaid(by: EndpointTable(entries: overlaying))
     }
 
-    /// The descriptor of a key, the last where it stands there twice.
+    /// The descriptor of a key; the last one if the key is duplicated.
     public subscript(key: String) -> EndpointDescriptor? {
         entries.last { $0.key == key }?.descriptor
     }
 
-    /// The keys in their order.
+    /// The keys in order.
     public var keys: [String] { entries.map(\.key) }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Decides what a finished exchange means, before the status check and instead of it. Set on a client, a class or an endpoint.
+/// Decides what a finished exchange means, in place of the status check. It can be set on a client, a class or an endpoint.
 ///
 ///     struct GitHubErrorHandler: ErrorHandler {
 ///         func verdict(on outcome: CallOutcome) -> ErrorVerdict {
@@ -10,37 +10,37 @@ public import Foundation
 ///         }
 ///     }
 public protocol ErrorHandler: Sendable {
-    /// The verdict on what came back: also asked about successes, and about exchanges that brought no response.
+    /// Returns the verdict on the outcome of a call. It is also called for successes, and for exchanges without a response.
     func verdict(on outcome: CallOutcome) async -> ErrorVerdict
 }
 
-/// What an ``ErrorHandler`` decides.
+/// The decision of an ``ErrorHandler``.
 public enum ErrorVerdict: Sendable {
-    /// It is a success, whatever the status; after an exchange without a response it is one without a body.
+    /// Success, regardless of the status; an exchange without a response counts as one without a body.
     case accept
-    /// It is a failure: the call throws a ``ServiceError`` whose cause is this error.
+    /// Failure: the call throws a ``ServiceError`` with this error as its cause.
     case fail(any Error)
     /// The status decides.
     case `default`
 }
 
-/// What came back from a call, for an ``ErrorHandler``.
+/// The outcome of a call, for an ``ErrorHandler``.
 public struct CallOutcome: Sendable {
-    /// What came back.
+    /// The result of an exchange.
     public enum Result: Sendable {
         /// A response, read up to the client's bound.
         case response(HandledResponse)
-        /// The error that kept a response from coming.
+        /// The error that prevented a response.
         case failure(any Error)
     }
 
-    /// Which call it was.
+    /// The identity of the call.
     public let call: CallIdentity
     /// The request, without secrets.
     public let request: RequestSummary
-    /// What came back.
+    /// The result of the exchange.
     public let result: Result
-    /// Whether the status counts as success by the rules of method, class and client.
+    /// Whether the status counts as success by the settings of method, class and client.
     public let isSuccess: Bool
 }
 
@@ -50,39 +50,39 @@ public struct HandledResponse: Sendable {
     public let status: Int
     /// The header fields.
     public let headers: HTTPFields
-    /// The URL that answered.
+    /// The URL of the response.
     public let url: URL
-    /// The body. Of a streamed call it is there for failures only, and then its first 64 KiB.
+    /// The body. For a streamed call it is present only for failures, limited to the first 64 KiB.
     public let body: Data
     let decoder: BodyDecoder
 
-    /// The body as a value, by the parser that its `Content-Type` asks for.
+    /// Decodes the body with the parser for its `Content-Type`.
     ///
-    /// - Throws: what the parser throws.
+    /// - Throws: The parser's error.
     public func decode<Value: Decodable>(_ type: Value.Type, at path: String = "") throws -> Value {
         var decoder = decoder
-        // The text of a failure, or its bytes, is the whole of it, whatever the serializer finds inside its payloads.
+        // The text or bytes of a failure are the whole body, even for serializers that find such values inside their payloads.
         if path.isEmpty, type == String.self || type == Data.self { decoder.parsing = .off }
         return try decoder.value(type, from: body, contentType: headers[.contentType], at: EndpointSettings.components(of: path), url: url)
     }
 }
 
-/// An ``ErrorHandler`` that reads the body of every failure as a value of one type, which becomes ``ServiceError/errorBody``.
+/// An ``ErrorHandler`` that decodes the body of every failure as one type; the value becomes ``ServiceError/errorBody``.
 ///
 ///     EndpointDefaults(errorHandler: .decoding(GitHubError.self))
 ///
-/// A body that isn't of that type is left to the status check.
+/// If decoding fails, the status check decides.
 public struct ErrorBodyHandler<Body: Decodable & Sendable>: ErrorHandler {
     private let root: String
 
-    /// A handler for bodies of that type.
+    /// Creates a handler for bodies of a type.
     ///
-    /// - Parameter root: the wire names that lead to the value inside the payload, separated by dots.
+    /// - Parameter root: The wire names that lead to the value inside the payload, separated by dots.
     public init(_ type: Body.Type = Body.self, at root: String = "") {
         self.root = root
     }
 
-    /// Fails with the decoded body where there is one.
+    /// Fails with the decoded body, if there is one.
     public func verdict(on outcome: CallOutcome) -> ErrorVerdict {
         guard case .response(let response) = outcome.result, !outcome.isSuccess, !response.body.isEmpty,
             let body = try? response.decode(Body.self, at: root)
@@ -92,49 +92,49 @@ public struct ErrorBodyHandler<Body: Decodable & Sendable>: ErrorHandler {
 }
 
 extension ErrorHandler {
-    /// A handler that reads the body of every failure as a value of one type: see ``ErrorBodyHandler``.
+    /// Returns a handler that decodes the body of every failure as one type; see ``ErrorBodyHandler``.
     public static func decoding<Body: Decodable & Sendable>(_ type: Body.Type, at root: String = "") -> Self
     where Self == ErrorBodyHandler<Body> {
         ErrorBodyHandler(type, at: root)
     }
 }
 
-/// A failure whose body was read as a value. Error handlers may fail with it; the value becomes ``ServiceError/errorBody``.
+/// A failure with a decoded body. Error handlers may fail with it; the body becomes ``ServiceError/errorBody``.
 public struct DecodedErrorBody<Body: Sendable>: DescribedError {
     /// The status code.
     public let status: Int
     /// The body.
     public let body: Body
 
-    /// An error with that body.
+    /// Creates an error with a body.
     public init(status: Int, body: Body) {
         self.status = status
         self.body = body
     }
 
-    /// The status and what the server says: the body's text where it describes itself, else the text of a property such as `message`.
+    /// The status and the server's message: the body's description if it has one, else the text of a property such as `message`.
     public var description: String {
         VisibleText.of("status \(status): \(ErrorBodyText.of(body) ?? "\(Body.self)")")
     }
 }
 
-/// Finds what a decoded error body says for people.
+/// Finds the human-readable message in a decoded error body.
 enum ErrorBodyText {
-    /// Names of properties that hold it, the likeliest first, in lower case and without `_`: RFC 9457's `detail` and `title`, RFC 6749's
-    /// `error_description`, and what services call it beside these.
+    /// The names of message properties, the most likely first, in lower case and without `_`: RFC 9457's `detail` and `title`, RFC 6749's
+    /// `error_description`, and other common names.
     private static let names = [
         "message", "errormessage", "msg", "errormsg", "detail", "errordescription", "description", "reason", "title", "error", "text",
         "errors", "details", "messages",
     ]
 
-    /// The body's own description, or the first text that stands under one of these names; `nil` where there is none.
+    /// Returns the body's own description, or the first text under one of these names; `nil` if there is none.
     static func of(_ body: Any) -> String? {
         if let body = body as? any LocalizedError, let text = body.errorDescription, !text.isEmpty { return text }
         if let body = body as? any CustomStringConvertible, !isPlain(body) { return ValueText.text(of: body) }
         return text(in: body, depth: 0)
     }
 
-    /// What describes itself without being made for it: dictionaries and arrays list all that they hold.
+    /// Whether the value's description isn't meant for people: dictionaries and arrays list all their contents.
     private static func isPlain(_ value: Any) -> Bool {
         [.dictionary, .collection, .set].contains(Mirror(reflecting: value).displayStyle)
     }
@@ -170,27 +170,27 @@ enum ErrorBodyText {
                 if let text = found(in: member.value, depth: depth + 1) { return text }
             }
         }
-        // An enum's case, or a property of a name of its own that holds a structure.
+        // An enum's case, or a property with another name that contains a structure.
         for member in plain where !(member.value is String) {
             if let text = text(in: member.value, depth: depth + 1) { return text }
         }
         return nil
     }
 
-    /// The text that a value is, or that is in it.
+    /// Returns the value's text, or a text inside it.
     private static func found(in value: Any, depth: Int) -> String? {
         if let text = value as? String { return text.isEmpty ? nil : text }
         let mirror = Mirror(reflecting: value)
-        // A case such as `.string("…")`, as types for any JSON have it.
+        // A case such as `.string("…")`, as in types for arbitrary JSON.
         if mirror.displayStyle == .enum, let text = mirror.children.first?.value as? String, !text.isEmpty { return text }
         return text(in: value, depth: depth)
     }
 }
 
-/// Lets the dispatcher take the body out of any ``DecodedErrorBody``.
+/// Gives the dispatcher access to the body of any ``DecodedErrorBody``.
 protocol ErrorBodyCarrier {
     var anyBody: any Sendable { get }
-    /// Whether the error's description has what the server says.
+    /// Whether the error's description includes the server's message.
     var tellsMessage: Bool { get }
 }
 
@@ -200,13 +200,13 @@ extension DecodedErrorBody: ErrorBodyCarrier {
 }
 
 extension HandledResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status, URL and fields, secrets masked.
+    /// The status, URL and fields, with secrets masked.
     public var description: String { ResponseSummary(status: status, headers: headers, url: url, body: body).description }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Status, URL, fields and the beginning of the body, secrets masked: not even a dump shows them.
+    /// The status, URL, fields and beginning of the body, with secrets masked: a dump doesn't show them either.
     public var customMirror: Mirror {
         let summary = ResponseSummary(status: status, headers: headers, url: url, body: body)
         return Mirror(

@@ -1,4 +1,4 @@
-/// The name of a method as `#function` spells it: base name and argument labels. It is the key of an endpoint.
+/// The name of a method in the notation of `#function`: base name and argument labels. It is the key of an endpoint.
 ///
 ///     repository(owner:name:)      base "repository", labels "owner", "name"
 ///     get(_:)                      one argument without a label: "_"
@@ -6,27 +6,27 @@
 public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     /// The name before the parentheses.
     public let baseName: String
-    /// The labels in their order, `_` for an argument without one.
+    /// The labels in order, `_` for an argument without one.
     public let labels: [String]
-    /// Whether the name is that of a property, without parentheses.
+    /// Whether the name is a property's, without parentheses.
     public let isProperty: Bool
 
     /// The number of arguments.
     public var arity: Int { labels.count }
 
-    /// The name of a method with those labels; empty labels become `_`.
+    /// Creates the name of a method with labels; empty labels become `_`.
     public init(baseName: String, labels: [String]) {
         self.baseName = baseName
         self.labels = labels.map { $0.isEmpty ? "_" : $0 }
         isProperty = false
     }
 
-    /// Reads a name as `#function` spells it.
+    /// Parses a name in the notation of `#function`.
     ///
-    /// - Throws: ``MethodNameError``, which says what is wrong and how the name would be right.
+    /// - Throws: ``MethodNameError`` with the fault and a suggestion.
     public init(_ text: String) throws(MethodNameError) {
         guard let open = text.firstIndex(of: "(") else {
-            guard Self.isIdentifier(text) else { throw MethodNameError(text: text, problem: "is no Swift name", suggestion: nil) }
+            guard Self.isIdentifier(text) else { throw MethodNameError(text: text, problem: "isn't a Swift name", suggestion: nil) }
             baseName = text
             labels = []
             isProperty = true
@@ -34,7 +34,7 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
         }
         let base = String(text[..<open])
         guard Self.isIdentifier(base) else {
-            throw MethodNameError(text: text, problem: "begins with \"\(base)\", which is no Swift name", suggestion: nil)
+            throw MethodNameError(text: text, problem: "begins with \"\(base)\", which isn't a Swift name", suggestion: nil)
         }
         let rest = text[text.index(after: open)...]
         guard rest.hasSuffix(")") else {
@@ -56,12 +56,12 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
         isProperty = false
     }
 
-    /// The name as `#function` spells it.
+    /// The name in the notation of `#function`.
     public var description: String {
         isProperty ? baseName : "\(baseName)(\(labels.map { $0 + ":" }.joined()))"
     }
 
-    /// A guess at what was meant by a list of labels that isn't one: `owner, name` or `owner: String, name`.
+    /// A suggestion for an invalid list of labels: `owner, name` or `owner: String, name`.
     private static func suggestion(base: String, inner: Substring) -> String? {
         let bare = inner.filter { $0 != ")" }
         let isParameterList = bare.contains(",") || (bare.contains(": ") && !bare.hasSuffix(":"))
@@ -82,16 +82,16 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A key that isn't spelled as `#function` spells a method.
+/// A key that isn't in the notation that `#function` has for methods.
 public struct MethodNameError: DescribedError, Sendable, Hashable {
-    /// The text that was taken for a name.
+    /// The invalid text.
     public let text: String
-    /// What is wrong with it.
+    /// The description of the fault.
     public let problem: String
-    /// How it would be right, if that can be guessed.
+    /// The corrected name, if it can be guessed.
     public let suggestion: String?
 
-    /// The text, what is wrong and what was probably meant.
+    /// The text, the fault and the suggestion.
     public var description: String {
         "\"\(text)\" \(problem)" + (suggestion.map { "; write \"\($0)\"" } ?? "; write it like \"repository(owner:name:)\"")
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A table that comes from a file or the network: a property list or JSON.
+/// An endpoint table from a file or the network, as a property list or JSON.
 ///
 ///     {
 ///       "BaseURL": "https://api.example.com",
@@ -10,23 +10,23 @@ public import Foundation
 ///       ]
 ///     }
 ///
-/// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service root, or
-/// one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile decides on paths and methods, not on who gets the
-/// credentials. Where neither client nor class has a root, the first profile's origin is the one that later profiles must keep.
-/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key as `#function` spells it, or a bare name, which stands for every
-/// method of that name. A profile that can be made has no faults: set it on a live client at any time. What the class's own endpoint of
-/// that name requires of the transport, such as pinning, stays required.
+/// `BaseURL` is empty by default, `Method` is GET. The origin of `BaseURL` (scheme, host and port) must be that of the class's service
+/// root, or one of ``WebServiceClient/WebServiceClient/Configuration/allowedOrigins``: a profile defines paths and methods, not the
+/// receiver of the credentials. If neither client nor class has a root, later profiles must keep the first profile's origin.
+/// `"AllowsBody": true` is ``EndpointDescriptor/allowingBody()``. A `Name` is a key in the notation of `#function`, or a bare name, which
+/// applies to every method with that name. A profile is free of faults once created, so it can be set on a live client at any time. The
+/// capabilities that the class's own endpoint requires of the transport, such as pinning, stay required.
 public struct ServiceProfile: Sendable {
-    /// The service root; empty leaves it to the client.
+    /// The service root; if empty, the client's applies.
     public let baseURL: String
     /// The endpoints.
     public let endpoints: EndpointTable
-    /// What stands in the profile and means nothing to it, such as misspelled keys, each with its place.
+    /// The ignored contents of the profile, such as misspelled keys, each with its place.
     public let notes: [String]
 
-    /// Reads a profile from a property list (XML or binary) or JSON.
+    /// Parses a profile from a property list (XML or binary) or JSON.
     ///
-    /// - Throws: ``ServiceProfileError``, which lists every fault with its resource and position.
+    /// - Throws: ``ServiceProfileError`` with every fault, its resource and position.
     public init(data: Data) throws {
         let reader = ServiceProfileReader(data)
         guard reader.faults.isEmpty else { throw ServiceProfileError(faults: reader.faults) }
@@ -37,14 +37,14 @@ public struct ServiceProfile: Sendable {
 
     /// Reads a profile from a file.
     ///
-    /// - Throws: ``ServiceProfileError``, or Foundation's error when the file can't be read.
+    /// - Throws: ``ServiceProfileError``, or Foundation's error if the file can't be read.
     public init(contentsOf url: URL) throws {
         try self.init(data: Data(contentsOf: url))
     }
 
-    /// Reads the profile of a client class: by convention the file `ClassName.plist` or `ClassName.json` in a folder.
+    /// Reads the profile of a client class, by convention the file `ClassName.plist` or `ClassName.json` in a folder.
     ///
-    /// - Throws: ``ServiceProfileError``, also when neither file is there.
+    /// - Throws: ``ServiceProfileError``, including if neither file exists.
     public init(for client: WebServiceClient.Type, in folder: URL) throws {
         let name = String(describing: client)
         for ending in ["plist", "json"] {
@@ -57,7 +57,7 @@ public struct ServiceProfile: Sendable {
         throw ServiceProfileError(faults: ["there is neither \(name).plist nor \(name).json in \(folder.lastPathComponent)"])
     }
 
-    /// Lists every fault of a profile's bytes, each naming its resource and position. Empty when it can be used.
+    /// Returns every fault of a profile's bytes, each with its resource and position; empty if the profile is valid.
     public static func verify(_ data: Data) -> [String] {
         ServiceProfileReader(data).faults
     }
@@ -68,20 +68,20 @@ public struct ServiceProfileError: DescribedError, Sendable, Hashable {
     /// Each fault, with its resource and position.
     public let faults: [String]
 
-    /// The faults, one a line.
+    /// The faults, one per line.
     public var description: String {
         "The service profile can't be used:\n" + faults.map { "  - \($0)" }.joined(separator: "\n")
     }
 }
 
 extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Service root, endpoints and notes, secrets masked.
+    /// The service root, endpoints and notes, with secrets masked.
     public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceProfile") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, part by part: not even a dump shows secrets.
+    /// The parts of ``description``: a dump doesn't show secrets either.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -91,7 +91,7 @@ extension ServiceProfile: CustomStringConvertible, CustomDebugStringConvertible,
     }
 }
 
-/// Reads a profile and notes every fault on the way.
+/// Reads a profile and collects every fault.
 struct ServiceProfileReader {
     private(set) var baseURL = ""
     private(set) var entries: [EndpointTable.Entry] = []
@@ -111,7 +111,7 @@ struct ServiceProfileReader {
             return
         }
         for key in root.keys.sorted() where key != "BaseURL" && key != "Resources" {
-            notes.append("the key \"\(key)\" means nothing here; there are BaseURL and Resources")
+            notes.append("the key \"\(key)\" is unknown; the known keys are BaseURL and Resources")
         }
         readBaseURL(root["BaseURL"])
         guard let resources = root["Resources"] else {
@@ -119,7 +119,7 @@ struct ServiceProfileReader {
             return
         }
         guard case .list(let list) = resources else {
-            faults.append("\"Resources\" is no array")
+            faults.append("\"Resources\" isn't an array")
             return
         }
         if list.isEmpty { faults.append("\"Resources\" is empty") }
@@ -127,7 +127,7 @@ struct ServiceProfileReader {
         for (position, item) in list.enumerated() { readResource(item, position, &seen) }
     }
 
-    /// What the parser says: where it knows the line, it tells it.
+    /// The parser's error, with the line if it is known.
     private static func reason(of error: any Error) -> String {
         guard case DecodingError.dataCorrupted(let context) = error, let underlying = context.underlyingError,
             !(underlying is JSONSyntaxError)
@@ -139,7 +139,7 @@ struct ServiceProfileReader {
     private mutating func readBaseURL(_ value: ServiceProfileValue?) {
         guard let value else { return }
         guard let text = value.text else {
-            faults.append("\"BaseURL\" is no string")
+            faults.append("\"BaseURL\" isn't a string")
             return
         }
         faults += ServiceRoot.faults(in: text).map(\.description)
@@ -148,21 +148,21 @@ struct ServiceProfileReader {
 
     private mutating func readResource(_ item: ServiceProfileValue, _ position: Int, _ seen: inout [String: Int]) {
         guard case .record(let resource) = item else {
-            faults.append("resource \(position) is no dictionary")
+            faults.append("resource \(position) isn't a dictionary")
             return
         }
         let place = resource["Name"]?.text.map { "resource \(position) \"\($0)\"" } ?? "resource \(position)"
         let known = ["Name", "URITemplate", "Method", "AllowsBody"]
         for key in resource.keys.sorted() where !known.contains(key) {
             let nearest = NearestName.of(key, among: known)
-            notes.append("\(place): the key \"\(key)\" means nothing here" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
+            notes.append("\(place): the key \"\(key)\" is unknown" + (nearest.map { "; did you mean \"\($0)\"?" } ?? ""))
         }
         let name = text("Name", of: resource, place)
         let template = text("URITemplate", of: resource, place)
         let method = resource["Method"] == nil ? "GET" : text("Method", of: resource, place)
         guard let name, let template, let method else { return }
         if let earlier = seen.updateValue(position, forKey: name) {
-            faults.append("\(place): the name stands at resource \(earlier) already")
+            faults.append("\(place): the name is already used by resource \(earlier)")
         }
         var descriptor = EndpointDescriptor.endpoint(ServiceRequest.Method(rawValue: method), uriTemplate: template)
         switch resource["AllowsBody"] {
@@ -180,7 +180,7 @@ struct ServiceProfileReader {
             return nil
         }
         guard let text = value.text, !text.isEmpty else {
-            faults.append("\(place): \"\(key)\" is no string, or is empty")
+            faults.append("\(place): \"\(key)\" isn't a string, or is empty")
             return nil
         }
         return text
@@ -201,19 +201,20 @@ struct ServiceProfileReader {
             faults += found.map { "\(place): \($0.problem); \($0.fix)" }
             return
         }
-        // A bare name takes the labels of the method that calls, which isn't known yet: some method that the template fits.
+        // A bare name gets the labels of the calling method, which aren't known yet; any method that fits the template serves for the
+        // check.
         key = MethodName(baseName: key.baseName, labels: Self.labels(fitting: template))
         let (_, found) = EndpointCompiler.compile(descriptor, for: key, root: nil)
         faults += found.filter { $0.kind != .unusedArgument }.map { "\(place): \($0.problem); \($0.fix)" }
     }
 
-    /// Labels of arguments, so many that each position and each name of a URI template is one.
+    /// Returns argument labels that cover each position and each name of a URI template.
     private static func labels(fitting template: String) -> [String] {
         let variables = (try? URITemplate(template))?.variables ?? []
         let positions = Set(variables.compactMap { Int($0) })
         var names = variables.filter { Int($0) == nil }[...]
         var labels: [String] = []
-        // A position of thousands fits no method.
+        // No method fits a position in the thousands.
         while !names.isEmpty || positions.contains(where: { (labels.count..<1_000).contains($0) }) {
             labels.append(positions.contains(labels.count) ? "_" : names.popFirst() ?? "_")
         }
@@ -221,21 +222,21 @@ struct ServiceProfileReader {
     }
 }
 
-/// What a profile's bytes hold, as far as a profile needs it.
+/// The contents of a profile that are relevant to it.
 ///
-/// Property lists are read by Foundation's decoder: its `PropertyListSerialization` ends the process on some binary lists that hold a set. JSON is
-/// read by the library's own, which tells the line.
+/// Foundation's decoder reads property lists, since its `PropertyListSerialization` crashes the process on some binary lists that contain
+/// a set. The library's parser reads JSON, since it reports the line.
 enum ServiceProfileValue: Decodable {
     case text(String)
     case flag(Bool)
     case list([ServiceProfileValue])
     case record([String: ServiceProfileValue])
-    /// Anything else, which has no place in a profile.
+    /// Any other value, which profiles don't use.
     case other
 
-    /// The value of JSON or of a property list.
+    /// Parses JSON or a property list.
     ///
-    /// - Throws: why the data is neither, with the place where the parser tells it.
+    /// - Throws: The reason why the data is neither, with the place if the parser reports it.
     init(_ data: Data) throws {
         let first = data.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if first == UInt8(ascii: "<") || data.starts(with: Array("bplist".utf8)) {
@@ -245,7 +246,7 @@ enum ServiceProfileValue: Decodable {
         do {
             self = try JSONReader().decode(Self.self, from: data)
         } catch {
-            // A list in another charset, or in the oldest form.
+            // A property list in another charset, or in the oldest format.
             guard let list = try? Self.list(data) else { throw error }
             self = list
         }
@@ -272,7 +273,7 @@ enum ServiceProfileValue: Decodable {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if the value is one.
     var text: String? {
         if case .text(let text) = self { text } else { nil }
     }

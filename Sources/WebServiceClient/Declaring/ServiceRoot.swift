@@ -1,35 +1,35 @@
 import Foundation
 
-/// A service root, split into what stands before the path of a call and the query that it brings along.
+/// A service root, split into the part before a call's path and the query.
 struct ServiceRoot: Sendable {
     /// Scheme, authority and path.
     let base: String
-    /// The query without the question mark, and without `&` at its ends; empty without one.
+    /// The query without the question mark and without leading and trailing `&`; empty if there is none.
     let query: String
     let origin: Origin
 
-    /// Splits a root; `nil` when it is no absolute http or https URL, or has user info or a fragment.
+    /// Splits a root; `nil` if it isn't an absolute http or https URL, or has user info or a fragment.
     init?(_ text: String) {
         guard Self.problem(in: text) == nil, let url = URL(string: text), let origin = Origin(url) else { return nil }
         self.origin = origin
         let question = text.firstIndex(of: "?") ?? text.endIndex
         base = String(text[..<question])
-        // A root often ends in "?" or "&", ready for what comes behind.
+        // A root often ends in "?" or "&", ready for further query items.
         let ends = text[question...].dropFirst().drop { $0 == "&" }
         query = String(ends.reversed().drop { $0 == "&" }.reversed())
     }
 
-    /// Scheme and authority of a root in lower case, also of one with placeholders.
+    /// The scheme and authority of a root in lower case, even if it has placeholders.
     static func authority(of text: String) -> String {
         guard let start = text.range(of: "://")?.upperBound else { return text.lowercased() }
         return (text[..<start] + text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }).lowercased()
     }
 
-    /// Whether a root has places for arguments.
+    /// Whether a root has placeholders for arguments.
     static func hasPlaceholders(_ text: String) -> Bool { text.range(ofMark: "%%") != nil }
 
-    /// The fault of a root that a class, a client or a profile gives; none where it gives none. With placeholders it is judged with something
-    /// in their places: a number may stand wherever a placeholder does, or else a scheme.
+    /// Returns the fault of a class's, client's or profile's root; empty for an empty root. Placeholders are replaced by samples for the
+    /// check: by a number, which fits everywhere except in the scheme, or by a scheme.
     static func faults(in text: String) -> [TableFault] {
         guard !text.isEmpty else { return [] }
         let samples = hasPlaceholders(text) ? ["1", "http"].map { filled(text, with: $0) } : [text]
@@ -37,11 +37,11 @@ struct ServiceRoot: Sendable {
     }
 
     private static func filled(_ text: String, with sample: String) -> String {
-        // Split at the marks, every second part is a placeholder's name; an unclosed one is the compiler's to tell.
+        // After splitting at the marks, every second part is a placeholder's name; the compiler reports unclosed ones.
         text.split(mark: "%%").enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : sample }.joined()
     }
 
-    /// What is wrong with a root and how to mend it.
+    /// Returns the fault of an invalid root, with the fix.
     static func fault(in text: String) -> TableFault {
         let (problem, fix) =
             problem(in: hasPlaceholders(text) ? filled(text, with: "1") : text) ?? (
@@ -53,21 +53,21 @@ struct ServiceRoot: Sendable {
 }
 
 extension ServiceRoot: CustomStringConvertible, CustomReflectable {
-    /// The root with its secrets masked.
+    /// The root with secrets masked.
     var description: String { SecretMask.text(ofURL: query.isEmpty ? base : base + "?" + query) }
 
     /// The same as ``description``.
     var customMirror: Mirror { Mirror(self, children: ["root": description]) }
 }
 
-// What a service root can have wrong, with the fix.
+// The faults of a service root, with the fixes.
 extension ServiceRoot {
     static func problem(in text: String) -> (String, String)? {
         let example = "write it like \"https://api.example.com/v1\""
         guard !text.utf8.contains(where: { $0 <= 32 || $0 >= 127 }) else {
             return ("holds blanks, controls or characters beyond ASCII", "percent-encode the path and write the host in punycode")
         }
-        // The authority first, by its text: Foundation makes no URL of a wrong one, and says nothing of why.
+        // Checks the authority first, as text: Foundation creates no URL from an invalid one and doesn't report the reason.
         if let problem = problem(inAuthorityOf: text) { return problem }
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), !scheme.isEmpty else {
             return (hasScheme(text) ? "is no URL" : "has no scheme", example)
@@ -75,7 +75,7 @@ extension ServiceRoot {
         guard scheme == "http" || scheme == "https" else { return ("has the scheme \"\(scheme)\"", "use https or http") }
         guard Origin(url) != nil else { return ("has no host", example) }
         guard url.user == nil, url.password == nil else { return ("holds credentials", "give them to an authentication provider") }
-        guard url.fragment == nil else { return ("has a fragment, which is never sent", "take it out") }
+        guard url.fragment == nil else { return ("has a fragment, which is never sent", "remove it") }
         return nil
     }
 
@@ -86,7 +86,7 @@ extension ServiceRoot {
     private static func problem(inAuthorityOf text: String) -> (String, String)? {
         guard let start = text.range(of: "://")?.upperBound else { return nil }
         let scheme = text[..<start].lowercased()
-        // User info isn't looked at: it is refused by itself, and not to be shown.
+        // Ignores user info, which has its own fault and must not be shown.
         let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard let place = authority.split(separator: "@").last else { return nil }
         if let right = bracketed(place) {
@@ -96,13 +96,13 @@ extension ServiceRoot {
         let port = place[place.index(after: colon)...]
         guard !port.isEmpty else { return nil }
         guard port.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), (1...65_535).contains(Int(port) ?? 0) else {
-            return ("has a port that there can't be", "give a number from 1 to 65535, or leave it out for the scheme's own")
+            return ("has an invalid port", "give a number from 1 to 65535, or omit it for the scheme's default")
         }
         return nil
     }
 
-    /// An IPv6 address without brackets as it should stand there; `nil` where there is none. What could be its last group or a port counts
-    /// as a port: who writes no brackets means to end the address there.
+    /// Returns an IPv6 address that lacks brackets, with brackets; `nil` if there is none. A number that may be either the last group or
+    /// a port counts as a port, the likely intention without brackets.
     private static func bracketed(_ place: Substring) -> String? {
         guard !place.hasPrefix("["), let colon = place.lastIndex(of: ":") else { return nil }
         let (address, port) = (place[..<colon], place[place.index(after: colon)...])

@@ -1,38 +1,38 @@
-/// One fault of a client's table or its configuration: which key, what is wrong, how to mend it.
+/// A fault of a client's table or configuration: the key, the problem and the fix.
 public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of faults.
     public enum Kind: String, Sendable, CaseIterable {
-        /// A key that isn't spelled as `#function` spells it.
+        /// A key that isn't in the notation of `#function`.
         case malformedKey
-        /// A key that stands there twice.
+        /// A duplicate key.
         case duplicateKey
-        /// A key that is the name of a member of ``WebServiceClient`` itself: a method of that name would hide it, or be hidden by it.
+        /// A key with the name of a member of ``WebServiceClient``: a method with that name would hide it, or be hidden by it.
         case reservedKey
-        /// A template that can't be read.
+        /// An invalid template.
         case badTemplate
-        /// A placeholder or a reference that names no argument.
+        /// A placeholder or reference that doesn't match an argument.
         case unknownArgument
-        /// An argument that nothing uses.
+        /// An unused argument.
         case unusedArgument
-        /// A body with a method that has none, or two bodies.
+        /// A body for a method that has none, or two bodies.
         case unfitBody
-        /// A header name that is no token, or a value with control characters, such as CR, LF or NUL.
+        /// A header name that isn't a token, or a value with control characters, such as CR, LF or NUL.
         case badHeader
-        /// A method that is no token.
+        /// A method that isn't a token.
         case badMethod
-        /// A service root that is no absolute http or https URL.
+        /// A service root that isn't an absolute http or https URL.
         case badServiceRoot
-        /// A status set that no status is in.
+        /// An empty status set.
         case badStatuses
-        /// A root inside of the payload, with an endpoint that reads no payload.
+        /// A root inside the payload, for an endpoint that doesn't read the payload.
         case unusedRoot
-        /// A root inside of the payload with an empty name.
+        /// A root inside the payload with an empty name.
         case badRoot
-        /// A parser that is registered for no media type.
+        /// A parser registered for an invalid media type.
         case badParser
-        /// A trust policy that can't be right.
+        /// An invalid trust policy.
         case badTrust
-        /// Something the transport can't do.
+        /// A capability that the transport lacks.
         case missingCapability
     }
 
@@ -40,42 +40,42 @@ public struct TableFault: Sendable, Hashable, CustomStringConvertible {
     public let kind: Kind
     /// The key of the endpoint; `nil` for a fault of the class or the client.
     public let key: String?
-    /// What is wrong.
+    /// The description of the problem.
     public let problem: String
-    /// How to mend it.
+    /// The fix.
     public let fix: String
 
-    /// Whose a setting is, where no key says so.
+    /// The owner of a setting, for faults without a key.
     static func owner(_ key: String?) -> String { key == nil ? " of the client or the class" : "" }
 
-    /// The same fault under another key.
+    /// Returns the same fault for another key.
     func under(_ key: String) -> TableFault {
         TableFault(kind: kind, key: key, problem: problem, fix: fix)
     }
 
-    /// Key, problem and fix in a line.
+    /// The key, the problem and the fix on one line.
     public var description: String {
         (key.map { "\"\($0)\": " } ?? "") + problem + "; " + fix
     }
 }
 
-/// All faults of a client's table and of its configuration, or of a call that stands in no table. It is the cause of the error that a call to
-/// a faulty client throws.
+/// All faults of a client's table and configuration, or of a call without a table entry. It is the cause of the error that a call to a
+/// faulty client throws.
 public struct TableFaults: DescribedError, Sendable {
     /// The client's type.
     public let client: String
-    /// The faults, in the table's order.
+    /// The faults, in table order.
     public let faults: [TableFault]
-    /// The call whose own the faults are, where it stands in no table.
+    /// The call with the faults, if it has no table entry.
     var call: String?
 
-    /// What is at fault, and the faults, one a line.
+    /// The faulty item and its faults, one per line.
     public var description: String {
         "\(subject) \(faults.count == 1 ? "a fault" : "\(faults.count) faults"):\n"
             + faults.map { "  - \($0)" }.joined(separator: "\n")
     }
 
-    /// A service root or a trust policy stands in no table: whoever reads of one looks in vain there.
+    /// Names the configuration for faults without a key, since service roots and trust policies aren't in the table.
     private var subject: String {
         if let call { return "The call \(call) of \(client) has" }
         let ofConfiguration = faults.count { $0.key == nil }

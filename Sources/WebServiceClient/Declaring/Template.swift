@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A text with placeholders: `%%0%%` for the argument at a position, `%%owner%%` for the one of a label.
+/// A text with placeholders: `%%0%%` for the argument at a position, `%%owner%%` for the argument with a label.
 ///
-/// The text is split once, when a table is compiled; a value that is put in is never looked at for placeholders again.
+/// The text is split once, when a table is compiled; inserted values are never searched for placeholders.
 struct Template: Sendable, Hashable {
-    /// What a template is made of.
+    /// A part of a template.
     enum Piece: Sendable, Hashable {
         case literal(String)
-        /// The position among the arguments.
+        /// The position of an argument.
         case argument(Int)
     }
 
     let pieces: [Piece]
 
-    /// The whole text, when there is no placeholder in it.
+    /// The whole text, if it has no placeholders.
     var literal: String? {
         if pieces.isEmpty { return "" }
         if pieces.count == 1, case .literal(let text) = pieces[0] { return text }
         return nil
     }
 
-    /// The position of the argument, when one placeholder is all of the template.
+    /// The position of the argument, if the template is a single placeholder.
     var onlyArgument: Int? {
         if pieces.count == 1, case .argument(let position) = pieces[0] { return position }
         return nil
     }
 
-    /// The positions that the template uses.
+    /// The argument positions in the template.
     var arguments: Set<Int> {
         Set(pieces.compactMap { if case .argument(let position) = $0 { position } else { nil } })
     }
@@ -35,7 +35,7 @@ struct Template: Sendable, Hashable {
         self.pieces = pieces
     }
 
-    /// What stands between the marks of a text, in order.
+    /// The placeholder names in a text, in order.
     static func placeholders(in text: String) -> [String] {
         let parts = text.split(mark: "%%")
         return parts.indices.filter { !$0.isMultiple(of: 2) && $0 < parts.count - 1 }.map { String(parts[$0]) }
@@ -44,8 +44,8 @@ struct Template: Sendable, Hashable {
     /// Splits a text.
     ///
     /// - Parameters:
-    ///   - names: the arguments that may be named, in their order.
-    ///   - report: told of each problem; a placeholder with a problem is left out.
+    ///   - names: The arguments that may be named, in order.
+    ///   - report: Called with each problem; a placeholder with a problem is omitted.
     init(_ text: some StringProtocol, names: ArgumentNames, report: (TemplateProblem) -> Void) {
         var pieces: [Piece] = []
         var rest = text[...]
@@ -70,57 +70,57 @@ struct Template: Sendable, Hashable {
     }
 }
 
-/// What is wrong with a placeholder.
+/// A problem of a placeholder.
 struct TemplateProblem: Error, Sendable, Hashable {
     enum Kind: Error, Sendable, Hashable {
         /// `%%` without a second one.
         case unclosed
-        /// Nothing between the marks, or no name.
+        /// An empty or invalid name between the marks.
         case noName(String)
         /// No argument has that label.
         case unknown(String, suggestion: String?)
-        /// There are fewer arguments.
+        /// The position exceeds the number of arguments.
         case outOfRange(String, arity: Int)
         /// Several arguments have that label.
         case ambiguous(String)
     }
 
-    /// Where the placeholder begins, counted from 1.
+    /// The column of the placeholder, counted from 1.
     let column: Int
     let kind: Kind
 }
 
-/// Makes the URL of a call from its bound parts, where a service needs it otherwise than by the book.
+/// Builds the URL of a call from its bound parts, for services with non-standard URLs.
 public protocol URLBuilder: Sendable {
-    /// The URL of a call.
+    /// Returns the URL of a call.
     ///
-    /// - Throws: any error; the call fails with it.
+    /// - Throws: Any error; the call fails with it.
     func url(from parts: URLParts) throws -> URL
 }
 
-/// The parts of a call's URL with the arguments bound in and encoded.
+/// The parts of a call's URL, with the arguments bound and encoded.
 public struct URLParts: Sendable, Hashable {
     /// The service root without a query.
     public let root: String
     /// The relative path, percent-encoded.
     public let path: String
-    /// The query of the root and of the endpoint, percent-encoded, without the question mark; empty without one.
+    /// The query of the root and the endpoint, percent-encoded, without the question mark; empty if there is none.
     public let query: String
     /// The route as declared.
     public let route: String
 
-    /// The URL by the book: exactly one slash between root and path, the query behind.
+    /// Returns the standard URL: exactly one slash between root and path, followed by the query.
     public func standardURL() throws -> URL {
         let joined = URLText.joined(root, path)
         guard let url = URL(string: query.isEmpty ? joined : joined + "?" + query) else {
-            throw InvalidRequest(message: "\"\(SecretMask.text(ofURL: joined))\" is no URL: check the service root and the template.")
+            throw InvalidRequest(message: "\"\(SecretMask.text(ofURL: joined))\" isn't a URL: check the service root and the template.")
         }
         return url
     }
 }
 
 extension URLParts: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The parts as one, secrets masked.
+    /// The joined parts, with secrets masked.
     public var description: String {
         let joined = URLText.joined(root, path)
         return SecretMask.text(ofURL: query.isEmpty ? joined : joined + "?" + query)
@@ -129,6 +129,6 @@ extension URLParts: CustomStringConvertible, CustomDebugStringConvertible, Custo
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The URL with its secrets masked, and the route: not even a dump shows them.
+    /// The URL with secrets masked, and the route: a dump doesn't show secrets either.
     public var customMirror: Mirror { Mirror(self, children: ["url": description, "route": SecretMask.text(ofURL: route)]) }
 }

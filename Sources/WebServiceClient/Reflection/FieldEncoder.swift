@@ -1,6 +1,6 @@
-/// The encoder by which `Encodable` types say what they consist of: their own keys, wrapped and computed properties.
+/// Encodes an `Encodable` value into a field tree, which covers its coding keys and its wrapped and computed properties.
 ///
-/// Dates, UUIDs, URLs, decimals, data and whatever else is a text here are taken before their own `encode(to:)` is asked.
+/// Types with a text form here, such as dates, UUIDs, URLs, decimals and data, are handled before their `encode(to:)` is called.
 final class FieldEncoder: Encoder {
     let path: FieldPath
     let depth: Int
@@ -36,18 +36,18 @@ final class FieldEncoder: Encoder {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { SingleField(encoder: self) }
 
-    /// An encoder for what stands under a key of this one's node.
+    /// An encoder for the value under a key of this encoder's node.
     func nested(_ name: String) -> FieldEncoder {
         FieldEncoder(path: .key(name, path), depth: depth + 1, builder: builder, node: node.child(named: name))
     }
 
-    /// An encoder for the next element of this one's node.
+    /// An encoder for the next element of this encoder's node.
     func nextElement() -> FieldEncoder {
         FieldEncoder(path: .index(node.count, path), depth: depth + 1, builder: builder, node: node.nextChild())
     }
 }
 
-/// What one encoder has been told so far.
+/// The values that one encoder has received so far.
 final class FieldNode {
     enum Kind {
         case unused
@@ -74,7 +74,7 @@ final class FieldNode {
 
     var count: Int { entries.count }
 
-    /// The whole, or nil where containers of different kinds were asked for, here or below.
+    /// The whole tree; nil if this node or a descendant was asked for containers of different kinds.
     var tree: FieldTree? {
         if isFaulty { return nil }
         var trees: [(name: String, value: FieldTree)] = []
@@ -95,19 +95,19 @@ final class FieldNode {
         self.kind = kind
     }
 
-    /// Takes the one value; a second one is a fault.
+    /// Sets the single value; a second one is a fault.
     func set(_ tree: FieldTree) {
         become(.single)
         if !entries.isEmpty { isFaulty = true }
         entries.append(("", .tree(tree)))
     }
 
-    /// Takes a value under its key; a later one replaces it in its place.
+    /// Sets the value of a key; a later value replaces an earlier one in place.
     func set(_ tree: FieldTree, named name: String) { set(.tree(tree), named: name) }
 
     func append(_ tree: FieldTree) { entries.append(("", .tree(tree))) }
 
-    /// The node under the key: the one that is there already, or a new one.
+    /// The node under the key: the existing one or a new one.
     func child(named name: String) -> FieldNode {
         if case .node(let node)? = entries.first(where: { $0.name == name })?.entry { return node }
         let node = FieldNode()
@@ -130,7 +130,7 @@ final class FieldNode {
     }
 }
 
-/// Values under keys. The one generic method stands for all the primitive ones: what is a text is decided in one place.
+/// A container of values under keys. The generic method replaces all primitive ones, so one place decides which types are texts.
 struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: FieldEncoder
 
@@ -155,7 +155,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key.stringValue) }
 }
 
-// A synthesised `encode(to:)` calls these for optional properties; what they are given as nil must be known as missing, not forgotten.
+// A synthesised `encode(to:)` calls these for optional properties; nil must become a missing value instead of being skipped.
 extension KeyedFields {
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value, forKey: key) }
@@ -178,7 +178,7 @@ extension KeyedFields {
     }
 }
 
-/// Values in their order.
+/// A container of ordered values.
 struct UnkeyedFields: UnkeyedEncodingContainer {
     let encoder: FieldEncoder
 
@@ -201,7 +201,7 @@ struct UnkeyedFields: UnkeyedEncodingContainer {
     func superEncoder() -> any Encoder { encoder.nextElement() }
 }
 
-/// One value, which may be a whole structure.
+/// A container of one value, which may be a whole structure.
 struct SingleField: SingleValueEncodingContainer {
     let encoder: FieldEncoder
 

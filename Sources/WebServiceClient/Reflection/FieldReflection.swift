@@ -1,25 +1,25 @@
 /// Turns the value of an argument into an ordered list of names and values: query items, form fields or headers.
 ///
-/// A struct gives its properties in their order, a dictionary its keys sorted. A type that is `Encodable` is asked to encode itself,
-/// so that its `CodingKeys`, wrapped and computed properties are right; any other is looked at with a mirror. Strings, numbers,
-/// Booleans, dates (ISO 8601), UUIDs, URLs, decimals, raw-representable types and ``TextRepresentable`` ones are texts. Sets are
-/// sorted by their text, an empty list or structure gives no field.
+/// A struct gives its properties in order, a dictionary its keys sorted. An `Encodable` type encodes itself, which respects its
+/// `CodingKeys`, wrapped and computed properties; a mirror reads any other type. Strings, numbers, Booleans, dates (ISO 8601), UUIDs,
+/// URLs, decimals, raw-representable types and ``TextRepresentable`` types become texts. Sets are sorted by their text; an empty list or
+/// structure gives no field.
 ///
-/// A property wrapper of a type that isn't `Encodable` is known by its stored name only (`_limit`): it becomes `limit`, with the value
-/// its wrapper stores as `wrappedValue`, `value` or `storage`. Make the type `Encodable` where that guess is wrong.
+/// For a type that isn't `Encodable`, only the stored name of a property wrapper (`_limit`) is known. It becomes `limit`, with the value
+/// that the wrapper stores as `wrappedValue`, `value` or `storage`. If that guess is wrong, make the type `Encodable`.
 public struct FieldReflection: Hashable, Sendable {
-    /// How a list of values becomes fields. Lists and structures inside of a list are always told apart by index: `k[0][name]`.
+    /// How a list of values becomes fields. Lists and structures inside a list are always distinguished by index: `k[0][name]`.
     public enum ArrayStrategy: String, Hashable, Sendable, Codable, CaseIterable {
         /// `k=1&k=2`
         case repeatedKey
         /// `k[]=1&k[]=2`
         case brackets
-        /// `k=1,2`, one field. The component encoding keeps a comma inside of a value apart, see ``ReflectedField/members``; a
-        /// receiver that decodes before it splits can't. Structures in the list are an error.
+        /// `k=1,2`, one field. The component encoding distinguishes a comma inside a value from a separator, see
+        /// ``ReflectedField/members``; a receiver that decodes before it splits can't. Structures in the list are an error.
         case comma
     }
 
-    /// How the name of an inner value is built.
+    /// How the name of a nested value is built.
     public enum NestingStrategy: String, Hashable, Sendable, Codable, CaseIterable {
         /// `outer[inner]`
         case brackets
@@ -27,7 +27,7 @@ public struct FieldReflection: Hashable, Sendable {
         case dots
     }
 
-    /// What becomes of nil.
+    /// How nil is written.
     public enum NilStrategy: String, Hashable, Sendable, Codable, CaseIterable {
         /// No field.
         case leftOut
@@ -39,16 +39,16 @@ public struct FieldReflection: Hashable, Sendable {
 
     /// How a list of values becomes fields.
     public var arrays: ArrayStrategy
-    /// How the name of an inner value is built.
+    /// How the name of a nested value is built.
     public var nesting: NestingStrategy
-    /// What becomes of nil.
+    /// How nil is written.
     public var missing: NilStrategy
-    /// How many levels deep a value may be nested, 1 to 128; a cycle of references ends there with an error.
+    /// The maximum nesting depth of a value, 1 to 128; a reference cycle fails at this depth.
     public var depthLimit: Int {
         didSet { depthLimit = Self.bounded(depthLimit) }
     }
 
-    /// The rules of a reflection; a depth limit below 1 or above 128 is taken as 1 or 128.
+    /// Creates a reflection; a depth limit below 1 or above 128 is clamped to 1 or 128.
     public init(
         arrays: ArrayStrategy = .repeatedKey, nesting: NestingStrategy = .brackets, missing: NilStrategy = .leftOut, depthLimit: Int = 32
     ) {
@@ -58,11 +58,11 @@ public struct FieldReflection: Hashable, Sendable {
         self.depthLimit = Self.bounded(depthLimit)
     }
 
-    /// The fields of the value, in its order.
+    /// Returns the fields of the value, in its order.
     ///
-    /// - Parameter name: What a single value or a list goes under, and what comes before the names of a structure's fields. Without
-    ///   it a structure's fields have their own names, and a single value is an error.
-    /// - Throws: ``ReflectionError``, which names the place and the type, or what the value's own `encode(to:)` throws.
+    /// - Parameter name: The name of a single value or list, and the prefix of the names of a structure's fields. Without it, a
+    ///   structure's fields keep their names, and a single value is an error.
+    /// - Throws: ``ReflectionError`` with the place and the type, or the error of the value's `encode(to:)`.
     public func fields(of value: Any, named name: String? = nil) throws -> [ReflectedField] {
         let path = name.map { FieldPath.key($0, .root) } ?? .root
         let tree = try FieldTreeBuilder(depthLimit: depthLimit).tree(of: value, at: path, depth: 0)

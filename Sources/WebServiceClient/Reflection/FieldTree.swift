@@ -1,15 +1,15 @@
-/// What an argument's value consists of, before names and lists are written in one of several manners.
+/// The structure of an argument's value, independent of how names and lists are written.
 indirect enum FieldTree {
     /// Nil.
     case missing
     /// One text.
     case text(String)
-    /// Values in their order.
+    /// Ordered values.
     case list([FieldTree])
-    /// Names and values in their order.
+    /// Ordered names and values.
     case record([(name: String, value: FieldTree)])
 
-    /// Whether it is one text or none at all.
+    /// Whether the tree is one text or nil.
     var isSingle: Bool {
         switch self {
         case .missing, .text: true
@@ -17,13 +17,13 @@ indirect enum FieldTree {
         }
     }
 
-    /// Whether it is a name with nothing behind it: what an encoded enum case without payload looks like.
+    /// Whether the tree is a single name without a value, which is how an enum case without payload is encoded.
     var isBareCase: Bool {
         guard case .record(let entries) = self, entries.count == 1, case .record(let inner)? = entries.first?.value else { return false }
         return inner.isEmpty
     }
 
-    /// A text that sorts trees alike in every run.
+    /// A text that sorts trees identically in every run.
     var sortKey: String {
         switch self {
         case .missing: ""
@@ -34,7 +34,7 @@ indirect enum FieldTree {
     }
 }
 
-/// Walks a value and gives what it consists of.
+/// Walks a value and returns its structure.
 struct FieldTreeBuilder {
     let depthLimit: Int
 

@@ -1,22 +1,22 @@
-/// One name with its value, plain text both: a query item, a form field or a header.
+/// A name with its value, both plain text: a query item, a form field or a header.
 public struct ReflectedField: Hashable, Sendable {
     /// The name, not encoded.
     public let name: String
-    /// The value, not encoded; nil stands for a bare name without `=`.
+    /// The value, not encoded; nil for a bare name without `=`.
     public let value: String?
-    /// The members of a list that ``FieldReflection/ArrayStrategy/comma`` has joined to the value, else nil.
+    /// The members of a list that ``FieldReflection/ArrayStrategy/comma`` joined into the value, else nil.
     ///
-    /// An encoder that works member by member keeps a comma inside of one apart from those between them.
+    /// An encoder that works member by member distinguishes a comma inside a member from a separator.
     public let members: [String]?
 
-    /// A field with one value, or with nil for a bare name.
+    /// Creates a field with one value, or a bare name if the value is nil.
     public init(name: String, value: String?) {
         self.name = name
         self.value = value
         members = nil
     }
 
-    /// A field whose value is the members joined by commas.
+    /// Creates a field whose value is the members joined by commas.
     public init(name: String, members: [String]) {
         self.name = name
         value = members.joined(separator: ",")
@@ -25,12 +25,12 @@ public struct ReflectedField: Hashable, Sendable {
 }
 
 extension URLEncoding {
-    /// A query without its `?`: the fields in their order. Commas between a list's members stay raw, those inside become `%2C`.
+    /// Returns the fields as a query without its `?`, in order. Commas between list members stay raw; commas inside members become `%2C`.
     public static func query(of fields: [ReflectedField]) -> String {
         joined(fields, encode: queryValue)
     }
 
-    /// A form body: the fields in their order. Commas between a list's members stay raw, those inside become `%2C`.
+    /// Returns the fields as a form body, in order. Commas between list members stay raw; commas inside members become `%2C`.
     public static func form(of fields: [ReflectedField]) -> String {
         joined(fields, encode: formField)
     }
@@ -44,13 +44,13 @@ extension URLEncoding {
     }
 }
 
-/// Where a value stands in an argument: keys and indices from the outside in, linked from the inside out.
+/// The path to a value in an argument: keys and indices from the outermost inwards, each linked to its parent.
 indirect enum FieldPath: CustomStringConvertible {
     case root
     case key(String, FieldPath)
     case index(Int, FieldPath)
 
-    /// The path as a person writes it: `filter.tags[2]`.
+    /// The path in source notation: `filter.tags[2]`.
     var description: String {
         switch self {
         case .root: ""
@@ -60,7 +60,7 @@ indirect enum FieldPath: CustomStringConvertible {
         }
     }
 
-    /// The same as coding keys, for types that look at their encoder's path.
+    /// The path as coding keys, for types that read their encoder's path.
     var codingPath: [any CodingKey] {
         switch self {
         case .root: []

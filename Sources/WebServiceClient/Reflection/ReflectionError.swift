@@ -1,8 +1,8 @@
-/// Why an argument's value can't become text, query items, form fields or headers.
+/// The reason why an argument's value can't become text, query items, form fields or headers.
 ///
 /// It names the place and the type but never the value, which may be a secret.
 public struct ReflectionError: DescribedError, Hashable, Sendable {
-    /// What stands in the way.
+    /// The reason for the failure.
     public enum Problem: DescribedError, Hashable {
         /// The type has no text form, or is a structure where one text is needed.
         case noText
@@ -14,30 +14,30 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
         case nothingToReflect
         /// A number that is infinite or not a number.
         case notFinite
-        /// A date outside of the years 0000 to 9999.
+        /// A date outside the years 0000 to 9999.
         case dateOutOfRange
-        /// More levels than the limit: a cycle of references, most likely.
+        /// More levels than the limit; most likely a reference cycle.
         case tooDeep(limit: Int)
-        /// A single value or a list without a name to go under.
+        /// A single value or a list without a name.
         case noName
-        /// An element of a tuple without a label.
+        /// A tuple element without a label.
         case unlabelledElement
-        /// A structure or list inside of a list that is joined by commas.
+        /// A structure or list inside a list that is joined by commas.
         case structureInCommaList
         /// A `lazy` property that hasn't been read yet.
         case lazyNotComputed
-        /// An `encode(to:)` that asked one encoder for containers of different kinds, or wrote one value twice.
+        /// An `encode(to:)` that requested containers of different kinds from one encoder, or wrote one value twice.
         case mixedContainers
 
-        /// What is wrong and what to do, as a sentence.
+        /// A sentence with the problem and the fix.
         public var description: String { "The value \(explanation)." }
     }
 
-    /// Where the value stands in the argument, such as `filter.tags[2]`; empty for the argument itself.
+    /// The place of the value in the argument, such as `filter.tags[2]`; empty for the argument itself.
     public let path: String
     /// The name of the value's type.
     public let type: String
-    /// What stands in the way.
+    /// The reason for the failure.
     public let problem: Problem
 
     init(_ problem: Problem, at path: FieldPath, type: Any.Type) {
@@ -46,7 +46,7 @@ public struct ReflectionError: DescribedError, Hashable, Sendable {
         self.problem = problem
     }
 
-    /// One sentence with place, type and fix.
+    /// A sentence with the place, the type and the fix.
     public var description: String {
         (path.isEmpty ? "The value" : "The value at \"\(path)\"") + " of type \(type) " + problem.explanation + "."
     }
@@ -61,13 +61,13 @@ extension ReflectionError.Problem {
         case .nothingToReflect:
             "has no properties that could become fields; pass a struct, a dictionary, or an Encodable or TextRepresentable type"
         case .notFinite: "is infinite or not a number, which has no agreed text; pass a finite number or a String"
-        case .dateOutOfRange: "lies outside of the years 0000 to 9999 that ISO 8601 can write; pass a date inside, or a String"
+        case .dateOutOfRange: "is outside the years 0000 to 9999 that ISO 8601 can write; pass a date within them, or a String"
         case .tooDeep(let limit): "is nested more than \(limit) levels deep; break the cycle, or raise the depth limit"
-        case .noName: "has no name to go under; give the field a name, or pass a struct or a dictionary"
+        case .noName: "has no name; give the field a name, or pass a struct or a dictionary"
         case .unlabelledElement: "is a tuple element without a label; label it, or pass a struct"
-        case .structureInCommaList: "is a structure inside of a list that is joined by commas; choose another array strategy"
+        case .structureInCommaList: "is a structure inside a list that is joined by commas; choose another array strategy"
         case .lazyNotComputed: "is a lazy property that hasn't been computed; read it first, or make the type Encodable"
-        case .mixedContainers: "asked its encoder for containers of different kinds or wrote a single value twice; mend its encode(to:)"
+        case .mixedContainers: "asked its encoder for containers of different kinds or wrote a single value twice; fix its encode(to:)"
         }
     }
 }

@@ -1,31 +1,31 @@
-/// A type that says by itself what its values look like in a URL, a form or a header.
+/// A type that defines the text of its values in a URL, a form or a header.
 ///
-/// This is an explicit choice: `CustomStringConvertible` alone isn't enough, since most descriptions are meant for people. A type
-/// whose description is also its wire form needs nothing but the conformance:
+/// This is an explicit choice: `CustomStringConvertible` alone isn't enough, since most descriptions are meant for people. A type whose
+/// description is also its wire form needs only the conformance:
 ///
 ///     extension Version: TextRepresentable {}
 ///
-/// The text is plain; it is encoded for the place it goes to afterwards.
+/// The text is plain; it is encoded later for its place.
 public protocol TextRepresentable {
     /// The value as plain text, not encoded.
     var text: String { get }
 }
 
 extension TextRepresentable where Self: CustomStringConvertible {
-    /// The description, where a type declares no text of its own.
+    /// The description, if the type declares no `text`.
     public var text: String { description }
 }
 
-/// The text of an argument's value: the one place that knows how a number, a date or an enum is written in a URL, a form or a header.
+/// The text of an argument's value: the only place that defines how numbers, dates and enums are written in a URL, a form or a header.
 package enum ArgumentText {
-    /// The value as plain text, not encoded; nil for nil, at any depth of optionals.
+    /// Returns the value as plain text, not encoded; nil for nil, at any depth of optionals.
     ///
-    /// Strings, substrings, characters, integers, finite floating-point numbers (the shortest digits that read back the same), decimals,
-    /// `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw value,
-    /// ``TextRepresentable`` types by their choice, and `Encodable` ones that encode themselves as one of these.
+    /// Supports strings, substrings, characters, integers, finite floating-point numbers (the shortest digits that read back the same),
+    /// decimals, `true` and `false`, dates (see ``ISO8601``), UUIDs in upper case, absolute URLs, raw-representable types by their raw
+    /// value, ``TextRepresentable`` types by their text, and `Encodable` types that encode themselves as one of these.
     ///
-    /// - Parameter name: What the argument is called in an error.
-    /// - Throws: ``ReflectionError`` for everything else.
+    /// - Parameter name: The name of the argument in an error.
+    /// - Throws: ``ReflectionError`` for any other type.
     package static func text(of value: Any, named name: String? = nil) throws -> String? {
         if let text = value as? String { return text }
         let path = name.map { FieldPath.key($0, .root) } ?? .root

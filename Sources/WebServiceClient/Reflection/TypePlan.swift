@@ -1,33 +1,34 @@
 import Foundation
 
-/// What kind of thing a type is for reflection, found once per type and remembered.
+/// How reflection handles a type, computed once per type and cached.
 ///
-/// Not Sendable, since a plan holds a type's conformances; plans stay behind the cache's lock but for the call that uses one.
+/// Not Sendable, since a plan holds a type's conformances. The cache's lock guards the plans; a plan leaves it only for the call that
+/// uses it.
 enum TypePlan {
     typealias Problem = ReflectionError.Problem
 
     /// One text.
     case leaf((Any) throws(Problem) -> String)
-    /// An optional, or a type that stands for another value: its raw value, the base of an erased one. Nil is missing.
+    /// An optional, or a type that wraps another value: a raw-representable or type-erased one. Nil is missing.
     case wrapper((Any) -> Any?)
-    /// Values in their order.
+    /// Ordered values.
     case list((Any) -> [Any])
-    /// Values without an order.
+    /// Unordered values.
     case set((Any) -> [Any])
-    /// Keys and values, in an order of their own or in none.
+    /// Keys and values, ordered or not.
     case pairs((Any) -> [(key: Any, value: Any)], areOrdered: Bool)
     /// A type that encodes itself.
     case encodable(isEnum: Bool)
-    /// A type with stored properties; its labels, unless they may differ from value to value.
+    /// A type with stored properties; the labels are nil if they may differ between values.
     case mirrored(labels: [PropertyLabel]?)
-    /// A type without anything to show.
+    /// A type without any representation.
     case refused(Problem)
 
-    /// The plan for the value's type.
+    /// Returns the plan for the value's type.
     static func plan(for value: Any) -> TypePlan {
         let key = ObjectIdentifier(type(of: value))
         if let plan = plans.withLock({ $0[key] }) { return plan }
-        // Two threads may do this at once; they find the same.
+        // Two threads may do this at once; both get the same result.
         let plan = make(for: value)
         plans.withLock { $0[key] = plan }
         return plan
@@ -86,7 +87,7 @@ enum TypePlan {
         return nil
     }
 
-    /// A leaf whose text is nil only where the value isn't of the plan's type, which the cache's key rules out.
+    /// A leaf. Its text is nil only for a value of another type than the plan's, which the cache's key rules out.
     private static func leaf(_ text: @escaping (Any) -> String?) -> TypePlan {
         .leaf { value throws(Problem) in
             guard let text = text(value) else { throw .noText }
@@ -110,16 +111,16 @@ enum TypePlan {
     }
 }
 
-/// The name of a stored property as a mirror gives it, read for what it means.
+/// The name and kind of a stored property, parsed from a mirror's label.
 struct PropertyLabel {
     enum Kind {
         /// An ordinary property.
         case plain
-        /// A name with an underscore in front: a property's wrapper, or just so named.
+        /// A name with a leading underscore: the storage of a property wrapper, or an ordinary property with such a name.
         case underscored
-        /// What a `lazy` property is kept in.
+        /// The storage of a `lazy` property.
         case lazy
-        /// A tuple's element without a label, or no label at all.
+        /// A tuple element without a label, or a missing label.
         case unlabelled
     }
 
@@ -141,14 +142,14 @@ struct PropertyLabel {
 }
 
 extension Mirror {
-    /// The stored properties, those of superclasses first.
+    /// The stored properties, with those of superclasses first.
     var properties: [Child] {
         var chain = [self]
         while let parent = chain.last?.superclassMirror { chain.append(parent) }
         return chain.reversed().flatMap { Array($0.children) }
     }
 
-    /// What a property wrapper keeps its value in, by the names that wrappers use.
+    /// The value that a property wrapper stores, found by common property names.
     var wrappedValue: Any? {
         guard displayStyle == .struct || displayStyle == .class else { return nil }
         let found = properties.first { child in
@@ -161,7 +162,7 @@ extension Mirror {
     }
 }
 
-// The standard library's containers, seen without their element types.
+// The standard library's containers without their element types.
 
 protocol OptionalValue {
     var wrapped: Any? { get }

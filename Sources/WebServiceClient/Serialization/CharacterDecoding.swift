@@ -1,9 +1,9 @@
 public import Foundation
 
 extension TextEncoding {
-    /// The text that the bytes are. A byte order mark at their beginning is left out.
+    /// Decodes the bytes; a leading byte order mark is dropped.
     ///
-    /// - Throws: ``SerializationError`` with the place of the first byte that is none of this charset.
+    /// - Throws: ``SerializationError`` with the place of the first byte that isn't valid in this charset.
     public func decode(_ data: Data) throws -> String {
         var bytes = Array(data)
         var order: ByteOrder?
@@ -27,13 +27,13 @@ extension TextEncoding {
         } catch {
             throw SerializationError(
                 .charset,
-                "The body isn't valid \(name) at byte \(error.offset + markLength), though that is the charset it is said to have.")
+                "The body isn't valid \(name) at byte \(error.offset + markLength), although it is declared in that charset.")
         }
     }
 
-    /// The bytes of a text.
+    /// Encodes a text.
     ///
-    /// - Throws: ``SerializationError`` that names the first character which this charset doesn't have.
+    /// - Throws: ``SerializationError`` that names the first character missing from this charset.
     public func encode(_ text: String) throws -> Data {
         do throws(SystemCharset.Fault) {
             switch form {
@@ -60,8 +60,8 @@ extension TextEncoding {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// The mark at the beginning of the bytes, when it is one that this charset may have. A UTF-16 text may begin with what would be
-    /// UTF-32's mark, so that the charset decides what is looked for.
+    /// The byte order mark at the beginning of the bytes, if this charset allows it. The charset decides which marks to look for, since
+    /// UTF-16 text may begin with the bytes of UTF-32's mark.
     private func mark(in data: Data) -> (order: ByteOrder, length: Int)? {
         let found: (order: ByteOrder, length: Int)? =
             switch form {
@@ -78,11 +78,11 @@ extension TextEncoding {
 }
 
 extension TextEncoding {
-    /// A table of a charset of one byte.
+    /// The table of a single-byte charset.
     private struct UpperHalf: Sendable {
         /// The characters of the bytes from 0x80 on: always 128.
         let characters: [Unicode.Scalar?]
-        /// The bytes of these characters.
+        /// The byte of each of these characters.
         let bytes: [Unicode.Scalar: UInt8]
 
         init(_ digits: String) {
@@ -99,7 +99,7 @@ extension TextEncoding {
         }
     }
 
-    /// The tables that were used, parsed once each.
+    /// The tables used so far, parsed once each.
     private static let upperHalves = Locked<[String: UpperHalf]>([:])
 
     private static func upperHalf(_ digits: String) -> UpperHalf {
@@ -134,7 +134,7 @@ extension TextEncoding {
         return data
     }
 
-    /// UTF-8 of the characters below a limit.
+    /// Decodes UTF-8 whose characters are all below a limit.
     private static func decode8(_ bytes: [UInt8], below limit: UInt32) throws(SystemCharset.Fault) -> String {
         if let text = String(bytes: bytes, encoding: limit == 0x80 ? .ascii : .utf8), text.utf8.count == bytes.count { return text }
         var codec = UTF8()
@@ -211,11 +211,11 @@ extension TextEncoding {
 }
 
 extension TextEncoding {
-    /// The bytes of a JSON text in UTF-8 without a mark, as decoders want it.
+    /// Returns the bytes of a JSON text as UTF-8 without a byte order mark, which decoders require.
     ///
-    /// JSON is UTF-8, and a charset in the header means nothing (RFC 8259 §8.1 and §11). Read are UTF-16 and UTF-32 as well, told by a byte
-    /// order mark or by the zero bytes at the beginning, which no other text has. Only where the bytes aren't UTF-8 does the header's charset
-    /// count, if it is known.
+    /// JSON is UTF-8, and a charset in the header has no meaning (RFC 8259 §8.1 and §11). UTF-16 and UTF-32 are supported as well,
+    /// detected by a byte order mark or by zero bytes at the beginning, which no other text has. If the bytes aren't UTF-8, the header's
+    /// charset applies, if it is known.
     package static func utf8(from data: Data, contentType: String?) throws -> Data {
         if let mark = byteOrderMark(of: data) {
             return mark.encoding == .utf8 ? Data(data.dropFirst(mark.length)) : Data(try mark.encoding.decode(data).utf8)
@@ -225,30 +225,30 @@ extension TextEncoding {
         return Data(try encoding.decode(data).utf8)
     }
 
-    /// Whether the bytes that begin so, four or more, are UTF-8 by the same rules, whatever follows: then a text can be read in pieces.
+    /// Whether bytes that begin like this, four or more, are UTF-8 by the same rules whatever follows. Such a text can be read in pieces.
     package static func isUTF8(beginning: Data, contentType: String?) -> Bool {
         if let mark = byteOrderMark(of: beginning) { return mark.encoding == .utf8 }
         return withoutMark(beginning) == nil && other(in: contentType) == nil
     }
 
-    /// The charset of a header, if it is known and not UTF-8 or a part of it.
+    /// The charset of a header, if it is known and neither UTF-8 nor US-ASCII.
     private static func other(in contentType: String?) -> TextEncoding? {
         guard let encoding = try? named(in: contentType), encoding != .utf8, encoding != .ascii else { return nil }
         return encoding
     }
 
-    /// The charset that a `Content-Type` names, `nil` when it names none.
+    /// Returns the charset that a `Content-Type` names, or `nil` if it names none.
     ///
-    /// - Throws: ``SerializationError`` when it names one that isn't known here.
+    /// - Throws: ``SerializationError`` if the charset is unknown.
     package static func named(in contentType: String?) throws -> TextEncoding? {
-        // Most headers have no charset or utf-8: those need no parsing.
+        // Most headers have no charset or utf-8 and need no parsing.
         guard let contentType, !contentType.hasOnlyBytes({ $0 != UInt8(ascii: ";") }) else { return nil }
         guard !contentType.hasSuffix("charset=utf-8") else { return .utf8 }
         guard let name = MediaType(contentType)?.charset, !name.isEmpty else { return nil }
         return try named(name)
     }
 
-    /// UTF-16 or UTF-32 without a mark, told by where the zeros of the first character, an ASCII one, are.
+    /// Returns UTF-16 or UTF-32 without a mark, detected by the position of the zero bytes of the first, ASCII, character.
     private static func withoutMark(_ data: Data) -> TextEncoding? {
         data.withUnsafeBytes { bytes in
             guard bytes.count >= 2 else { return nil }

@@ -1,27 +1,27 @@
 public import Foundation
 
-/// Forms, `application/x-www-form-urlencoded`: a value's fields, as a reflection finds and names them, and back.
+/// Reads and writes forms, `application/x-www-form-urlencoded`, with the fields that a reflection finds and names.
 ///
-/// Lists and nested values are read in the spelling that is written: `a=1&a=2` or `a[]=1&a[]=2` or `a=1,2`; `a[b]=1` or `a.b=1`. A form can't
-/// tell an empty list, an empty dictionary, or a nested value that has no field from one that isn't there: the first two are read as
-/// empty, the last is missing, which suits an optional.
+/// Lists and nested values are read in the notation that is written: `a=1&a=2` or `a[]=1&a[]=2` or `a=1,2`; `a[b]=1` or `a.b=1`. A form
+/// can't distinguish an empty list, an empty dictionary or a nested value without fields from a missing one: empty lists and dictionaries
+/// are read as empty, such a nested value as missing, which suits an optional.
 public struct FormSerializer: SerializationDelegate {
-    /// The media type of what is written.
+    /// The media type of the output.
     public let contentType = "application/x-www-form-urlencoded"
     /// How fields are named.
     public let fields: FieldReflection
 
-    /// Whether lists are written as the endpoint, the class or the client says.
+    /// Whether the endpoint's, class's or client's `arrays` setting decides how lists are written.
     private let followsArrays: Bool
 
-    /// A serializer that writes lists as the endpoint, the class or the client says with `arrays`, and all else by the rules that
-    /// ``FieldReflection`` has by default.
+    /// Creates a serializer that writes lists according to the `arrays` setting of the endpoint, the class or the client, and everything
+    /// else by the defaults of ``FieldReflection``.
     public init() {
         fields = FieldReflection()
         followsArrays = true
     }
 
-    /// A serializer that names fields by these rules, whatever is said of arrays elsewhere.
+    /// Creates a serializer that names fields by these rules, regardless of `arrays` settings elsewhere.
     public init(_ fields: FieldReflection) {
         self.fields = fields
         followsArrays = false
@@ -32,23 +32,24 @@ public struct FormSerializer: SerializationDelegate {
         followsArrays = true
     }
 
-    /// The serializer for an endpoint whose lists are written in that way; `nil` where that changes nothing.
+    /// The serializer for an endpoint with this array strategy, or `nil` if it makes no difference.
     func following(_ arrays: FieldReflection.ArrayStrategy?) -> FormSerializer? {
         guard let arrays, followsArrays, arrays != fields.arrays else { return nil }
         return FormSerializer(following: arrays)
     }
 
-    /// The value's fields as a form in UTF-8.
+    /// Encodes the value's fields as a form in UTF-8.
     ///
-    /// - Throws: ``ReflectionError`` that names the place and the type of what can't be a field; what the value's own coding throws.
+    /// - Throws: ``ReflectionError`` with the place and the type of a value that can't be a field, or the error of the value's own
+    ///   coding.
     public func encode(_ value: any Encodable) throws -> Data {
         Data(URLEncoding.form(of: try fields.fields(of: value)).utf8)
     }
 
-    /// The value of a form, or of the root inside it.
+    /// Decodes a value from a form, or from the root inside it.
     ///
-    /// - Throws: `DecodingError` where a field is missing; ``SerializationError`` where one doesn't fit, the root is missing, or the bytes
-    ///   are none of the charset, which is UTF-8 unless the header names another.
+    /// - Throws: `DecodingError` if a field is missing; ``SerializationError`` if a field doesn't fit, the root is missing, or the bytes
+    ///   aren't valid in the charset, which is UTF-8 unless the header names another.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let encoding = try TextEncoding.named(in: contentType) ?? .utf8
         let tree = try FormTree(data, encoding: encoding, fields: fields).node(at: path)
@@ -56,7 +57,7 @@ public struct FormSerializer: SerializationDelegate {
     }
 }
 
-/// Decodes from the tree of a form.
+/// Decodes from a form's tree.
 struct FormDecoder: Decoder {
     let tree: FormTree
     let codingPath: [any CodingKey]
@@ -76,7 +77,7 @@ struct FormDecoder: Decoder {
         FormValue(decoder: self)
     }
 
-    /// The value of a type at this place. What is one text is read as a text; other types decode themselves.
+    /// Decodes a value of a type at this place. Text types are read from a single text; other types decode themselves.
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         switch type {
         case is String.Type, is Date.Type, is Data.Type, is URL.Type, is Decimal.Type:
@@ -85,7 +86,7 @@ struct FormDecoder: Decoder {
         }
     }
 
-    /// The one text at this place.
+    /// The single text at this place.
     func text() throws -> String {
         guard tree.children.isEmpty, tree.texts.count == 1, let text = tree.texts.first else { throw mismatch("one value is") }
         return text
@@ -129,7 +130,7 @@ private struct FormObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try child(key).scalar().decode(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        // A form has no way to write an empty list or dictionary.
+        // A form can't represent an empty list or dictionary.
         let mayBeEmpty = type is any ExpressibleByArrayLiteral.Type || type is any ExpressibleByDictionaryLiteral.Type
         if mayBeEmpty, !contains(key) { return try FormDecoder(tree: FormTree(), codingPath: codingPath + [key]).value(type) }
         return try child(key).value(type)
@@ -229,16 +230,16 @@ private struct FormValue: SingleValueDecodingContainer {
 }
 
 extension MultipartForm.Part {
-    /// A text field in a charset, with a media type that names it.
+    /// Creates a text field in a charset, with a media type that names it.
     ///
-    /// - Throws: ``SerializationError`` when the charset lacks one of the text's characters.
+    /// - Throws: ``SerializationError`` if the charset lacks one of the text's characters.
     public static func text(_ name: String, _ value: String, in encoding: TextEncoding) throws -> Self {
         Self(name: name, contentType: "text/plain; charset=" + encoding.name, content: .data(try encoding.encode(value)))
     }
 
-    /// A value in a serializer's format, JSON by default, with its media type.
+    /// Creates a field with a value in a serializer's format, JSON by default, with its media type.
     ///
-    /// - Throws: what the serializer throws.
+    /// - Throws: The serializer's error.
     public static func value(
         _ name: String, _ value: any Encodable, with serializer: any SerializationDelegate = JSONSerializer(), fileName: String? = nil
     ) throws -> Self {

@@ -4,20 +4,20 @@ import Foundation
 struct FormTree {
     private(set) var texts: [String] = []
     private(set) var children: [String: FormTree] = [:]
-    /// The names of the children in the order in which they came.
+    /// The names of the children in order of arrival.
     private(set) var names: [String] = []
-    /// Whether one of the fields here is what nil is written as.
+    /// Whether one of the fields here is the written form of nil.
     private var holdsNil = false
-    /// Whether this is one of several values of a name: an element, and no list of one itself. Types that hold lists of their own kind would
-    /// go down into it for ever.
+    /// Whether this is one of several values of a name: an element, which isn't itself a list of one. Otherwise, recursive types would
+    /// decode it for ever.
     private var isElement = false
 
     init() {}
 
-    /// The tree of an encoded form (URL standard, application/x-www-form-urlencoded parsing).
+    /// Creates the tree of an encoded form (URL standard, application/x-www-form-urlencoded parsing).
     ///
-    /// - Parameter fields: tells how nested names, lists and nil are written.
-    /// - Throws: ``SerializationError`` when bytes aren't of the charset, or the nesting is too deep.
+    /// - Parameter fields: Defines how nested names, lists and nil are written.
+    /// - Throws: ``SerializationError`` if bytes aren't valid in the charset, or the nesting is too deep.
     init(_ form: Data, encoding: TextEncoding, fields: FieldReflection = FieldReflection()) throws {
         for pair in form.split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
@@ -29,16 +29,16 @@ struct FormTree {
             }
             let value = equals.map { pair[($0 + 1)...] } ?? Data()
             let isNil = fields.missing == .nameOnly && equals == nil || fields.missing == .empty && value.isEmpty
-            // A comma of a value has been encoded; those between the members haven't.
+            // Commas inside a value are encoded; commas between members aren't.
             let members = fields.arrays == .comma ? value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) : [value]
             for member in members { insert(try Self.text(member, encoding), isNil: isNil, at: path[...]) }
         }
     }
 
-    /// Whether this is a nil: no field at all, or one that stands for it.
+    /// Whether this is nil: no field, or a field that represents nil.
     var isNil: Bool { texts.count <= 1 && children.isEmpty && (texts.isEmpty || holdsNil) }
 
-    /// The value at a path; `[]` at its end adds a value, `[]` inside it an element that its next repeated field begins.
+    /// Inserts a value at a path. A trailing `[]` appends a value; an inner `[]` is an element, and a repeated field begins the next one.
     private mutating func insert(_ text: String, isNil: Bool, at path: ArraySlice<String>) {
         guard let name = path.first, !(name.isEmpty && path.count == 1 && path.startIndex > 0) else {
             texts.append(text)
@@ -50,7 +50,7 @@ struct FormTree {
         if name.isEmpty, path.startIndex > 0 {
             let last = names.last ?? "0"
             let isTaken = children[last]?.holds(rest) ?? false
-            // An index at the end of the numbers has none behind it: the value then joins those that are there.
+            // The largest index has no successor: the value then joins the existing ones.
             let (next, overflows) = (Int(last) ?? 0).addingReportingOverflow(1)
             key = isTaken && !overflows ? String(next) : last
         }
@@ -58,13 +58,13 @@ struct FormTree {
         children[key, default: FormTree()].insert(text, isNil: isNil, at: rest)
     }
 
-    /// Whether there is a value at exactly this path already.
+    /// Whether this exact path already has a value.
     private func holds(_ path: ArraySlice<String>) -> Bool {
         guard let name = path.first else { return !texts.isEmpty }
         return !name.isEmpty && (children[name]?.holds(path.dropFirst()) ?? false)
     }
 
-    /// `a[b][]` as `a`, `b` and the empty name; a name with brackets that don't match is taken as it is.
+    /// Splits `a[b][]` into `a`, `b` and the empty name; a name with unmatched brackets is kept unchanged.
     private static func path(of name: String) -> [String] {
         let name = name.unicodeScalars
         guard let open = name.firstIndex(of: "["), open > name.startIndex, name.last == "]" else { return [String(name)] }
@@ -80,12 +80,12 @@ struct FormTree {
         return rest.isEmpty ? path : [String(name)]
     }
 
-    /// `a.b` as `a` and `b`, with `[]` or an index behind any of them as a part of its own.
+    /// Splits `a.b` into `a` and `b`; a trailing `[]` or index of either becomes a separate part.
     private static func dottedPath(of name: String) -> [String] {
         name.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).flatMap { path(of: String($0)) }
     }
 
-    /// A name or value: `+` is a blank, `%` and two hexadecimal digits a byte, and any other `%` itself.
+    /// Decodes a name or value: `+` is a blank, `%` and two hexadecimal digits are a byte, any other `%` is literal.
     private static func text(_ encoded: Data, _ encoding: TextEncoding) throws -> String {
         var bytes = Data(capacity: encoded.count)
         var index = encoded.startIndex
@@ -117,7 +117,7 @@ struct FormTree {
 }
 
 extension FormTree {
-    /// The elements of an array: the values, or the children when their names are indices, in the indices' order.
+    /// The elements of an array: the values, or the children in index order if their names are indices.
     func elements() -> [FormTree]? {
         if isElement { return nil }
         if children.isEmpty { return texts.map { Self(text: $0) } }
@@ -145,7 +145,7 @@ extension FormTree {
                 let found = node.names.sorted().prefix(10).map { "“\(SerializationError.excerpt($0, upTo: 40))”" }.joined(separator: ", ")
                 throw SerializationError(
                     .root,
-                    "The form has no root “\(path.joined(separator: "."))”: \(place) is no “\(name)”; there are the fields "
+                    "The form has no root “\(path.joined(separator: "."))”: \(place), “\(name)” is missing; there are the fields "
                         + "\(found.isEmpty ? "none" : found).")
             }
         }

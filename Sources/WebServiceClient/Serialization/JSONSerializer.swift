@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON (RFC 8259), written by Foundation's encoder and read by a ``JSONReader``, which are made once and used by all calls.
+/// Reads and writes JSON (RFC 8259), with Foundation's encoder and a ``JSONReader`` that are created once and shared by all calls.
 ///
 ///     JSONSerializer(dates: .milliseconds, keys: .snakeCase)
 ///     JSONSerializer { encoder, decoder in
@@ -8,22 +8,23 @@ public import Foundation
 ///         decoder.nonConformingFloatDecodingStrategy = .convertFromString(positiveInfinity: "INF", negativeInfinity: "-INF", nan: "NaN")
 ///     }
 ///
-/// Members are written in an order that differs from process to process, as Foundation does, which is the fastest; dry runs and
-/// ``ServiceRequest/curlCommand`` show them sorted. `encoder.outputFormatting.insert(.sortedKeys)` sorts them on the wire, too.
+/// The order of an object's members differs from process to process, as in Foundation, which is fastest; dry runs and
+/// ``ServiceRequest/curlCommand`` sort them. `encoder.outputFormatting.insert(.sortedKeys)` sorts them on the wire, too.
 ///
-/// It writes compact UTF-8, with slashes as they are and dates as ``JSONDates`` says, unless an encoder of yours is given. It reads any charset that the header names or a byte order mark tells, and any
-/// value at the top: an object, an array, a number, a string, null. What `JSONDecoder` lets pass, such as a comma at the end or a name
-/// that an object has twice, is an error; ``init(contentType:encoder:decoder:)`` reads by a `JSONDecoder` nevertheless.
+/// The output is compact UTF-8 with unescaped slashes and dates in the form of ``JSONDates``, unless you pass an encoder. The input may
+/// be in any charset named by the header or a byte order mark, with any value at the top: an object, an array, a number, a string, null.
+/// Input that `JSONDecoder` tolerates, such as a trailing comma or a duplicate name in an object, is an error; use
+/// ``init(contentType:encoder:decoder:)`` to read with a `JSONDecoder` instead.
 public struct JSONSerializer: SerializationDelegate {
-    /// How the names of properties become the names on the wire.
+    /// How property names map to names on the wire.
     public enum Keys: Sendable, Hashable {
         /// As the type declares them.
         case asDeclared
-        /// `pageCount` is `page_count` on the wire, by Foundation's rules.
+        /// `pageCount` becomes `page_count` on the wire, by Foundation's rules.
         case snakeCase
     }
 
-    /// The media type of what is written: `application/json`.
+    /// The media type of the output: `application/json` by default.
     public let contentType: String
     private let encoder: JSONEncoder
     private let parser: Parser
@@ -33,15 +34,15 @@ public struct JSONSerializer: SerializationDelegate {
         case foundation(JSONDecoder)
     }
 
-    /// A serializer.
+    /// Creates a serializer.
     ///
     /// - Parameters:
-    ///   - contentType: the media type of what is written, such as `application/vnd.api+json`.
-    ///   - dates: how dates stand on the wire.
-    ///   - keys: how names stand on the wire.
-    ///   - configure: sets up what else there is to set. It is called once, now; neither object may be changed, nor kept, after it. The
-    ///     decoder's settings become a ``JSONReader``'s. Only where it is to read JSON5, or texts without braces at the top, it reads
-    ///     itself.
+    ///   - contentType: The media type of the output, such as `application/vnd.api+json`.
+    ///   - dates: How dates are written on the wire.
+    ///   - keys: How names are written on the wire.
+    ///   - configure: Changes any other setting. It is called once, during initialization; don't keep or change either object afterwards.
+    ///     The decoder's settings configure a ``JSONReader``. If they ask for JSON5, or for texts without braces at the top, the decoder
+    ///     itself reads.
     public init(
         contentType: String = "application/json", dates: JSONDates = .iso8601, keys: Keys = .asDeclared,
         configure: (_ encoder: JSONEncoder, _ decoder: JSONDecoder) -> Void = { _, _ in }
@@ -61,38 +62,38 @@ public struct JSONSerializer: SerializationDelegate {
         parser = JSONReader.isAble(toReadAs: decoder) ? .reader(JSONReader(settingsOf: decoder)) : .foundation(decoder)
     }
 
-    /// A serializer that reads by a reader of yours.
+    /// Creates a serializer that reads with the given reader.
     ///
-    /// - Parameter encoder: it may not be changed any more. Without one, Foundation's writes with its own defaults: dates as seconds since
-    ///   2001, slashes escaped.
+    /// - Parameter encoder: The encoder, which must not be changed afterwards. The default is Foundation's encoder with its defaults:
+    ///   dates as seconds since 2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), reader: JSONReader) {
         self.contentType = contentType
         self.encoder = encoder
         parser = .reader(reader)
     }
 
-    /// A serializer that reads by a decoder of yours, with what it lets pass, and as slowly. Neither object may be changed any more.
-    /// Without an encoder, Foundation's writes with its own defaults: dates as seconds since 2001, slashes escaped.
+    /// Creates a serializer that reads with the given decoder, which is more lenient and slower. Neither object may be changed
+    /// afterwards. The default encoder is Foundation's with its defaults: dates as seconds since 2001, slashes escaped.
     public init(contentType: String = "application/json", encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder) {
         self.contentType = contentType
         self.encoder = encoder
         parser = .foundation(decoder)
     }
 
-    /// Whether members are written in an order of chance.
+    /// Whether the order of members varies.
     var hasUnorderedKeys: Bool { !encoder.outputFormatting.contains(.sortedKeys) }
 
-    /// The value as JSON.
+    /// Encodes the value as JSON.
     ///
-    /// - Throws: `EncodingError`, or what the value's own coding throws.
+    /// - Throws: `EncodingError`, or the error of the value's own coding.
     public func encode(_ value: any Encodable) throws -> Data {
         try encoder.encode(value)
     }
 
-    /// The value of a JSON text, or of the root inside it.
+    /// Decodes a value from a JSON text, or from the root inside it.
     ///
-    /// - Throws: `DecodingError`, or what the type's own coding throws; ``SerializationError`` when the root is missing, the charset is
-    ///   unknown, or the bytes are none of it.
+    /// - Throws: `DecodingError`, or the error of the type's own coding; ``SerializationError`` if the root is missing, the charset is
+    ///   unknown, or the bytes aren't valid in it.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         let text = try TextEncoding.utf8(from: data, contentType: contentType)
         switch parser {
@@ -105,7 +106,7 @@ public struct JSONSerializer: SerializationDelegate {
         }
     }
 
-    /// What a name on the wire is called in a decoder's containers.
+    /// Returns the key by which a decoder's containers know a name on the wire.
     private static func key(
         of strategy: JSONDecoder.KeyDecodingStrategy
     ) -> @Sendable (_ name: String, _ path: [any CodingKey]) -> String {
@@ -118,18 +119,18 @@ public struct JSONSerializer: SerializationDelegate {
     }
 }
 
-/// How dates stand in JSON.
+/// How dates are written in JSON.
 public struct JSONDates: Sendable {
     let encoding: JSONEncoder.DateEncodingStrategy
     let decoding: JSONDecoder.DateDecodingStrategy
 
-    /// ISO 8601: written in UTC with milliseconds where there are any; see ``iso8601(fractionDigits:)`` for what is read.
+    /// ISO 8601, in UTC and with milliseconds unless they are zero; see ``iso8601(fractionDigits:)`` for the accepted input.
     public static let iso8601 = iso8601(fractionDigits: 3)
 
-    /// ISO 8601 with that many digits of a second, 0 to 9, to which a date is rounded; with none when it is a whole second.
+    /// ISO 8601, rounded to this number of fraction digits, 0 to 9; without a fraction for a whole second.
     ///
-    /// Read are texts with and without fraction, seconds and zone (UTC without one), `T`, `t` or a blank between date and time, offsets
-    /// with and without colon, and a date alone as its midnight in UTC.
+    /// Accepts texts with and without fraction, seconds and zone (UTC by default), with `T`, `t` or a blank between date and time,
+    /// offsets with and without colon, and a date alone, which is its midnight in UTC.
     public static func iso8601(fractionDigits: Int) -> JSONDates {
         custom(
             write: { date in ISO8601.text(of: date, fractionDigits: fractionDigits) },
@@ -142,11 +143,11 @@ public struct JSONDates: Sendable {
     /// Milliseconds since 1970 as a number.
     public static let milliseconds = JSONDates(encoding: .millisecondsSince1970, decoding: .millisecondsSince1970)
 
-    /// Texts of your own format.
+    /// Texts in a custom format.
     ///
     /// - Parameters:
-    ///   - write: the text of a date; `nil` when it has none, which is an encoding error.
-    ///   - read: the date of a text; `nil` when it is none, which is a decoding error.
+    ///   - write: Returns the text of a date; `nil` if it has none, which is an encoding error.
+    ///   - read: Returns the date of a text; `nil` if it isn't a date, which is a decoding error.
     public static func custom(
         write: @escaping @Sendable (Date) -> String?, read: @escaping @Sendable (String) -> Date?
     ) -> JSONDates {
@@ -159,7 +160,7 @@ public struct JSONDates: Sendable {
         JSONDates(
             encoding: .custom { date, encoder in
                 guard let text = write(date) else {
-                    // Not the date itself: describing one can end the process.
+                    // Not the date itself: describing some dates can crash the process.
                     throw EncodingError.invalidValue(
                         date.timeIntervalSince1970,
                         EncodingError.Context(
@@ -173,7 +174,7 @@ public struct JSONDates: Sendable {
                 let text = try container.decode(String.self)
                 guard let date = read(text) else {
                     throw DecodingError.dataCorruptedError(
-                        in: container, debugDescription: "“\(SerializationError.excerpt(text))” is no date in \(expected).")
+                        in: container, debugDescription: "“\(SerializationError.excerpt(text))” isn't a date in \(expected).")
                 }
                 return date
             })

@@ -1,37 +1,37 @@
 public import Foundation
 
-/// Property lists, XML or binary; both are read, whichever is written.
+/// Reads and writes property lists. It writes XML or binary and reads both.
 public struct PropertyListSerializer: SerializationDelegate {
-    /// What is written.
+    /// The format of the output.
     public enum Format: Sendable, Hashable {
         /// XML in UTF-8.
         case xml
-        /// Apple's binary form.
+        /// Apple's binary format.
         case binary
     }
 
-    /// The media type of what is written: `application/x-plist`.
+    /// The media type of the output: `application/x-plist` by default.
     public let contentType: String
     private let encoder: PropertyListEncoder
     private let decoder = PropertyListDecoder()
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(_ format: Format = .xml, contentType: String = "application/x-plist") {
         self.contentType = contentType
         encoder = PropertyListEncoder()
         encoder.outputFormat = format == .xml ? .xml : .binary
     }
 
-    /// The value as a property list.
+    /// Encodes the value as a property list.
     ///
-    /// - Throws: `EncodingError`: a property list is a dictionary or an array at its top.
+    /// - Throws: `EncodingError` if the value isn't a dictionary or an array at its top.
     public func encode(_ value: any Encodable) throws -> Data {
         try encoder.encode(value)
     }
 
-    /// The value of a property list, or of the root inside it.
+    /// Decodes a value from a property list, or from the root inside it.
     ///
-    /// - Throws: `DecodingError`; ``SerializationError`` when the root is missing, or lists are nested more than 512 levels deep.
+    /// - Throws: `DecodingError`; ``SerializationError`` if the root is missing, or lists are nested more than 512 levels deep.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value {
         try PropertyListBounds.check(data)
         if path.isEmpty { return try decoder.decode(type, from: data) }
@@ -39,13 +39,13 @@ public struct PropertyListSerializer: SerializationDelegate {
     }
 }
 
-/// Looks at a property list before Foundation's decoder does, which goes down into lists without a bound and ends the process on one that is
-/// nested deeply enough, or holds itself.
+/// Checks a property list before Foundation's decoder reads it: the decoder recurses without a bound and crashes the process on a list
+/// that is nested too deeply or contains itself.
 enum PropertyListBounds {
-    /// The most levels of lists and dictionaries inside of each other: as many as Foundation's JSON takes.
+    /// The maximum nesting of lists and dictionaries, the same as for Foundation's JSON.
     static let depthLimit = 512
 
-    /// - Throws: ``SerializationError`` for bytes that are nested too deeply, hold themselves, or would unfold into too much.
+    /// - Throws: ``SerializationError`` for bytes that are nested too deeply, contain themselves, or would expand too much.
     static func check(_ data: Data) throws {
         let bytes = [UInt8](data)
         let isBinary = bytes.starts(with: "bplist".utf8)
@@ -53,11 +53,11 @@ enum PropertyListBounds {
         guard isSound else {
             throw SerializationError(
                 .structure,
-                "The property list is nested more than \(depthLimit) levels deep, or holds itself: no service needs that; take it as Data.")
+                "The property list is nested more than \(depthLimit) levels deep, or contains itself: request the body as Data.")
         }
     }
 
-    /// How deep the elements `array` and `dict` stand in each other. Zero bytes, as UTF-16 has them between the letters, don't count.
+    /// The nesting depth of `array` and `dict` elements. Zero bytes, which UTF-16 has between the letters, are ignored.
     private static func xmlDepth(of bytes: [UInt8]) -> Int {
         let bytes = bytes.contains(0) ? bytes.filter { $0 != 0 } : bytes
         var (depth, deepest) = (0, 0)
@@ -81,7 +81,7 @@ enum PropertyListBounds {
 }
 
 extension ArraySlice<UInt8> {
-    /// What stands behind the next occurrence of a mark; nothing where there is none.
+    /// The bytes after the next occurrence of a mark; empty if there is none.
     fileprivate func skipping(_ mark: StaticString) -> ArraySlice<UInt8> {
         mark.withUTF8Buffer { mark in
             var rest = self
@@ -94,7 +94,7 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// The objects of a binary property list, and which of them hold which.
+/// The objects of a binary property list and their members.
 private struct BinaryPropertyList {
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -103,7 +103,7 @@ private struct BinaryPropertyList {
     private let top: Int
     private let table: Int
 
-    /// Reads the trailer; `nil` where it makes no sense, which the decoder tells better.
+    /// Reads the trailer; `nil` if it is invalid, which the decoder reports better.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 40 else { return nil }
         self.bytes = bytes
@@ -122,7 +122,7 @@ private struct BinaryPropertyList {
         return Int(exactly: bytes[start..<start + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
-    /// Which objects an object holds; none for values, and for what makes no sense.
+    /// The objects that an object contains; empty for values and for invalid objects.
     private func members(of object: Int) -> [Int] {
         guard let offset = Self.number(bytes, table + object * offsetSize, offsetSize), offset < bytes.count else { return [] }
         let kind = bytes[offset] >> 4
@@ -139,12 +139,12 @@ private struct BinaryPropertyList {
             .filter { $0 < count }
     }
 
-    /// Walks the objects once each, without going down itself.
+    /// Walks each object once, without recursion.
     var staysInBounds: Bool {
         enum State { case new, open, done }
         var states = [State](repeating: .new, count: count)
         var depths = [Int](repeating: 0, count: count)
-        /// What an object unfolds into: one that is held twice is decoded twice, and two of those four times.
+        /// The expanded size of each object: an object that is referenced twice is decoded twice, and two levels of that four times.
         var sizes = [Int](repeating: 1, count: count)
         var path: [(object: Int, members: ArraySlice<Int>)] = [(top, members(of: top)[...])]
         states[top] = .open

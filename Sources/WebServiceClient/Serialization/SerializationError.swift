@@ -1,33 +1,33 @@
 package import Foundation
 
-/// Why a value can't be made from a body, or a body from a value, where neither the encoder nor the decoder has an error of its own.
+/// An error that occurs when converting between a value and a body, if neither the encoder nor the decoder has a specific error.
 public struct SerializationError: DescribedError, Sendable {
-    /// What sort of failure.
+    /// The kinds of failure.
     public enum Kind: Sendable, Hashable {
-        /// The body is of another format than is needed, such as HTML where JSON is expected.
+        /// The body has another format than expected, such as HTML instead of JSON.
         case format
-        /// The root that `decoding(at:)` names isn't in the payload.
+        /// The payload doesn't have the root named by `decoding(at:)`.
         case root
-        /// The charset is unknown, or the bytes are none of it.
+        /// The charset is unknown, or the bytes aren't valid in it.
         case charset
-        /// A text can't be read as the simple value that is needed.
+        /// A text can't be read as the required simple value.
         case value
-        /// The type has a structure, and the format has none, or less of one.
+        /// The type has a structure that the format can't represent.
         case structure
         /// The value can't be written in this format.
         case encoding
-        /// A registry of serializers has an entry that can't work.
+        /// A registry of serializers has an invalid entry.
         case registration
     }
 
-    /// What sort of failure.
+    /// The kind of failure.
     public let kind: Kind
-    /// What happened and what to do, as a sentence.
+    /// A sentence with the problem and the fix.
     public let message: String
-    /// The decoder's own error, where there is one.
+    /// The underlying decoding error, if there is one.
     public let cause: (any Error)?
 
-    /// An error.
+    /// Creates an error.
     public init(_ kind: Kind, _ message: String, cause: (any Error)? = nil) {
         self.kind = kind
         self.message = VisibleText.of(message, keepsLineEnds: true)
@@ -46,7 +46,7 @@ extension SerializationError {
         return VisibleText.of(head.count > limit ? line + "…" : line)
     }
 
-    /// The beginning of a body on one line, for a message, secrets masked; told by its length when it is no text.
+    /// The beginning of a body on one line, for a message, with secrets masked; the number of bytes if it isn't text.
     package static func excerpt(_ body: Data, upTo limit: Int = 80) -> String {
         let head = body.prefix(limit * 4)
         guard !head.contains(where: { $0 < 9 }) else { return "\(body.count) bytes that are no text" }
@@ -56,18 +56,18 @@ extension SerializationError {
 }
 
 extension SerializationError {
-    /// That a payload has no root where names should lead to one.
+    /// The error for a payload without the root that a path names.
     ///
     /// - Parameters:
-    ///   - depth: how many of the names led somewhere.
-    ///   - found: what there is where the next one should be, as the end of a sentence.
+    ///   - depth: The number of names that were found.
+    ///   - found: What the payload has in place of the next name, as the end of a sentence.
     static func missingRoot(_ path: [String], after depth: Int, found: String) -> SerializationError {
         let whole = path.joined(separator: ".")
         let place = depth == 0 ? "at the top of the payload" : "in “\(path.prefix(depth).joined(separator: "."))”"
-        return SerializationError(.root, "The payload has no root “\(whole)”: \(place) is no “\(path[depth])”; \(found).")
+        return SerializationError(.root, "The payload has no root “\(whole)”: \(place), “\(path[depth])” is missing; \(found).")
     }
 
-    /// Some of the keys of an object, in words.
+    /// The first keys of an object, as text.
     static func list(ofKeys keys: [String]) -> String {
         guard !keys.isEmpty else { return "no keys" }
         let shown = keys.sorted().prefix(10).map { "“\(excerpt($0, upTo: 40))”" }.joined(separator: ", ")
@@ -75,10 +75,10 @@ extension SerializationError {
     }
 }
 
-/// A value that lies inside a payload, reached by wire names: decoded in the one pass over the payload.
+/// A value inside a payload, located by wire names and decoded in the same pass over the payload.
 ///
-/// The path can't travel in the decoder's `userInfo`, since one decoder serves many calls at once; a task-local value is each
-/// call's own, also where there is no task.
+/// The path can't be in the decoder's `userInfo`, since one decoder serves many calls at once; a task-local value is separate for each
+/// call, even without a task.
 struct PayloadRoot<Value: Decodable>: Decodable {
     let value: Value
 
@@ -90,7 +90,7 @@ struct PayloadRoot<Value: Decodable>: Decodable {
     }
 }
 
-/// Where a root lies, and how wire names become the keys that the decoder's key strategy shows.
+/// The path of a root, and the mapping from wire names to the keys that the decoder's key strategy yields.
 struct PayloadPath: Sendable {
     @TaskLocal static var current = PayloadPath(names: [])
 
@@ -103,14 +103,14 @@ struct PayloadPath: Sendable {
             do {
                 return try decode(PayloadRoot<Value>.self).value
             } catch DecodingError.dataCorrupted(let context) where context.underlyingError is SerializationError {
-                // The property list decoder wraps what it doesn't know.
+                // The property list decoder wraps errors that it doesn't know.
                 throw context.underlyingError ?? DecodingError.dataCorrupted(context)
             }
         }
     }
 }
 
-/// A key of any name.
+/// A coding key with any name.
 struct WireKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -123,7 +123,7 @@ struct WireKey: CodingKey {
 private struct PayloadWalk {
     let path: PayloadPath
     var decoder: any Decoder
-    /// How many names have been followed.
+    /// The number of names followed so far.
     private var depth = 0
 
     init(path: PayloadPath, decoder: any Decoder) {

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// Which serializer reads which media type. The `Content-Type` of a response chooses among them.
+/// Maps media types to the serializers that read them, chosen by a response's `Content-Type`.
 ///
-/// The lookup goes from the exact to the general: `application/problem+json`, then by its suffix (RFC 6838 §4.2.8) `application/json`,
-/// then `application/*`, then `*/*`.
+/// The lookup goes from specific to general: `application/problem+json`, then `application/json` by its suffix (RFC 6838 §4.2.8), then
+/// `application/*`, then `*/*`.
 public struct SerializationRegistry: Sendable {
     private var delegates: [String: any SerializationDelegate] = [:]
 
-    /// Whether the response's `Content-Type` chooses. When it doesn't, the client's own serializer reads everything.
+    /// Whether the response's `Content-Type` chooses the serializer. If false, the client's own serializer reads everything.
     public var choosesByContentType = true
 
-    /// Registrations that can't work, each as a sentence that says why. A registry with faults refuses to decode.
+    /// The invalid registrations, each as a sentence with the reason. A registry with faults refuses to decode.
     public private(set) var faults: [String] = []
 
-    /// A registry without any entry.
+    /// Creates an empty registry.
     public init() {}
 
-    /// JSON, plain text for `text/*`, forms, property lists, and raw bytes.
+    /// A registry with JSON, plain text for `text/*`, forms, property lists, and raw bytes.
     public static let standard: SerializationRegistry = {
         var registry = SerializationRegistry()
         let json = JSONSerializer()
@@ -31,35 +31,35 @@ public struct SerializationRegistry: Sendable {
         return registry
     }()
 
-    /// The choice by `Content-Type` switched off: the client's own serializer reads everything.
+    /// A registry that ignores the `Content-Type`: the client's own serializer reads everything.
     public static let off: SerializationRegistry = {
         var registry = SerializationRegistry()
         registry.choosesByContentType = false
         return registry
     }()
 
-    /// Sets the serializer of a media type, `type/subtype`, `type/*` or `*/*`, in place of one that was there.
+    /// Sets the serializer of a media type, `type/subtype`, `type/*` or `*/*`, replacing an existing one.
     ///
-    /// Parameters of the type are of no account. A text that is no media type becomes one of the ``faults``.
+    /// Parameters of the media type are ignored. An invalid media type becomes one of the ``faults``.
     public mutating func register(_ delegate: any SerializationDelegate, for mediaType: String) {
         guard let type = MediaType(mediaType), type.type != "*" || type.subtype == "*" else {
-            faults.append("“\(SerializationError.excerpt(mediaType))” is no media type: write type/subtype, type/* or */*.")
+            faults.append("“\(SerializationError.excerpt(mediaType))” isn't a media type: write type/subtype, type/* or */*.")
             return
         }
         delegates[type.essence] = delegate
     }
 
-    /// The registry with a serializer more.
+    /// Returns a copy of the registry with an additional serializer.
     public func registering(_ delegate: any SerializationDelegate, for mediaType: String) -> SerializationRegistry {
         var copy = self
         copy.register(delegate, for: mediaType)
         return copy
     }
 
-    /// This registry laid over the standard one, where a client's own serializer stands for its format.
+    /// Returns this registry merged with the client's own serializer and the standard registry.
     ///
-    /// Entries of this registry win; then comes the client's serializer, for its media type and for all types that the standard
-    /// registry reads with one of its kind; then the standard registry.
+    /// The order of precedence is: the entries of this registry; the client's serializer, for its media type and for all types that the
+    /// standard registry reads with a serializer of the same type; the standard registry.
     package func completed(by serializer: any SerializationDelegate) -> SerializationRegistry {
         var whole = SerializationRegistry.standard
         for (type, delegate) in whole.delegates where Swift.type(of: delegate) == Swift.type(of: serializer) {
@@ -72,9 +72,9 @@ public struct SerializationRegistry: Sendable {
         return whole
     }
 
-    /// Takes away the entry of a media type.
+    /// Removes the serializer of a media type.
     ///
-    /// - Returns: the serializer that was there.
+    /// - Returns: The removed serializer.
     @discardableResult
     public mutating func remove(_ mediaType: String) -> (any SerializationDelegate)? {
         guard let type = MediaType(mediaType) else { return nil }
@@ -84,14 +84,14 @@ public struct SerializationRegistry: Sendable {
     /// The media types that have a serializer, sorted.
     public var mediaTypes: [String] { delegates.keys.sorted() }
 
-    /// The serializer for a media type: by its essence, its suffix, then by wildcards; `nil` when there is none.
+    /// Returns the serializer for a media type by its essence, its suffix, then by wildcards; `nil` if there is none.
     public func delegate(for type: MediaType) -> (any SerializationDelegate)? {
         if let exact = delegates[type.essence] { return exact }
         if let suffix = type.suffix, let family = delegates["application/" + suffix] { return family }
         return delegates[type.type + "/*"] ?? delegates["*/*"]
     }
 
-    /// The serializer for a `Content-Type` as it was sent. Common spellings are found without being parsed.
+    /// Returns the serializer for a raw `Content-Type`. Common spellings need no parsing.
     func delegate(forHeader header: String) -> (any SerializationDelegate)? {
         if let exact = delegates[header] { return exact }
         return MediaType(header).flatMap { delegate(for: $0) }
@@ -99,21 +99,22 @@ public struct SerializationRegistry: Sendable {
 }
 
 extension SerializationRegistry {
-    /// The value of a response's body.
+    /// Decodes the value of a response's body.
     ///
-    /// What is wanted decides first: `Data` gets the bytes and `String` the text, unless the serializer finds them inside its payloads
-    /// (``SerializationDelegate/readsInsidePayload(_:contentType:)``); then a serializer that is forced; then the one that the `Content-Type` chooses; without a `Content-Type`, or one that can be read, the fallback.
+    /// The requested type comes first: `Data` gets the bytes and `String` the text, unless the serializer finds them inside its payloads
+    /// (``SerializationDelegate/readsInsidePayload(_:contentType:)``). Then comes the forced serializer, then the one for the
+    /// `Content-Type`. Without a `Content-Type` with a serializer, the fallback reads the body.
     ///
     /// - Parameters:
-    ///   - type: what is wanted, also an optional.
-    ///   - body: the bytes, not empty.
-    ///   - contentType: the response's `Content-Type` as it was sent.
-    ///   - path: the wire names that lead to the root inside the payload.
-    ///   - forced: the endpoint's own serializer, which reads whatever comes.
-    ///   - fallback: the client's serializer.
-    ///   - url: where the body came from.
-    /// - Throws: the decoder's own error; ``SerializationError`` when the body is of another format than is needed, when the root is
-    ///   missing, and when the charset is unknown or wrong.
+    ///   - type: The requested type, which may be an optional.
+    ///   - body: The bytes, not empty.
+    ///   - contentType: The response's raw `Content-Type`.
+    ///   - path: The wire names that lead to the root inside the payload.
+    ///   - forced: The endpoint's own serializer, which reads every body.
+    ///   - fallback: The client's serializer.
+    ///   - url: The URL of the response.
+    /// - Throws: The decoder's error; ``SerializationError`` if the body has another format than expected, if the root is missing, or if
+    ///   the charset is unknown or wrong.
     public func decode<Value: Decodable>(
         _ type: Value.Type, body: Data, contentType: String?, path: [String] = [], forced: (any SerializationDelegate)? = nil,
         fallback: any SerializationDelegate, url: URL? = nil
@@ -144,23 +145,24 @@ extension SerializationRegistry {
         choosesByContentType ? contentType.flatMap { delegate(forHeader: $0) } : nil
     }
 
-    /// The body as the type that it is known to be, or that type's optional: nothing else comes here, so that the cast doesn't fail. By itself:
-    /// room for a value that may be none is asked of the runtime at the beginning of a function, also where it isn't needed.
+    /// Casts the body to `Value`, which the caller has checked is the body's type or its optional, so the cast doesn't fail. This is a
+    /// separate function because a function asks the runtime for the size of a generic value on entry, even on paths that don't need it.
     @inline(never)
     private static func whole<Value>(_ body: some Sendable) throws -> Value {
-        guard let value = body as? Value else { throw SerializationError(.structure, "A \(Value.self) isn't the whole of a body.") }
+        guard let value = body as? Value else { throw SerializationError(.structure, "A \(Value.self) can't represent a whole body.") }
         return value
     }
 }
 
-/// A body on its way to a value.
+/// A body and the information needed to decode it.
 private struct Payload {
     let body: Data
     let contentType: String?
     let path: [String]
     let url: URL?
 
-    /// Decodes; a failure on a page of HTML, or on a body of another type than the serializer's, is told as what it is.
+    /// Decodes the body; if that fails for an HTML page, or for another media type than the serializer's, throws an error that reports
+    /// the mismatch.
     func decode<Value: Decodable>(_ type: Value.Type, with delegate: any SerializationDelegate) throws -> Value {
         do {
             return try delegate.decode(type, from: body, at: path, contentType: contentType, url: url)
@@ -172,25 +174,25 @@ private struct Payload {
         }
     }
 
-    /// Whether the body isn't in the format at all, so far as the error tells.
+    /// Whether the error indicates that the body has another format from its beginning.
     private static func isOfBeginning(_ error: any Error) -> Bool {
         if case .dataCorrupted(let context) = error as? DecodingError { return context.codingPath.isEmpty }
         return (error as? SerializationError)?.kind == .charset
     }
 
-    /// Whether the `Content-Type` names another format than the serializer's. Plain text and octets may be anything.
+    /// Whether the `Content-Type` names another format than the serializer's. Plain text and octets may contain any format.
     private func isOfOtherType(than delegate: any SerializationDelegate) -> Bool {
         guard let media = contentType.flatMap({ MediaType($0) }), let own = MediaType(delegate.contentType) else { return false }
         return media.essence != own.essence && media.subtype != own.subtype && media.suffix != own.subtype
             && media.essence != "text/plain" && media.essence != "application/octet-stream"
     }
 
-    /// Decodes with the serializer that the header chose. Text and bytes have no structure: where one is needed, a body that is said
-    /// to be plain text is read as what the client expects, since many servers label JSON so; any other is a mismatch.
+    /// Decodes with the serializer that the header chose. Text and bytes have no structure. If the type needs one, a body labelled as
+    /// plain text is read in the client's format, since many servers label JSON that way; any other is a mismatch.
     func decode<Value: Decodable>(
         _ type: Value.Type, with delegate: any SerializationDelegate, fallback: any SerializationDelegate
     ) throws -> Value {
-        // By their types: a cast asks the runtime.
+        // Compares types directly, since a cast calls the runtime.
         let kind = Swift.type(of: delegate)
         guard kind == PlainTextSerializer.self || kind == RawDataSerializer.self else { return try decode(type, with: delegate) }
         do {
@@ -233,61 +235,62 @@ private struct Payload {
     }
 }
 
-/// Turns values into bodies and bodies into values, for one family of formats.
+/// Converts values to bodies and bodies to values, for one family of formats.
 ///
 /// A conforming type
-/// * is stateless or guards its state: it is used by many calls at once;
+/// * is stateless or guards its state, since many calls use it concurrently;
 /// * throws its encoder's or decoder's own error, which reaches the caller as the cause of a ``ServiceError``;
 /// * reads a root inside the payload by wire names, without decoding the payload twice.
 public protocol SerializationDelegate: Sendable {
-    /// The media type of what ``encode(_:)`` makes, with its charset where that matters, such as `application/json`.
+    /// The media type of the output of ``encode(_:)``, with its charset if that matters, such as `application/json`.
     var contentType: String { get }
 
-    /// The bytes of a value.
+    /// Encodes a value.
     func encode(_ value: any Encodable) throws -> Data
 
-    /// A value from bytes.
+    /// Decodes a value.
     ///
     /// - Parameters:
-    ///   - type: what to make.
-    ///   - data: the body; never empty.
-    ///   - path: the wire names that lead to the root inside the payload; empty for the payload itself.
-    ///   - contentType: the response's `Content-Type`, if it has one: its charset counts.
+    ///   - type: The type of the value.
+    ///   - data: The body; never empty.
+    ///   - path: The wire names that lead to the root inside the payload; empty for the payload itself.
+    ///   - contentType: The response's `Content-Type`, if it has one; its charset applies.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String], contentType: String?) throws -> Value
 
-    /// The same for a body that came from a URL, which formats need whose links are relative to it. By default the URL plays no part.
+    /// Decodes a value from a body with a known URL, for formats with relative links. The default implementation ignores the URL.
     ///
-    /// - Parameter url: where the response came from, after redirects; `nil` where that isn't known.
+    /// - Parameter url: The URL of the response, after redirects; `nil` if unknown.
     func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
     ) throws -> Value
 
-    /// Whether `Data` and `String` (and their optionals) are values inside the payload and not the whole body. By default they aren't.
+    /// Returns whether `Data` and `String` (and their optionals) are values inside the payload rather than the whole body. The default is
+    /// false.
     ///
     /// - Parameters:
     ///   - type: `Data`, `String` or an optional of these.
-    ///   - contentType: the response's `Content-Type`, if it has one.
+    ///   - contentType: The response's `Content-Type`, if it has one.
     func readsInsidePayload(_ type: any Any.Type, contentType: String?) -> Bool
 }
 
 extension SerializationDelegate {
-    /// A value from bytes, wherever they came from.
+    /// Decodes a value, ignoring the URL.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: [String], contentType: String?, url: URL?
     ) throws -> Value {
         try decode(type, from: data, at: path, contentType: contentType)
     }
 
-    /// `Data` and `String` are the whole body.
+    /// Returns false: `Data` and `String` are the whole body.
     public func readsInsidePayload(_ type: any Any.Type, contentType: String?) -> Bool { false }
 }
 
-/// A page of HTML or XML where something else was expected: sign-in pages, proxies' and servers' error pages.
+/// A page of HTML or XML received instead of the expected format: a sign-in page, or an error page of a proxy or server.
 struct MarkupPage {
-    /// The text of the `<title>`, on one line, if there is one among the first 4 KiB.
+    /// The text of the `<title>`, on one line, if the first 4 KiB contain one.
     let title: String?
 
-    /// `nil` when the body doesn't begin with a tag.
+    /// Returns `nil` if the body doesn't begin with a tag.
     init?(_ body: Data) {
         let head = body.prefix(4096)
         let start = head.first { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }

@@ -1,17 +1,17 @@
 import CSystemLibraries
 import Foundation
 
-/// A charset of several bytes for a character, which the system converts: the C library's iconv(3), and Foundation on Apple's systems.
+/// A multi-byte charset that the system converts: the C library's iconv(3), and Foundation on Apple's systems.
 ///
-/// On Linux Foundation isn't used: it can't read EUC-JP, gives other characters for GB 2312, EUC-KR and Big5, and traps on some texts that a
-/// charset lacks. Where the C library's tables differ from those of the Encoding Standard, the differences stand here.
+/// Linux doesn't use Foundation, which can't read EUC-JP, returns different characters for GB 2312, EUC-KR and Big5, and traps on some
+/// texts with characters that a charset lacks. Differences between the C library's tables and the Encoding Standard are corrected here.
 struct SystemCharset: Sendable, Hashable {
-    /// The offset of the first byte of the input that the conversion couldn't take.
+    /// The offset of the first input byte that the conversion failed on.
     struct Fault: Error {
         let offset: Int
     }
 
-    /// A sequence of bytes that the C library reads otherwise, or not at all.
+    /// A byte sequence that the C library reads differently from the standard, or not at all.
     struct Correction: Sendable, Hashable {
         let bytes: [UInt8]
         let scalar: Unicode.Scalar
@@ -25,20 +25,20 @@ struct SystemCharset: Sendable, Hashable {
         }
     }
 
-    /// Its name for iconv, when it is read.
+    /// The charset's iconv name for reading.
     let name: String
-    /// Its name for iconv, when it is written: what is written may be less than what is read.
+    /// The charset's iconv name for writing, which may support fewer characters.
     let writtenName: String
-    /// Core Foundation's number of it.
+    /// The charset's Core Foundation number.
     let number: UInt
-    /// Sequences for which the C library and the Encoding Standard differ.
+    /// The sequences for which the C library and the Encoding Standard differ.
     var corrections: [Correction] = []
-    /// Bytes that the C library reads and writes as the control characters of their numbers, and that are none of the charset.
+    /// The bytes that the C library converts to and from control characters of the same number, although the charset doesn't have them.
     var strayBytes: ClosedRange<UInt8>?
-    /// Characters that the C library writes as bytes which aren't theirs: those of others that look like them, or shifts.
+    /// The characters that the C library writes as bytes of similar characters or of shifts.
     var unwritten: Set<Unicode.Scalar> = []
 
-    /// Whether this system has it. A system may come without its converters, as small containers do.
+    /// Whether this system supports the charset. Some systems, such as small containers, lack the converters.
     var isKnown: Bool {
         #if canImport(Darwin)
         return true
@@ -53,17 +53,17 @@ struct SystemCharset: Sendable, Hashable {
 }
 
 extension SystemCharset {
-    /// The Encoding Standard's Shift_JIS, which is Windows' code page 932.
+    /// The Encoding Standard's Shift_JIS, which is Windows code page 932.
     static let shiftJIS = SystemCharset(
         name: "CP932", writtenName: "CP932", number: 0x420,
         unwritten: ["\u{A2}", "\u{A3}", "\u{A5}", "\u{AC}", "\u{2014}", "\u{2016}", "\u{203E}", "\u{2212}", "\u{301C}"])
     /// EUC-JP with JIS X 0208 and JIS X 0212.
     static let eucJP = SystemCharset(
         name: "EUC-JP", writtenName: "EUC-JP", number: 0x920, strayBytes: 0x80...0x9F, unwritten: ["\u{A5}", "\u{203E}"])
-    /// RFC 1468. A text can't hold the characters that shift (Encoding Standard §12.2.2).
+    /// ISO-2022-JP (RFC 1468). A text can't contain the characters that shift (Encoding Standard §12.2.2).
     static let iso2022JP = SystemCharset(
         name: "ISO-2022-JP", writtenName: "ISO-2022-JP", number: 0x820, unwritten: ["\u{E}", "\u{F}", "\u{1B}"])
-    /// The Encoding Standard's EUC-KR, which is Windows' code page 949.
+    /// The Encoding Standard's EUC-KR, which is Windows code page 949.
     static let eucKR = SystemCharset(name: "CP949", writtenName: "CP949", number: 0x422)
     /// The Encoding Standard's GBK, which is read as GB 18030.
     static let gbk = SystemCharset(name: "GB18030", writtenName: "GBK", number: 0x632, corrections: gb18030.corrections)
@@ -78,7 +78,7 @@ extension SystemCharset {
             Correction([0x95, 0x32, 0x97, 0x30], "\u{200CC}"), Correction([0x95, 0x36, 0xB9, 0x37], "\u{215D7}"),
             Correction([0x96, 0x30, 0xBA, 0x35], "\u{2298F}"), Correction([0x96, 0x35, 0xB6, 0x30], "\u{241FE}"),
         ])
-    /// The Encoding Standard's Big5, which has the characters of Hong Kong.
+    /// The Encoding Standard's Big5, which includes the Hong Kong characters.
     static let big5 = SystemCharset(
         name: "BIG5-HKSCS", writtenName: "BIG5-HKSCS", number: 0xA06,
         corrections: [
@@ -98,7 +98,7 @@ extension SystemCharset {
         throw Fault(offset: bytes.firstIndex { $0 >= 0x80 } ?? 0)
     }
 
-    /// Encodes a text. The offset of a fault counts bytes of its UTF-8.
+    /// Encodes a text. A fault's offset counts bytes of the text's UTF-8.
     func encode(_ text: String) throws(Fault) -> [UInt8] {
         if let data = text.data(using: encoding, allowLossyConversion: false) { return Array(data) }
         var offset = 0
@@ -131,7 +131,7 @@ extension SystemCharset {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Encodes a text. The offset of a fault counts bytes of its UTF-8.
+    /// Encodes a text. A fault's offset counts bytes of the text's UTF-8.
     func encode(_ text: String) throws(Fault) -> [UInt8] {
         let characters = Array(text.utf8)
         var bytes: [UInt8] = []
@@ -154,16 +154,16 @@ extension SystemCharset {
         return bytes
     }
 
-    /// How many bytes the character there has, in the charsets that have corrections.
+    /// The number of bytes of the character at a place, in charsets with corrections.
     private func length(at place: Int, of bytes: [UInt8]) -> Int {
         guard bytes[place] > 0x80 else { return 1 }
         let next = place + 1 < bytes.count ? bytes[place + 1] : 0
         return name == "GB18030" && (0x30...0x39).contains(next) ? 4 : 2
     }
 
-    /// The first byte that is none of the charset, and no second byte of a character.
+    /// The first byte that is neither in the charset nor the second byte of a character.
     private func firstStray(_ range: ClosedRange<UInt8>, in bytes: [UInt8]) -> Int? {
-        // The only bytes among them that begin characters are EUC-JP's two shifts (RFC 1554 and ISO 2022).
+        // Of these bytes, only EUC-JP's two shifts begin characters (RFC 1554 and ISO 2022).
         bytes.firstIndex { range.contains($0) && $0 != 0x8E && $0 != 0x8F }
     }
 

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// A charset: the name that stands in a `Content-Type`, and how text becomes bytes and bytes text, both exactly.
+/// A charset: its name in a `Content-Type`, and the exact conversion between text and bytes.
 ///
-/// The names are the labels of the Encoding Standard (WHATWG), and a few more. So are the tables, with these exceptions:
+/// The names are the labels of the Encoding Standard (WHATWG) and a few more. The tables are also the standard's, with these exceptions:
 ///
-/// * A registered charset that the standard reads as a larger one stays itself: ISO-8859-1 and US-ASCII aren't Windows-1252, and ISO-8859-9
-///   isn't Windows-1254.
-/// * Nothing is replaced: bytes that are none of the charset, and characters that it doesn't have, are errors. So are characters which the
-///   standard writes as another one, such as U+2212 as U+FF0D in Shift_JIS.
+/// * A registered charset that the standard replaces by a superset keeps its own table: ISO-8859-1 and US-ASCII aren't Windows-1252, and
+///   ISO-8859-9 isn't Windows-1254.
+/// * Nothing is replaced: bytes and characters that the charset doesn't have are errors. This includes characters that the standard
+///   writes as another one, such as U+2212 as U+FF0D in Shift_JIS.
 /// * UTF-16 without a byte order mark is big-endian (RFC 2781 §4.3).
 ///
-/// Charsets of one byte for each character are the same everywhere. Those of China, Japan and Korea are converted by the system, on Linux by
-/// iconv(3); where a system comes without its converters, as some small containers do, these charsets are unknown.
+/// Single-byte charsets are the same on every system. The system converts those of China, Japan and Korea, on Linux with iconv(3); on
+/// systems without these converters, such as some small containers, they are unknown.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     enum Form: Sendable, Hashable {
         case utf8
@@ -37,7 +37,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         self.form = form
     }
 
-    /// The charset of a name or one of its aliases, in any case; `nil` when it isn't known here.
+    /// Creates the charset with a name or alias, in any case; `nil` if it is unknown.
     public init?(_ name: String) {
         let bytes = name.utf8.filter { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
         let folded = String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
@@ -46,15 +46,15 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         self = found
     }
 
-    /// The charset of a name.
+    /// Returns the charset with a name.
     ///
-    /// - Throws: ``SerializationError`` that names the charset when it isn't known here.
+    /// - Throws: ``SerializationError`` with the name if the charset is unknown.
     public static func named(_ name: String) throws -> TextEncoding {
         guard let encoding = TextEncoding(name) else {
             throw SerializationError(
                 .charset,
-                "The charset “\(SerializationError.excerpt(name))” is unknown to this library or this system's iconv: take the body as Data "
-                    + "and decode it yourself.")
+                "The charset “\(SerializationError.excerpt(name))” is unknown to this library or this system's iconv: take the body "
+                    + "as Data and decode it yourself.")
         }
         return encoding
     }
@@ -64,13 +64,13 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
 
     /// UTF-8 (RFC 3629).
     public static let utf8 = TextEncoding(name: "utf-8", form: .utf8)
-    /// UTF-16: with a byte order mark when written; without one, big-endian when read (RFC 2781 §4.3).
+    /// UTF-16: written with a byte order mark; big-endian when read without one (RFC 2781 §4.3).
     public static let utf16 = TextEncoding(name: "utf-16", form: .utf16(nil))
     /// UTF-16, little-endian, written without a mark.
     public static let utf16LittleEndian = TextEncoding(name: "utf-16le", form: .utf16(.little))
     /// UTF-16, big-endian, written without a mark.
     public static let utf16BigEndian = TextEncoding(name: "utf-16be", form: .utf16(.big))
-    /// UTF-32: with a byte order mark when written; without one, big-endian when read.
+    /// UTF-32: written with a byte order mark; big-endian when read without one.
     public static let utf32 = TextEncoding(name: "utf-32", form: .utf32(nil))
     /// UTF-32, little-endian, written without a mark.
     public static let utf32LittleEndian = TextEncoding(name: "utf-32le", form: .utf32(.little))
@@ -78,14 +78,14 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     public static let utf32BigEndian = TextEncoding(name: "utf-32be", form: .utf32(.big))
     /// US-ASCII.
     public static let ascii = TextEncoding(name: "us-ascii", form: .ascii)
-    /// ISO-8859-1: byte n is the character n.
+    /// ISO-8859-1: byte n is character n.
     public static let isoLatin1 = TextEncoding(name: "iso-8859-1", form: .latin1)
-    /// Windows' Western European.
+    /// Windows Western European.
     public static let windows1252 = table("windows-1252")
-    /// Windows' Cyrillic.
+    /// Windows Cyrillic.
     public static let windows1251 = table("windows-1251")
 
-    /// The charset that a byte order mark at the beginning of the bytes tells, and the mark's length.
+    /// Returns the charset of a byte order mark at the beginning of the bytes, and the mark's length.
     package static func byteOrderMark(of data: Data) -> (encoding: TextEncoding, length: Int)? {
         guard let first = data.first, first == 0xEF || first >= 0xFE || first == 0 else { return nil }
         let head = Array(data.prefix(4))
@@ -107,7 +107,7 @@ extension TextEncoding {
         TextEncoding(name: name, form: .system(charset))
     }
 
-    /// All charsets but those of ``tables``, with their other labels.
+    /// All charsets except ``tables``, with their other labels.
     private static let others: [(encoding: TextEncoding, labels: String)] = [
         (utf8, "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8 utf8mb4"),
         (utf16, "utf16 unicode ucs-2 iso-10646-ucs-2 csunicode"),

@@ -1,8 +1,8 @@
-/// The charsets of one byte for each character: ASCII, and the characters of the bytes from 0x80 on as four hexadecimal digits each; FFFD
-/// where the charset has none. The ISO charsets, KOI8, IBM's and Macintosh's are those of the Unicode Consortium's mapping files, and Windows' are
-/// those without the control characters that the Encoding Standard puts where Windows has nothing.
+/// The single-byte charsets: ASCII, and the characters of the bytes from 0x80 on as four hexadecimal digits each; FFFD for unassigned
+/// bytes. The tables of the ISO charsets, KOI8, IBM and Macintosh are the Unicode Consortium's mapping files. Those of Windows omit the
+/// control characters that the Encoding Standard assigns to Windows' unassigned bytes.
 ///
-/// Data instead of the system's converters: these charsets are the same on every system, also where no converters are installed.
+/// The tables are data so that these charsets are the same on every system, even without the system's converters.
 extension TextEncoding {
     static let tables: [(name: String, labels: String, upperHalf: String)] = [
         (

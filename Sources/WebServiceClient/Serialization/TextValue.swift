@@ -1,10 +1,10 @@
 import Foundation
 
-/// Simple values as texts: what plain text bodies and form fields hold.
+/// Reads simple values from texts, as in plain text bodies and form fields.
 enum TextValue {
-    /// The value that a text stands for.
+    /// Reads the value that a text represents.
     ///
-    /// - Throws: ``SerializationError`` when the text is no such value, or the type isn't a simple one.
+    /// - Throws: ``SerializationError`` if the text doesn't represent such a value, or the type isn't a simple one.
     static func read<Value: Decodable>(_ type: Value.Type, from text: String, path: [any CodingKey] = []) throws -> Value {
         if let value = text as? Value { return value }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -24,7 +24,7 @@ enum TextValue {
         SerializationError(.value, "“\(shown(text, path))”\(place(path)) can't be read as \(type).")
     }
 
-    /// The beginning of a text, if no name on the way to it is a secret's.
+    /// The beginning of a text, masked if a name on its path denotes a secret.
     static func shown(_ text: String, _ path: [any CodingKey]) -> String {
         path.contains { SecretMask.hidesMember(named: $0.stringValue) }
             ? SecretMask.mask : SerializationError.excerpt(SecretMask.text(String(text.prefix(SecretMask.margin))))

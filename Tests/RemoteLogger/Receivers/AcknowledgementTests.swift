@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Splunk's acknowledgements: the URL of the query, and failing queries.
+/// Splunk's acknowledgements: the address of queries, and the handling of failed ones.
 @Suite struct AcknowledgementTests {
     @Test(
         arguments: [
@@ -38,7 +38,7 @@ import WebServiceClient
         #expect(format.acknowledgementQuery(for: ["1"], endpoint: given).url.absoluteString == "https://h/services/collector/ack?channel=C")
     }
 
-    /// A collector that accepts events and answers queries by the script.
+    /// Creates a collector that accepts events and answers queries by the script.
     private func harness(
         _ answer: @escaping @Sendable (_ number: Int, _ ids: [String]) -> StubReceiver.Reply
     ) throws -> (Harness, sent: Locked<Int>) {
@@ -72,7 +72,7 @@ import WebServiceClient
                     events.contains { $0.message.contains("status \(status)") && $0.message.contains("acknowledgements") }
                 }
             })
-        // Runs for some hours.
+        // Some hours.
         #expect(await harness.clock.run(step: .seconds(60)) { harness.shipper.statistics.delivered == 5 })
         #expect(sent.withLock { $0 } == 1 && harness.shipper.statistics.repeats == 0)
         #expect(harness.shipper.statistics.nextAttempt == nil)
@@ -94,7 +94,7 @@ import WebServiceClient
         }
         harness.logger.info("m")
         #expect(await harness.clock.run { sent.withLock { $0 } == 1 })
-        // Resends after 5, 10 and 20 minutes: three in the first half hour, the next after 40.
+        // Timeouts of 5, 10 and 20 minutes: three attempts in the first half hour, and then one after 40.
         for _ in 0..<110 {
             await settle()
             harness.clock.advance(by: .seconds(20))

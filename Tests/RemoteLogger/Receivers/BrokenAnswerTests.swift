@@ -3,13 +3,13 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Answers with a status but without a complete body.
+/// Responses with a status but an incomplete body.
 @Suite struct BrokenAnswerTests {
     /// Answers 200 with bodies that break off after a while, then with complete ones.
     private struct Breaking: Transport {
         let broken: Int
         let piece: Data
-        /// Whether the body continues endlessly instead of breaking off.
+        /// Whether the body is endless instead of breaking off.
         var isEndless = false
         let whole: String
         let bodies = Locked<[Data]>([])
@@ -43,7 +43,7 @@ import WebServiceClient
         let harness = try Harness(transport: transport, format: format)
         for number in 0..<5 { harness.logger.info("m\(number)") }
         async let flushed = harness.shipper.flush(within: .seconds(3_600))
-        // Shorter than a pause.
+        // Less than a pause takes.
         for _ in 0..<240 where harness.shipper.statistics.delivered < 5 {
             harness.clock.advance(by: .seconds(1))
             await settle()

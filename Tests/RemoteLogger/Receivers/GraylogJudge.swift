@@ -1,8 +1,8 @@
 import Foundation
 
-/// The fields that Graylog keeps of a GELF message after its 202, as its codec and its messages parse them, including silent drops.
+/// A model of what Graylog keeps of a GELF message after it has answered 202. Like its codec and its messages, it discards silently.
 enum GraylogJudge {
-    /// The stored fields of a message by name; `nil` if it is dropped.
+    /// Returns the stored fields of a message, by name; `nil` if it is discarded.
     static func stored(_ data: Data) -> [String: String]? {
         guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let host = (object["host"] as? String).map(trimmed), !host.isEmpty,
@@ -17,13 +17,13 @@ enum GraylogJudge {
             else { continue }
             fields[key] = text
         }
-        // The index replaces dots in names: of two names that become equal it keeps one.
+        // The index allows no dots in names: of two fields with the same name, one is lost.
         var documents: [String: String] = [:]
         for (key, value) in fields where !key.hasPrefix("gl2_") && key != "streams" { documents[key.replacing(".", with: "_")] = value }
         return documents
     }
 
-    /// Names that Elasticsearch reserves.
+    /// The names reserved by Elasticsearch.
     private static let reserved: Set<String> = ["_id", "_ttl", "_source", "_all", "_index", "_type", "_score"]
 
     /// `[\w.\-@]`, in Java.
@@ -32,13 +32,13 @@ enum GraylogJudge {
         return byte < 0x80 && (character.isLetter || character.isNumber || "_.-@".contains(character))
     }
 
-    /// Java's `trim()`, which also strips control characters.
+    /// Java's `trim()`, which also removes control characters.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars.drop { $0.value <= 0x20 }
         return String(String.UnicodeScalarView(scalars.reversed().drop { $0.value <= 0x20 }.reversed()))
     }
 
-    /// A number or a text that isn't blank; Booleans and nulls are ignored.
+    /// Returns the text of a number or nonblank string; Booleans and nulls are skipped.
     private static func text(of value: Any) -> String? {
         if let text = value as? String { return trimmed(text).isEmpty ? nil : trimmed(text) }
         guard let number = value as? NSNumber, String(cString: number.objCType) != "c" else { return nil }

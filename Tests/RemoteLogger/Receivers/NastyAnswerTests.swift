@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Hostile answers over real HTTP: oversized, expanding, slow, and repeatedly announced ones.
+/// Malicious responses over real HTTP: oversized, growing, dripping, or announced repeatedly.
 @Suite struct NastyAnswerTests {
     private struct Outcome {
         let counts: LogStatistics
@@ -12,7 +12,7 @@ import WebServiceTesting
         /// The bodies of the requests, in order.
         let bodies: [Data]
 
-        /// Whether a diagnostic event contains the text.
+        /// Returns whether a diagnostic contains the text.
         func says(_ text: String) -> Bool { events.contains { $0.message.contains(text) } }
     }
 
@@ -24,7 +24,7 @@ import WebServiceTesting
     private static let elasticsearch = ElasticsearchFormat(index: "logs")
     private static let stored = #"{"errors":false}"#
 
-    /// Ships records to a server that answers the first requests with hostile answers and the others well, until all is settled.
+    /// Ships records to a server that answers the first requests maliciously and the others well, until all are settled.
     private func ship(
         _ format: any LogFormat, records count: Int = 5, nastily requests: Int = 1, timeout: Duration = .seconds(60), batch: Int = 100,
         _ nasty: @escaping @Sendable () -> LoopbackResponse
@@ -58,7 +58,7 @@ import WebServiceTesting
         return Outcome(counts: counts, events: events.withLock { $0 }, bodies: bodies.withLock { $0 })
     }
 
-    // MARK: Too long
+    // MARK: Oversized bodies
 
     @Test func `an answer of more than 4 MiB is success where the status says it, and health tells that it wasn't read`() async throws {
         for format in Self.byStatus {
@@ -85,7 +85,7 @@ import WebServiceTesting
     }
 
     @Test(arguments: [400, 500, 503]) func `what explains a failure may be as long as it likes`(status: Int) async throws {
-        // 400 isolates by halving, without finding a bad record: two of the five, one, one, and the last one.
+        // A 400 starts a search by halving, which finds no bad record: two of the five, one, one, and the last one.
         let outcome = try await ship(NDJSONFormat()) {
             LoopbackResponse(status: status, body: .generated(count: 5 << 20))
         }
@@ -104,17 +104,18 @@ import WebServiceTesting
                     try wire.hang()
                 }
             }
-            #expect(!isThrough.withLock { $0 }, "the rest was never read")
+            #expect(!isThrough.withLock { $0 }, "nobody has taken all of it")
             #expect(outcome.counts.requests == (format is OTLPFormat ? 1 : 3))
         }
     }
 
-    /// Gzipped zeros (RFC 1951 §3.2.6): one byte, then a repeat of the 258 bytes before in 13 bits each.
+    /// Returns zeros compressed by gzip (RFC 1951 §3.2.6): one byte, followed by repeated copies of the previous 258 bytes, in 13 bits
+    /// each.
     private static func bomb(megabytes: Int) -> Data {
         var bits: [UInt8] = [1, 1, 0] + [0, 0, 1, 1, 0, 0, 0, 0]
         for _ in 0..<16 { bits += [1, 1, 0, 0, 0, 1, 0, 1] + [0, 0, 0, 0, 0] }
         let bytes = stride(from: 0, to: 208, by: 8).map { start in (0..<8).reduce(UInt8(0)) { $0 | bits[start + $1] << UInt8($1) } }
-        // The codes are periodic from the third byte: eight of them are 13 bytes.
+        // The codes repeat from the third byte on: eight of them take 13 bytes.
         var data = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF] + bytes[..<2])
         let period = Data(bytes[2..<15])
         for _ in 0..<(megabytes << 20) / (258 * 8) { data += period }
@@ -130,7 +131,7 @@ import WebServiceTesting
         }
     }
 
-    /// An answer that sends its head byte by byte, too.
+    /// Returns a response whose head also arrives byte by byte.
     private static func drip(_ body: String, head: String) -> LoopbackResponse {
         .script { wire in
             for byte in "HTTP/1.1 200 OK\r\n\(head)\r\n\(body)".utf8 {
@@ -141,9 +142,9 @@ import WebServiceTesting
     }
 
     @Test func `an answer that drips for ever ends with the time for a request`() async throws {
-        // Each byte is progress: only a limit on the total time ends it.
+        // Each byte resets the idle timeout, so only a limit on the total time ends it.
         let dripping: @Sendable () -> LoopbackResponse = { .drip(Data(" ".utf8), every: .milliseconds(5)) }
-        // On a busy machine the time may be over before the head arrives.
+        // On a busy machine the time may end before the head has arrived.
         let endings = ["its answer of status 200 broke off", "did not end within its whole time of 2 s"]
         let outcome = try await ship(Self.elasticsearch, timeout: .seconds(2), dripping)
         #expect(outcome.counts.requests >= 2 && Set(outcome.bodies).count == 1, "the same bytes again")
@@ -163,7 +164,7 @@ import WebServiceTesting
             }
         }
         #expect(outcome.counts.repeats >= 1 && Set(outcome.bodies).count == 1)
-        #expect(outcome.says("takes no log records at present"), "\(outcome.events)")
+        #expect(outcome.says("doesn't accept log records at present"), "\(outcome.events)")
     }
 
     // MARK: Half-closed
@@ -178,7 +179,7 @@ import WebServiceTesting
     @Test func `a receiver that closes its side before it answers is asked again`() async throws {
         let outcome = try await ship(NDJSONFormat(), nastily: 2) { LoopbackResponse(body: .raw([])).failing(.halfClose) }
         #expect(outcome.counts.repeats >= 2 && Set(outcome.bodies).count == 1)
-        #expect(outcome.says("takes no log records at present") && outcome.says("takes log records again"), "\(outcome.events)")
+        #expect(outcome.says("doesn't accept log records at present") && outcome.says("accepts log records again"), "\(outcome.events)")
     }
 
     // MARK: Interim answers

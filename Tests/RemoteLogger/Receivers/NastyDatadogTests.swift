@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Datadog's intake: its limits, its statuses for overload, and incomplete answers.
+/// Datadog's intake: its limits, its many forms of being busy, and incomplete responses.
 @Suite struct NastyDatadogTests {
     private static let format = DatadogFormat(service: "shop")
 
@@ -70,7 +70,7 @@ import WebServiceTesting
         #expect(await harness.shipper.flush(within: .zero) == false)
         #expect(await eventually { harness.shipper.statistics.nextAttempt != nil || harness.shipper.statistics.delivered == 1 })
         let wait = harness.shipper.statistics.nextAttempt ?? .zero
-        // The jitter adds up to a tenth; for 0 the shipper's backoff applies.
+        // Up to a tenth is added; for 0 the backoff applies.
         #expect(wait >= .seconds(seconds) && wait <= max(.seconds(seconds) * 1.1, .seconds(1)), "\(wait)")
     }
 
@@ -85,7 +85,7 @@ import WebServiceTesting
         #expect(try await wait(429, ["Retry-After": "100", "X-RateLimit-Reset": "5"]) >= .seconds(100))
         #expect(try await wait(503, ["X-RateLimit-Reset": "500"]) <= .seconds(1))
         for text in ["", "soon", "-5", "1e3", "5,6"] { #expect(try await wait(429, ["X-RateLimit-Reset": text]) <= .seconds(1), "\(text)") }
-        // Other receivers send a time of day. The harness's clock is at 1,772,357,400.
+        // Other receivers send the absolute time. The harness's clock is at 1,772,357,400.
         let wait40 = try await wait(429, ["X-RateLimit-Reset": "1772357440"])
         #expect(wait40 >= .seconds(39) && wait40 <= .seconds(45), "\(wait40)")
         #expect(try await wait(429, ["X-RateLimit-Reset": "1772357300"]) <= .seconds(1))
@@ -122,7 +122,7 @@ import WebServiceTesting
         for number in 0..<2_500 { harness.logger.info("m\(number)") }
         #expect(await harness.shipper.flush(within: .seconds(5)))
         #expect(receiver.bodies.map { Self.items($0).count } == [1_000, 1_000, 500])
-        // The intake truncates items above 1 MB; an item that exceeds a request is reported as dropped.
+        // The intake truncates records above 1 MB itself; records too large for any request are reported.
         let sizes = [Int](repeating: 900_000, count: 12) + [1_300_000, 4_400_000, 4_600_000, 10]
         for size in sizes { harness.logger.info(String(repeating: "x", count: size)) }
         #expect(await harness.shipper.flush(within: .seconds(5)) == false)
@@ -166,7 +166,7 @@ import WebServiceTesting
         let (counts, state) = (result.counts, receiver.state.withLock { $0 })
         #expect(counts.emitted == 120 && counts.delivered == 120 && counts.dropped.isEmpty && counts.buffered == 0)
         #expect(Set(result.sound) == Set(state.stored) && state.violations.isEmpty, "\(state.violations)")
-        // A request on a connection that was already reset doesn't reach it.
+        // A request over a connection that was reset before doesn't reach the server.
         #expect(counts.requests >= UInt64(state.requests))
     }
 }

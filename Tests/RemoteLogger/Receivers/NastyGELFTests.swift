@@ -6,7 +6,7 @@ import WebServiceTesting
 
 @testable import RemoteLogger
 
-/// Graylog's input: it accepts before it parses, and rejects in several ways.
+/// Graylog's input: it accepts messages before it checks them, and rejects them in peculiar ways.
 @Suite struct NastyGELFTests {
     private static func ids(_ body: Data) -> [String] {
         body.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -48,7 +48,7 @@ import WebServiceTesting
             let record = LogRecord.random(number, using: &generator)
             let data = try GELFFormat(host: "h").encode([record])
             let stored = try #require(GraylogJudge.stored(data), "\(String(decoding: data, as: UTF8.self))")
-            // Graylog drops blank values under any name.
+            // Graylog discards blank values, whatever their names are.
             let written = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any]).filter { name, value in
                 name.hasPrefix("_") && (value as? String).map { $0.contains { ($0.unicodeScalars.first?.value ?? 0) > 0x20 } } ?? true
             }
@@ -96,7 +96,7 @@ import WebServiceTesting
         #expect(await harness.shipper.flush(within: .seconds(5)) == false)
         let counts = harness.shipper.statistics
         #expect(counts.delivered == 37 && counts.dropped == [.rejected: 3] && counts.buffered == 0 && box.ids.count == 3)
-        // One request for each record, or a few halvings for each bad one.
+        // One request for each, or a few halvings for each bad one.
         #expect(bulk ? counts.requests <= 1 + 2 * 6 * 3 : counts.requests == 40)
         harness.expectConservation()
     }
@@ -112,7 +112,7 @@ import WebServiceTesting
                 return Gzip.compress(data, level: level)
             }
         }
-        // The last two are as large as possible, and larger.
+        // The last two have the maximum size and more.
         for size in [100, 9_000, 30_000, 60_000, 20_000, 65_000, 200, 70_000] { harness.logger.info(String(repeating: "x", count: size)) }
         #expect(await harness.shipper.flush(within: .seconds(5)) == false)
         let counts = harness.shipper.statistics
@@ -144,7 +144,7 @@ import WebServiceTesting
         let receiver = try ScriptedReceiver(seed: 1, isMoody: false) { request, state in
             bodies.withLock { $0.append(request.body) }
             state.stored += Self.ids(request.body)
-            // Within the status line, the fields, and their end.
+            // Within the status line, the fields, or at their end.
             guard state.requests % 2 == 1, state.requests < 50 else { return .status(202) }
             let count = 3 * (state.requests / 2)
             return .status(202).failing(fault == .cut(afterBytes: 0) ? .cut(afterBytes: count) : .reset(afterBytes: count))
@@ -153,13 +153,13 @@ import WebServiceTesting
         let counts = result.counts
         #expect(counts.emitted == 60 && counts.delivered == 60 && counts.dropped.isEmpty && counts.buffered == 0)
         #expect(Set(result.sound) == Set(receiver.state.withLock { $0.stored }))
-        #expect(Set(bodies.withLock { $0 }).count == 60, "a repeat has identical bytes")
-        // A request on a connection that was already reset doesn't reach it.
+        #expect(Set(bodies.withLock { $0 }).count == 60, "what comes twice is the same to the byte")
+        // A request over a connection that was reset before doesn't reach the server.
         #expect(counts.requests >= UInt64(bodies.withLock { $0.count }))
     }
 
     @Test func `an input that refuses before it has read the body is understood`() async throws {
-        // Netty answers 413 after it has read the length, and closes.
+        // Netty answers 413 after reading the length, and closes the connection.
         let heads = Locked(0)
         let stored = Locked<Set<String>>([])
         let server = try LoopbackServer { routes in

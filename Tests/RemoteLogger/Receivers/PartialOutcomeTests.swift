@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Outcomes of records that a receiver accepts partly or not at all.
+/// The outcomes of records that a receiver accepts in part or not at all.
 @Suite struct PartialOutcomeTests {
     @Test func `a poison record is found by halving, and the rest is delivered`() async throws {
         let box = try DeadLetterBox()
@@ -16,7 +16,7 @@ import WebServiceClient
         #expect(await harness.shipper.flush(within: .seconds(5)) == false)
         #expect(harness.shipper.statistics.delivered == 63)
         #expect(harness.shipper.statistics.dropped == [.rejected: 1])
-        // The first, one for each of the six halvings, one for the single record, and one for all records that waited.
+        // The first request, one for each of the six halvings, one for the record alone, and one for all that waited.
         #expect(harness.shipper.statistics.requests == 9)
         let line = try #require(box.lines.first)
         #expect(box.lines.count == 1 && line["reason"] as? String == "rejected" && line["message"] as? String == "bad m37")

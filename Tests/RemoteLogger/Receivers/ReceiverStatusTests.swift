@@ -4,11 +4,11 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// The meaning of a status, for every format: only statuses that concern the records may lose one.
+/// The meaning of each status, for every format: only statuses about the records may cause a loss.
 @Suite struct ReceiverStatusTests {
     private static let formats = SampleFormats.all.filter { $0.key != "syslog" }
 
-    /// Statuses about the address, the credentials or the form of the request.
+    /// The address, the credentials or the form of the request.
     private static let pausing = [
         300, 301, 302, 303, 304, 307, 308, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 415, 417, 421, 426, 428, 431, 451, 501, 505,
     ]
@@ -22,7 +22,7 @@ import WebServiceClient
         }
     }
 
-    /// Every format with some statuses, and every status with one format.
+    /// Every format with some statuses, and every status with one of the formats.
     private static let pairs: [(String, Int)] = {
         let others = formats.keys.filter { $0 != "NDJSON" }.sorted()
         return others.flatMap { name in [301, 401, 404, 405, 415, 501].map { (name, $0) } } + pausing.map { ("NDJSON", $0) }
@@ -54,7 +54,7 @@ import WebServiceClient
 
     // MARK: Compression
 
-    /// A shipper that compresses, and a receiver that answers compressed bodies by the first script and others by the second.
+    /// Creates a compressing shipper to a receiver that answers compressed bodies by the first script and others by the second.
     private func harness(
         _ format: any LogFormat = NDJSONFormat(), compressed: @escaping @Sendable (Int) -> StubReceiver.Reply,
         plain: @escaping @Sendable (Data) -> StubReceiver.Reply = { _ in .status(200, body: #"{"errors":false}"#) }
@@ -64,7 +64,7 @@ import WebServiceClient
         }
         let harness = try Harness(receiver, format: format) { settings in
             settings.compression = .gzip(level: 1)
-            // The test doesn't depend on zlib.
+            // Works with or without zlib.
             settings.compressor = { data, _ in .compressed(Data(data.prefix(8))) }
         }
         return (harness, { receiver.requests.map { $0.headers[.contentEncoding] != nil } })
@@ -82,10 +82,10 @@ import WebServiceClient
         }
         let counts = harness.shipper.statistics
         #expect(counts.delivered == 15 && counts.dropped.isEmpty && counts.repeats == 0)
-        // Compression is attempted once.
+        // One attempt, and then none.
         if name != "GELF" { #expect(coded() == [true, false, false, false]) }
         #expect(coded().count { $0 } == 1)
-        #expect(harness.events.withLock { $0.count { $0.message.contains("takes no gzip") } } == 1)
+        #expect(harness.events.withLock { $0.count { $0.message.contains("doesn't accept gzip") } } == 1)
         harness.expectConservation()
     }
 
@@ -94,7 +94,7 @@ import WebServiceClient
         for number in 0..<5 { harness.logger.info("m\(number)") }
         #expect(await harness.clock.run(step: .milliseconds(1)) { harness.shipper.statistics.nextAttempt ?? .zero > .seconds(200) })
         #expect(coded() == [true, false] && harness.shipper.statistics.buffered == 5)
-        #expect(!harness.events.withLock { $0.contains { $0.message.contains("takes no gzip") } }, "the cause is unknown")
+        #expect(!harness.events.withLock { $0.contains { $0.message.contains("doesn't accept gzip") } }, "nobody knows")
         harness.expectConservation()
     }
 

@@ -4,11 +4,11 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Each format with a receiver that behaves as documented, including failures.
+/// Each format with a receiver that behaves as documented, including temporary failures.
 @Suite struct ReceiverTests {
     private static let seeds = 1...3 as ClosedRange<UInt64>
 
-    /// The invariant of every receiver: sound records have arrived, all others are counted and in the dead-letter file.
+    /// Checks the rule of every receiver: valid records have arrived; others are counted and in the dead-letter file.
     private func check(
         _ receiver: ScriptedReceiver, _ result: (counts: LogStatistics, sound: [String], poison: Set<String>), _ box: DeadLetterBox,
         duplicatesAllowed: Bool
@@ -128,7 +128,7 @@ import WebServiceTesting
                 state.require(request.queryItems.first { $0.name == "channel" }?.value == channel, "channel in query")
                 let ids = state.object(request.body)["acks"] as? [Int] ?? []
                 state.require(!ids.isEmpty && Set(ids).count == ids.count, "acks")
-                // Confirms late, and only once.
+                // The confirmation is delayed, and comes only once.
                 let answers = ids.map { id in
                     let asked = state.notes["ack \(id)", default: 0]
                     state.notes["ack \(id)"] = asked + 1
@@ -236,7 +236,7 @@ import WebServiceTesting
     }
 }
 
-/// Whether a number from JSONSerialization was a Boolean.
+/// Whether a number of JSONSerialization was a Boolean.
 private enum TruthValue {
     static func isOne(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
 }

@@ -3,10 +3,10 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// The receiver stores a request ten thousand times, and the connection breaks before the answer. `Tests/Integration/stress shipping` does
+/// Ten thousand times the receiver stores a batch, and the connection breaks before the response. `Tests/Integration/stress shipping` does
 /// the same over real connections.
 @Suite(.serialized) struct RepeatTests {
-    /// Several concurrent shippers, since each waits for its own repeats.
+    /// Several shippers in parallel, because each waits for its own repeats.
     private static let (shippers, records) = (10, 1_000)
 
     @Test(.timeLimit(.minutes(10)), arguments: [true, false]) func `what is stored before the connection breaks isn't stored twice`(
@@ -52,11 +52,11 @@ import WebServiceClient
         }
         let trials = Self.shippers * Self.records
         #expect(isDone && counts.delivered == UInt64(trials) && counts.dropped == 0, "\(counts)")
-        // Each arrived twice with identical contents.
+        // Each came twice, unchanged.
         #expect(stored.withLock { $0.count } == trials && stored.withLock { $0.values.allSatisfy { $0 == 2 } })
     }
 
-    /// The ids by which Elasticsearch identifies documents.
+    /// Elasticsearch identifies documents by their IDs.
     private static func documents(_ body: Data) -> [String] {
         body.split(separator: UInt8(ascii: "\n")).compactMap { line in
             let action = (try? JSONSerialization.jsonObject(with: line) as? [String: Any])?["create"] as? [String: Any]
@@ -64,7 +64,7 @@ import WebServiceClient
         }
     }
 
-    /// The values by which Loki identifies lines: stream, time, text and metadata.
+    /// Loki identifies lines by stream, time, text and metadata.
     private static func lines(_ body: Data) -> [String] {
         let push = (try? JSONSerialization.jsonObject(with: body)) as? [String: Any]
         var lines: [String] = []

@@ -4,18 +4,18 @@ import TestSupport
 import WebServiceClient
 import WebServiceTesting
 
-/// A log receiver over real HTTP with random failures: it is busy, limits the rate, breaks connections before and after storing, and
-/// rejects oversized bodies. Its `take` stores records and checks requests.
+/// A receiver of log records over real HTTP with temporary failures: it is busy, limits the rate, breaks connections before and after
+/// storing, and refuses oversized bodies. Its `take` function stores the records and checks the requests.
 final class ScriptedReceiver: Sendable {
-    /// Its final state.
+    /// The final state.
     struct State: Sendable {
-        /// The ids of the records, in the order of storing.
+        /// The IDs of the records, in the order in which they were stored.
         var stored: [String] = []
-        /// The ids of the finally rejected records.
+        /// The IDs of the permanently refused records.
         var refused: Set<String> = []
-        /// Violations of the receiver's documentation.
+        /// Deviations of requests from the receiver's documentation.
         var violations: [String] = []
-        /// Private state of a receiver.
+        /// Counters for the receiver's own use.
         var notes: [String: Int] = [:]
         var requests = 0
         var moods: SeededGenerator
@@ -29,8 +29,8 @@ final class ScriptedReceiver: Sendable {
     let server: LoopbackServer
 
     /// - Parameters:
-    /// - bodyLimit: The bytes above which it answers 413.
-    /// - take: Inspects a request and answers like the receiver in normal operation.
+    ///   - bodyLimit: the maximum size of a body in bytes; larger ones are answered by 413.
+    ///   - take: handles a request as the receiver does without failures.
     init(
         seed: UInt64, bodyLimit: Int = 1 << 20, isMoody: Bool = true,
         take: @escaping @Sendable (LoopbackRequest, inout State) -> LoopbackResponse
@@ -60,9 +60,9 @@ final class ScriptedReceiver: Sendable {
         }
     }
 
-    /// Ships records of all levels to it, and waits until all is settled.
+    /// Ships records of all levels to the receiver, and waits until all are settled.
     ///
-    /// - Returns: The shipper, the ids of the records that were marked as poison, and the ids of the others.
+    /// - Returns: the shipper, the IDs of the records marked as poison, and those of the others.
     func ship(
         _ count: Int, to path: String, format: any LogFormat, deadLetters: DeadLetters? = nil, poisonEvery: Int = 0,
         configure: (inout ShippingSettings) -> Void = { _ in }
@@ -104,7 +104,7 @@ extension ScriptedReceiver.State {
         if !isTrue, violations.count < 20 { violations.append(message()) }
     }
 
-    /// Parses JSON, or records a violation.
+    /// Parses JSON, or notes a violation.
     mutating func object(_ data: Data) -> [String: Any] {
         guard let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] else {
             violations.append("no object: \(String(decoding: data.prefix(200), as: UTF8.self))")

@@ -3,15 +3,15 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// A third-party syslog server, running on the loopback interface with its own files.
+/// An independent syslog server, running on the loopback interface with its own files.
 final class SyslogJudge: Sendable {
     enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case rsyslog, syslogNG
 
         var testDescription: String { rawValue }
 
-        /// The path of its program; `nil` if it isn't installed. The variable `SYSLOG_NG_ROOT` names a folder with Debian's unpacked
-        /// package, which conflicts with rsyslog.
+        /// The path of the program; `nil` if it isn't installed. The variable `SYSLOG_NG_ROOT` names a folder with the unpacked Debian
+        /// package, which can't be installed together with rsyslog.
         var program: String? {
             let root = self == .syslogNG ? ProcessInfo.processInfo.environment["SYSLOG_NG_ROOT"] ?? "" : ""
             let name = self == .rsyslog ? "rsyslogd" : "syslog-ng"
@@ -20,7 +20,7 @@ final class SyslogJudge: Sendable {
             }
         }
 
-        /// Whether it supports TLS: rsyslog needs a module from a separate package.
+        /// Whether the server supports TLS, which is a module in a separate package for rsyslog.
         var speaksTLS: Bool {
             guard self == .rsyslog, program != nil else { return program != nil }
             let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib")) ?? []
@@ -30,7 +30,7 @@ final class SyslogJudge: Sendable {
         }
     }
 
-    /// A message as the server parsed it.
+    /// A message as the server has parsed it.
     struct Message: Equatable, Sendable {
         var priority = ""
         var host = ""
@@ -51,13 +51,13 @@ final class SyslogJudge: Sendable {
     private let folder: URL
     private let process: RunningProcess
 
-    /// - Parameter certificates: For TLS, with client certificates of the same authority; `nil` for plain TCP.
+    /// - Parameter certificates: for TLS, with clients of the same authority; plain TCP by default.
     init(_ kind: Kind, program: String, certificates: TLSCertificates? = nil) async throws {
         self.kind = kind
         folder = URL.temporaryDirectory.appending(path: "syslog-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.path(percentEncoded: false)
-        // A port that is free now; if another process takes it, the start fails.
+        // A currently free port; if another process takes it, the start fails.
         let probe = try TCPReceiver()
         probe.stop()
         let free = probe.port
@@ -156,7 +156,7 @@ final class SyslogJudge: Sendable {
 
     private var output: Data { FileManager.default.contents(atPath: folder.path(percentEncoded: false) + "/out") ?? Data() }
 
-    /// The number of messages so far: counting is faster than parsing.
+    /// The number of messages so far: counting them is faster than parsing them.
     var lines: Int { output.count { $0 == UInt8(ascii: "\n") } }
 
     /// The messages so far, in order.
@@ -167,7 +167,7 @@ final class SyslogJudge: Sendable {
             var message = Message(
                 priority: text("priority"), host: text("host"), application: text("application"), process: text("process"), id: text("id"),
                 text: text("text"))
-            // syslog-ng strips the mark, rsyslog keeps it.
+            // syslog-ng strips the byte order mark, rsyslog keeps it.
             if message.text.unicodeScalars.first == "\u{FEFF}" { message.text.unicodeScalars.removeFirst() }
             let data: Any? =
                 kind == .rsyslog ? (try? JSONSerialization.jsonObject(with: Data(text("data").utf8))) : object["_SDATA"]

@@ -5,7 +5,7 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// Two independent servers that parse RFC 5424 must read what was sent.
+/// Two independent servers that parse RFC 5424 must read the intended message.
 @Suite(.serialized) struct SyslogJudgeTests {
     @Test(
         .enabled(

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Resends over syslog after a lost connection, with the default window.
+/// Messages that are resent over syslog after a lost connection, with the default window.
 @Suite struct SyslogResendTests {
     private func shipper(_ receiver: TCPReceiver, _ clock: ManualLogClock) throws -> LogShipper {
         let address = SyslogReceiver(host: "127.0.0.1", port: receiver.port)
@@ -16,7 +16,7 @@ import WebServiceClient
         }
     }
 
-    /// A receiver that resets its first connection from some moment on: it accepts the connection's bytes and discards them.
+    /// Returns a receiver that resets its first connection from some moment on, and forgets its bytes.
     private func receiver(_ breaks: Locked<Bool>) throws -> TCPReceiver {
         try TCPReceiver { connection, _ in connection == 0 && breaks.withLock { $0 } ? .reset : .read }
     }
@@ -42,7 +42,7 @@ import WebServiceClient
         clock.advance(by: .seconds(2))
         await send("two", shipper, clock)
         breaks.withLock { $0 = true }
-        // The receiver resets the connection when more arrives, which is lost with it; or the end is detected first.
+        // The receiver resets the connection when more data arrives, which is lost; or the end is noticed before.
         shipper.write(.sample(3, .info, "three"))
         // A connection that outlives the window loses nothing.
         #expect(await eventually { receiver.closed == 1 })
@@ -64,7 +64,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         let shipper = try shipper(receiver, clock)
         await send("one", shipper, clock)
-        // After the window a further message shows that the connection is alive.
+        // The window ends, and the next message proves that the connection is alive.
         clock.advance(by: .seconds(6))
         await send("between", shipper, clock)
         breaks.withLock { $0 = true }

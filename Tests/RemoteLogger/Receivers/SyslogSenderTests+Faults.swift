@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// TCP receivers that close, stall, read slowly or send data instead of reading.
+/// TCP receivers that close, stall, are slow, or send instead of reading.
 extension SyslogSenderTests {
-    /// The distinct numbers in the order of first arrival.
+    /// Returns the numbers in the order of their first occurrence.
     private static func firsts(_ numbers: [Int]) -> [Int] {
         var seen: Set<Int> = []
         return numbers.filter { seen.insert($0).inserted }
@@ -54,7 +54,7 @@ extension SyslogSenderTests {
     }
 
     @Test func `a batch that breaks off within a frame is sent again from its first byte`() async throws {
-        // The receiver's system accepts only a part of the bytes, and confirms no more.
+        // Its system accepts only part of the data, and confirms no more.
         let receiver = try TCPReceiver(buffer: 4_096) { connection, bytes in connection < 3 && bytes > 9_000 ? .reset : .read }
         defer { receiver.stop() }
         let shipper = try shipper(receiver) { settings in
@@ -87,7 +87,7 @@ extension SyslogSenderTests {
         let logger = RemoteLogger(label: "shop", sinks: [first])
         for number in 0..<8_000 {
             logger.info(String(repeating: "x", count: 1_000), ["n": number])
-            // Limits the records in memory to those that wait for the disk.
+            // Never more in memory than its limits allow.
             if number % 1_000 == 0 { _ = await spool.sync() }
         }
         let start = ContinuousClock.now
@@ -98,13 +98,13 @@ extension SyslogSenderTests {
         let left = first.statistics
         #expect(left.emitted == 8_000 && left.dropped.isEmpty && left.buffered > 0)
         #expect(left.emitted == left.delivered + left.buffered)
-        // The next run finds all remaining records.
+        // The next run finds exactly the remaining records.
         let receiver = try TCPReceiver()
         defer { receiver.stop() }
         let later = disk.afterKill()
         let second = try shipper(receiver) { $0.spool = Spool(root: "/spool", settings: SpoolSettings(), files: later.files) }
         #expect(await second.flush(within: .seconds(1_200)))
-        // At least once: the last deliveries of the first run may not be recorded on disk.
+        // At least once: the first run's last deliveries may not be recorded on disk.
         let found = second.statistics.found
         #expect(found >= left.buffered && second.statistics.delivered == found, "\(found), \(left)")
         Harness.expectConservation(of: second)
@@ -114,7 +114,7 @@ extension SyslogSenderTests {
     }
 
     @Test func `a receiver that is slow but reads on gets each batch in the end`() async throws {
-        // A batch takes far longer than the time that the receiver may accept nothing.
+        // A batch takes far longer than the timeout without progress.
         let looks = Locked(0)
         let receiver = try TCPReceiver(buffer: 4_096) { _, _ in
             looks.withLock { looks in

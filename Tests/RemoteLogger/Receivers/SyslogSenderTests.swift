@@ -7,7 +7,7 @@ import WebServiceTesting
 @Suite struct SyslogSenderTests {
     func shipper(_ receiver: TCPReceiver, _ configure: (inout ShippingSettings) -> Void = { _ in }) throws -> LogShipper {
         var address = SyslogReceiver(host: "127.0.0.1", port: receiver.port)
-        // Large enough for any slow machine.
+        // Long enough for a slow machine.
         address.resendWindow = .seconds(3_600)
         return try LogShipper(toSyslog: address, format: SyslogFormat(application: "shop")) { settings in
             settings.batch = BatchLimits(records: 20, interval: .milliseconds(5))
@@ -33,7 +33,7 @@ import WebServiceTesting
     }
 
     @Test func `a connection that breaks loses nothing`() async throws {
-        // Each connection is reset at some point, with bytes unread.
+        // Each connection is reset at some point, with unread bytes.
         let receiver = try TCPReceiver { connection, bytes in connection < 6 && bytes > 4_000 * (connection + 1) ? .reset : .read }
         defer { receiver.stop() }
         let shipper = try shipper(receiver)
@@ -42,7 +42,7 @@ import WebServiceTesting
             logger.info("m", ["n": number])
             if number % 20 == 0 { try await Task.sleep(for: .milliseconds(2)) }
         }
-        // TCP reports a reset only when more is sent: sends until the final connection exists.
+        // TCP reports a reset only when more is sent, so this sends until the stable connection exists.
         for _ in 0..<10_000 where receiver.connections.count < 7 {
             logger.info("more")
             try await Task.sleep(for: .milliseconds(20))
@@ -51,7 +51,7 @@ import WebServiceTesting
         try #require(receiver.connections.count == 7)
         let last = { receiver.connections[6] }
         let all = { Set(TCPReceiver.numbers(of: last())) }
-        // The first condition avoids frequent evaluation of the second, which is expensive.
+        // The first condition avoids evaluating the second, which is expensive, too often.
         #expect(
             await eventually { last().count >= 600 * 50 && all().count == 600 }, "\(Set(0..<600).subtracting(all()).sorted().prefix(20))")
     }

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// TLS connections that end where the protocol doesn't allow it.
+/// TLS connections that end where TLS doesn't allow it.
 extension SyslogTLSTests {
     @Test(arguments: ["1.2", "1.3"], [TLSReceiver.Script.cut, .abort]) func `a handshake that breaks off anywhere is made again`(
         version: String, script: TLSReceiver.Script
@@ -20,7 +20,7 @@ extension SyslogTLSTests {
             #expect(shipper.statistics.delivered == 100 && shipper.statistics.repeats >= 6)
             #expect(await eventually { receiver.connections.last.map { TCPReceiver.numbers(of: $0) } == Array(0..<100) })
             let says = events.withLock { $0 }
-            #expect(says.count == 2 && says.last?.contains("takes log records again") == true, "\(says)")
+            #expect(says.count == 2 && says.last?.contains("accepts log records again") == true, "\(says)")
         }
     }
 
@@ -31,7 +31,7 @@ extension SyslogTLSTests {
             let shipper = try shipper(receiver, try certificates.trust())
             let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
             for number in 0..<600 { logger.info("m", ["n": number]) }
-            // TCP reports an end only when more is sent: sends until the final connection exists.
+            // TCP reports an end only when more is sent, so this sends until the stable connection exists.
             for _ in 0..<10_000 where receiver.connections.count < 7 {
                 logger.info("more")
                 Harness.expectConservation(of: shipper)
@@ -58,7 +58,7 @@ extension SyslogTLSTests {
             }
             for number in 0..<12_000 as Range<UInt64> {
                 shipper.write(.sample(number + 1, .info, String(repeating: "x", count: 1_000)))
-                // Limits the records in memory to those that wait for the disk.
+                // Never more in memory than its limits allow.
                 if number % 1_000 == 0 { _ = await spool.sync() }
             }
             let start = ContinuousClock.now

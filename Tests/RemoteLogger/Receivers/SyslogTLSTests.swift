@@ -5,7 +5,7 @@ import WebServiceClient
 
 @Suite(.serialized, .enabled("openssl, or python3 with its module ssl, isn't there") { await TLSReceiver.isPossible() })
 struct SyslogTLSTests {
-    /// Makes the certificates, and removes them afterwards.
+    /// Creates the certificates, and removes them afterwards.
     func withCertificates(_ body: (TLSCertificates) async throws -> Void) async throws {
         let certificates = try await TLSCertificates.make()
         defer { certificates.remove() }
@@ -17,7 +17,7 @@ struct SyslogTLSTests {
         _ configure: (inout ShippingSettings) -> Void = { _ in }
     ) throws -> LogShipper {
         var address = SyslogReceiver.tls(host: host, port: receiver.port)
-        // Large enough for any slow machine.
+        // Long enough for a slow machine.
         address.resendWindow = .seconds(3_600)
         return try LogShipper(toSyslog: address, format: SyslogFormat(application: "shop")) { settings in
             settings.trust = trust
@@ -30,7 +30,7 @@ struct SyslogTLSTests {
         }
     }
 
-    /// Sends more than the socket buffers of both sides hold.
+    /// Writes more than the systems on both sides buffer for a connection.
     func fill(_ shipper: LogShipper) {
         let message = String(repeating: "x", count: 500)
         for number in 0..<20_000 as Range<UInt64> {
@@ -65,7 +65,7 @@ struct SyslogTLSTests {
             let shipper = try shipper(receiver, try certificates.trust())
             let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])
             for number in 0..<600 { logger.info("m", ["n": number]) }
-            // TCP reports a reset only when more is sent: sends until the final connection exists.
+            // TCP reports a reset only when more is sent, so this sends until the stable connection exists.
             for _ in 0..<10_000 where receiver.connections.count < 7 {
                 logger.info("more")
                 try await Task.sleep(for: .milliseconds(20))
@@ -125,7 +125,7 @@ struct SyslogTLSTests {
             stranger.write(.sample())
             #expect(await eventually { events.withLock { !$0.isEmpty } })
             #expect(stranger.statistics.delivered == 0 && stranger.statistics.buffered == 1)
-            // In 1.3 the server rejects a client after the client's handshake is complete, and may close the connection before its reason
+            // In TLS 1.3 the server refuses a client after the client's handshake has ended, and may close the connection before its alert
             // arrives.
             if version == "1.2" {
                 #expect(events.withLock { $0.contains { $0.contains("client certificate") } }, "\(events.withLock { $0 })")

@@ -9,20 +9,20 @@ import Glibc
 import Musl
 #endif
 
-/// Accepts connections on the loopback interface on a dedicated thread, and keeps the bytes of each.
+/// Accepts connections on the loopback interface, on a separate thread, and keeps the bytes of each.
 final class TCPReceiver: Sendable {
-    /// The action after a connection has delivered some number of bytes.
+    /// The action after a connection has sent a number of bytes.
     enum Action: Sendable {
         case read
-        /// Ends the connection and discards its unread bytes.
+        /// Closes the connection; unread bytes are lost.
         case reset
-        /// Ends the connection in order after reading all arrived bytes.
+        /// Closes the connection gracefully, after reading all received bytes.
         case close
-        /// Ends its own side and continues reading.
+        /// Closes its own side, and continues to read.
         case halfClose
-        /// Stops reading for the moment.
+        /// Stops reading for now.
         case stall
-        /// Sends data whenever it reads.
+        /// Sends something whenever it reads.
         case chatter
     }
 
@@ -39,8 +39,8 @@ final class TCPReceiver: Sendable {
     private let listener: Int32
 
     /// - Parameters:
-    /// - buffer: The approximate bytes that its system accepts without reading; `nil` for the system's default.
-    /// - script: Receives the number of the connection, from 0, and the bytes that it has delivered.
+    ///   - buffer: the approximate number of unread bytes that its system accepts per connection; the system's default if omitted.
+    ///   - script: receives the number of the connection, from 0, and the number of bytes it has sent.
     init(buffer: Int32? = nil, script: @escaping @Sendable (_ connection: Int, _ bytes: Int) -> Action = { _, _ in .read }) throws {
         #if canImport(Glibc)
         let kind = Int32(SOCK_STREAM.rawValue)
@@ -68,7 +68,7 @@ final class TCPReceiver: Sendable {
         state.withLock { $0.isStopped = true }
     }
 
-    /// The number of connections that have ended.
+    /// The number of closed connections.
     var closed: Int { state.withLock { $0.closed } }
 
     /// The bytes of each connection.
@@ -86,7 +86,7 @@ final class TCPReceiver: Sendable {
                     shutdown(open[index].file, Int32(SHUT_WR))
                     open[index].isHalfClosed = true
                 }
-                // Closing a connection doesn't wait for more bytes.
+                // A planned close doesn't wait for more data.
                 ends = ends || action == .close
                 if action != .stall { readable.append((open[index].file, open[index].number)) }
             }
@@ -101,14 +101,14 @@ final class TCPReceiver: Sendable {
                 if file >= 0 { open.append((file, number, false)) }
             }
             for (query, connection) in zip(queries.dropFirst(), readable) {
-                // Evaluates the script after the wait, not before.
+                // Uses the current state, not that before the wait.
                 let action = script(connection.number, connections[connection.number].count)
                 guard query.revents != 0 || action == .close else { continue }
                 if action != .reset, read(connection.file, connection.number, all: action == .close) {
                     if action == .chatter { _ = send(connection.file, Self.chatter, Self.chatter.count, Self.quietly) }
                     continue
                 }
-                // With bytes unread, this resets the connection.
+                // With unread bytes, this resets the connection.
                 close(connection.file)
                 state.withLock { $0.closed += 1 }
                 open.removeAll { $0.file == connection.file }
@@ -118,9 +118,9 @@ final class TCPReceiver: Sendable {
         close(listener)
     }
 
-    /// Reads some of the arrived bytes, or all.
+    /// Reads some of the received bytes, or all.
     ///
-    /// - Returns: Whether the connection remains open.
+    /// - Returns: whether the connection continues.
     private func read(_ file: Int32, _ number: Int, all: Bool) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 3_000)
         while true {
@@ -133,14 +133,14 @@ final class TCPReceiver: Sendable {
 
     private static let chatter = [UInt8](repeating: UInt8(ascii: "."), count: 500)
 
-    /// Neither waits nor raises a signal.
+    /// Doesn't block, and raises no signal.
     #if canImport(Darwin)
     private static let quietly = MSG_DONTWAIT
     #else
     private static let quietly = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
     #endif
 
-    /// The frames of a connection (RFC 6587 §3.4.1), and the number of bytes after the last complete one.
+    /// Returns the frames of a connection (RFC 6587 §3.4.1), and the number of bytes after the last complete one.
     static func frames(of bytes: [UInt8]) -> (messages: [String], rest: Int) {
         var messages: [String] = []
         var index = 0
@@ -154,7 +154,7 @@ final class TCPReceiver: Sendable {
         return (messages, bytes.count - index)
     }
 
-    /// The values of `n` in the metadata of complete frames.
+    /// Returns the numbers `n` in the metadata of complete frames.
     static func numbers(of bytes: [UInt8]) -> [Int] {
         frames(of: bytes).messages.compactMap { message in
             guard let name = message.range(of: " n=\"") else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import WebServiceClient
 
-/// Certificates of a receiver and of a client, freshly created by openssl in a temporary folder.
+/// Certificates of a receiver and of a client, created by openssl in a separate folder.
 struct TLSCertificates: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -10,8 +10,8 @@ struct TLSCertificates: Sendable {
 
     let folder: URL
 
-    /// Makes an authority with a server for `localhost` and `127.0.0.1`, one for another host, and a client; and a second, unrelated
-    /// authority.
+    /// Creates an authority with a server certificate for `localhost` and `127.0.0.1`, one for another host, and a client certificate; and
+    /// another, unrelated authority.
     static func make() async throws -> TLSCertificates {
         let folder = URL.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ struct TLSCertificates: Sendable {
 
     func certificate(_ name: String) throws -> Certificate { try Certificate(file: URL(filePath: path(name + ".pem"))) }
 
-    /// A policy that trusts a single authority.
+    /// Returns a policy that trusts only one authority.
     func trust(_ authority: String = "root", asClient: Bool = false) throws -> TrustPolicy {
         let identity =
             asClient

@@ -3,24 +3,25 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Accepts TLS connections on the loopback interface: Python's `ssl` in a separate process, which keeps the bytes of each in a file.
+/// Accepts TLS connections on the loopback interface: Python's `ssl` in a separate process, which writes the bytes of each connection to a
+/// file.
 final class TLSReceiver: Sendable {
-    /// The receiver's behavior.
+    /// The server's behavior.
     enum Script: String, Sendable {
         case read
-        /// Reads, and closes each of the first connections in order after some bytes.
+        /// Reads, and closes each of the first connections gracefully after some bytes.
         case close
         /// Reads, and resets each of the first connections after some bytes.
         case reset
-        /// Reads, and closes the TCP connection of each of the first connections after some bytes, without a TLS alert (RFC 8446 §6.1).
+        /// Reads, and closes each of the first connections below TLS after some bytes, without an alert (RFC 8446 §6.1).
         case tear
-        /// Closes each of the first connections within the handshake: first at once, and then later each time.
+        /// Closes each of the first connections during the handshake: at once, and then a bit later each time.
         case cut
         /// Like `cut`, with a reset.
         case abort
-        /// Completes the handshake and reads nothing.
+        /// Completes the handshake, and reads nothing.
         case stall
-        /// Accepts the connection without a handshake.
+        /// Accepts the connection, and never starts the handshake.
         case deaf
         /// Doesn't use TLS.
         case plain
@@ -32,16 +33,16 @@ final class TLSReceiver: Sendable {
     private let folder: URL
     private let process: RunningProcess
 
-    /// Whether the required programs are available.
+    /// Returns whether the required programs are installed.
     static func isPossible() async -> Bool {
         guard await Tool.exists("openssl"), await Tool.exists("python3") else { return false }
         return true
     }
 
     /// - Parameters:
-    /// - server: The name of the certificate to present.
-    /// - asksForClient: Whether clients need a certificate of the same authority.
-    /// - version: The only version of TLS, such as `1.2`; any version by default.
+    ///   - server: the certificate that it presents.
+    ///   - asksForClient: whether clients need a certificate of the same authority.
+    ///   - version: the only version of TLS, such as `1.2`; any by default.
     init(
         _ certificates: TLSCertificates, _ script: Script = .read, server: String = "server", asksForClient: Bool = false,
         version: String = ""
@@ -82,7 +83,7 @@ final class TLSReceiver: Sendable {
         return connections
     }
 
-    /// Whether a connection has ended after its client's closing alert (RFC 8446 §6.1); `nil` while it is open.
+    /// Returns whether a connection has ended after its client's close alert (RFC 8446 §6.1); `nil` while it is open.
     func endedInOrder(_ connection: Int) -> Bool? {
         let path = folder.path(percentEncoded: false) + "/\(connection).end"
         return FileManager.default.contents(atPath: path).map { $0 == Data("in order".utf8) }

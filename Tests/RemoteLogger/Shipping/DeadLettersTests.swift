@@ -7,13 +7,13 @@ import WebServiceClient
 @Suite struct DeadLettersTests {
     private static let path = "/dead/refused.ndjson"
 
-    /// A receiver that refuses everything, and the file for it.
+    /// Returns a receiver that refuses everything, and its dead-letter file.
     private static func harness(_ disk: MemoryDisk) throws -> (Harness, DeadLetters) {
         let letters = DeadLetters(file: URL(filePath: path), maximumBytes: 1 << 20, files: disk.files)
         return (try Harness(StubReceiver([.status(404)]), format: RefusableFormat()) { $0.deadLetters = letters }, letters)
     }
 
-    /// The file's lines, each with the message of its record; `nil` for one that isn't JSON.
+    /// Returns the message of each line's record; `nil` for lines that aren't JSON.
     private static func messages(on disk: MemoryDisk) -> [String?] {
         Data(disk[path] ?? []).split(separator: UInt8(ascii: "\n")).map { line in
             let object = try? JSONSerialization.jsonObject(with: line) as? [String: Any]
@@ -46,7 +46,7 @@ import WebServiceClient
         let (harness, _) = try Self.harness(disk)
         harness.logger.info("first")
         _ = await harness.shipper.flush(within: .seconds(5))
-        // Neither can it be taken back.
+        // The failed write can't be undone either.
         Self.fail(disk, ["write": 28, "ftruncate": 5])
         harness.logger.info("torn")
         _ = await harness.shipper.flush(within: .seconds(5))

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Filters of receivers, with a spool that they share and without.
+/// Receivers' filters, with a shared spool and without one.
 @Suite struct DestinationFilterTests {
-    /// A receiver of all, and one of what is audited, in either order.
+    /// Creates a receiver of all records and one of audited records, in either order.
     private static func pipeline(
         _ all: StubReceiver, _ audit: StubReceiver, _ spool: Spool?, _ clock: ManualLogClock, auditIsFirst: Bool = false,
         includes: @escaping @Sendable (LogRecord) -> Bool = { $0.label.hasPrefix("audit") }
@@ -74,7 +74,7 @@ import WebServiceClient
     @Test func `what is found after a restart is filtered, too`() async throws {
         let disk = MemoryDisk()
         let clock = ManualLogClock()
-        // Nobody of the first run knew of the audit.
+        // The first run didn't have the audit destination.
         let first = try SpoolHarness(disk)
         first.append((1...300).map { .sample($0, label: $0 % 10 == 0 ? "audit" : "shop") })
         #expect(await first.spool.sync())
@@ -182,7 +182,7 @@ import WebServiceClient
         _ = store.close()
     }
 
-    /// It may draw lots, or count: a second answer would give a record away that the first one kept out.
+    /// A filter may be random or count its calls: a second answer could reveal a record that the first one excluded.
     @Test(arguments: [["a", "b"], ["b", "a"]]) func `a filter is asked once, whoever brings the record first`(order: [String]) async throws
     {
         let spool = Spool(root: "/spool", settings: SpoolSettings(), files: MemoryDisk().files)
@@ -237,7 +237,7 @@ import WebServiceClient
         let spooled = try shipper(Spool.inMemory(MemoryDisk(), clock), StubReceiver())
         let error = #expect(throws: LogShipperError.self) { try spooled.filtered { $0.label == "a" } }
         #expect(error?.message.contains("includes") == true)
-        // Who doesn't know what the sink is learns it from the diagnostics.
+        // Generic code gets the error through the diagnostics.
         func filter(_ sink: some LogSink) -> any LogSink { sink.filtered(from: .error) }
         _ = filter(spooled)
         #expect(events.withLock { $0.contains { $0.contains("`includes`") } })

@@ -6,10 +6,10 @@ import WebServiceClient
 
 /// Bad records in a batch that the receiver refuses as a whole.
 @Suite struct IsolationTests {
-    /// How a bad record's message begins: with the blank, since an id may begin so, too.
+    /// The start of a bad record's message. It includes the blank, because an ID may start with the word.
     private static let mark = Data("\"bad ".utf8)
 
-    /// Refuses what has a bad record in it.
+    /// Returns a receiver that refuses batches with bad records.
     private static func receiver() -> StubReceiver {
         StubReceiver { _, request in
             let body = request.body?.data ?? Data()
@@ -25,7 +25,7 @@ import WebServiceClient
             settings.batch = BatchLimits(records: count, bytes: 64 << 20, interval: .seconds(3_600))
         }
         for number in 0..<count { harness.logger.info(bad.contains(number) ? "bad \(number)" : "good \(number)") }
-        // The batch is full, and may be through before this begins: its losses aren't the flush's then.
+        // The batch is full and may be finished before the flush begins, which then doesn't count its losses.
         _ = await harness.shipper.flush(within: .seconds(5))
         let buried = box.lines.compactMap { ($0["record"] as? [String: Any])?["message"] as? String }
         let counts = harness.shipper.statistics
@@ -66,7 +66,7 @@ import WebServiceClient
     // MARK: Requests
 
     @Test(arguments: [2, 31, 32, 64]) func `one bad record costs log2(n) + 2 more requests at most`(count: Int) async throws {
-        // The last one where it is the second of the last two: none is dropped that wasn't asked for by itself.
+        // The last request is needed for the second of the last two: a record must be sent alone before it is dropped.
         let halvings = Int.bitWidth - (count - 1).leadingZeroBitCount
         for bad in stride(from: 0, to: count, by: count > 32 ? 9 : count > 31 ? 1 : 3) {
             let counts = try await ship(count, bad: [bad])
@@ -74,7 +74,7 @@ import WebServiceClient
         }
     }
 
-    /// Also where the rest that is sent in one go is refused, for a record near or far.
+    /// Also if the joined rest is refused, for a near or a distant record.
     @Test(arguments: [
         [0, 1], [0, 63], [62, 63], [0, 40], [31, 32], [0, 1, 2], [0, 31, 63], [61, 62, 63], [5, 20, 21], [0, 32, 33],
     ]) func `a few bad records cost a search each`(bad: [Int]) async throws {

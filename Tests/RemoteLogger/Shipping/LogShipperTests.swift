@@ -83,7 +83,7 @@ import WebServiceClient
     @Test func `a request whose fate is unknown is sent again, byte for byte`() async throws {
         let harness = try Harness(StubReceiver([.broken, .status(503), .broken, .status(200)]))
         for number in 0..<50 { harness.logger.info("m\(number)") }
-        // A flush beside it would be one of those who wait for the clock, and could have waited for all of its time.
+        // A concurrent flush would also wait for the clock, and might wait for its whole time.
         try #require(await harness.clock.run { harness.shipper.statistics.delivered == 50 })
         #expect(await harness.shipper.flush(within: .seconds(5)))
         #expect(Set(harness.receiver.bodies).count == 1)
@@ -108,7 +108,7 @@ import WebServiceClient
         async let flushed = harness.shipper.flush(within: .seconds(36_000))
         await settle()
         #expect(harness.receiver.requests.count == 1, "a flush doesn't end a wait that the receiver asked for")
-        // In steps: the shipper may be about to sleep again, and then counts from the time it finds.
+        // Advanced in steps: if the shipper is about to sleep again, it counts from the time it finds.
         try #require(await harness.clock.run { harness.receiver.requests.count == 2 })
         #expect(await flushed)
         harness.expectConservation()

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// What is lost is told in time, to whom it concerns, and to nobody else.
+/// Losses are reported in time, only to the receivers that they concern.
 @Suite struct LossReportTests {
-    /// Shippers on one spool with little room in memory, on a disk that never works: what doesn't fit there is lost.
+    /// Shippers on one spool with little memory, on a disk that never works, so that excess records are lost.
     private struct Shared {
         let clock = ManualLogClock()
         let disk = MemoryDisk()
@@ -45,7 +45,7 @@ import WebServiceClient
         }
     }
 
-    /// What the reports among some lines tell, by reason; what was sent twice counts once.
+    /// Returns the reported losses, by reason; a line that was sent twice counts once.
     private static func told(_ lines: some Sequence<NDJSONLine>, to name: String) -> [String: Int64] {
         var sums: [String: Int64] = [:]
         var seen: Set<String> = []
@@ -58,7 +58,7 @@ import WebServiceClient
         return sums
     }
 
-    // MARK: To whom
+    // MARK: Receivers of reports
 
     @Test func `who lost nothing is told of nothing`() async throws {
         let shared = Shared()
@@ -96,7 +96,7 @@ import WebServiceClient
         Self.expectConservation(one, two)
     }
 
-    /// The reports are in the spool: a later run, and whoever joins it, must know whose they are.
+    /// The reports are in the spool, so later runs and new destinations must know their destination.
     @Test(arguments: [false, true]) func `a report that was left is sent to its own receiver only`(hasFilter: Bool) async throws {
         let first = Shared()
         first.disk.faults.withLock { $0 = { _, _ in nil } }
@@ -106,7 +106,7 @@ import WebServiceClient
         first.logger(one).info(String(repeating: "x", count: 5 << 20))
         two.write(.sample(2, .info, "after"))
         #expect(await first.clock.run { one.statistics.emitted == 4 && two.statistics.emitted == 4 })
-        // Another one comes while the reports are in the spool.
+        // Another destination registers while the reports are in the spool.
         #expect(await first.spool.sync())
         let late = StubReceiver()
         let third = try first.shipper("late", late)
@@ -127,7 +127,7 @@ import WebServiceClient
         }
         let names = ["one", "two", "new"]
         let receivers = names.map { _ in StubReceiver() }
-        // All of them before the first one sends: what everybody has is gone.
+        // All are created before the first one sends, because records that all have acknowledged are deleted.
         let shippers = try zip(names, receivers).map { try shipper($0, $1) }
         for (shipper, receiver) in zip(shippers, receivers) {
             let expected = shipper.name == "new" ? 2 : 3
@@ -146,7 +146,7 @@ import WebServiceClient
         harness.events.withLock { $0.map(\.message).filter { $0.contains("were dropped so far") } }
     }
 
-    /// A receiver that takes a batch and answers never keeps the shipper from sending, not from telling.
+    /// A receiver that accepts a batch but never responds stops the sending, but not the reports.
     @Test(arguments: [StubReceiver.Reply.hangs, .status(503)])
     func `losses are told during an outage, once a minute`(reply: StubReceiver.Reply) async throws {
         let harness = try Harness(StubReceiver([reply])) { settings in
@@ -231,13 +231,13 @@ import WebServiceClient
             disk.faults.withLock { $0 = { name, _ in name == "write" ? 28 : nil } }
             settings.spool = Spool(root: "/spool", settings: spool, files: disk.files)
         }
-        // All that there is room for is on its way.
+        // All records that fit are in flight.
         for _ in 0..<5 { harness.logger.error("m") }
         #expect(await eventually { harness.shipper.statistics.requests > 0 })
         for _ in 0..<10 { harness.logger.info("m") }
         #expect(await eventually { Self.said(harness).count == 1 && harness.shipper.statistics.dropped == [.overflow: 11] })
         isBack.withLock { $0 = true }
-        // Another minute may pass until the receiver is asked again.
+        // The receiver may not be tried again for another minute.
         #expect(
             await harness.clock.run(step: .seconds(1)) {
                 let lost = Int64(harness.shipper.statistics.dropped[.overflow] ?? 0)

@@ -6,16 +6,16 @@ import Testing
 @testable import RemoteLogger
 
 @Suite struct MemoryAheadTests {
-    /// The page faults of this thread so far that needed no disk.
+    /// The number of minor page faults of this thread so far.
     private static var faults: Int {
         var usage = rusage()
-        // RUSAGE_THREAD, which the module doesn't have.
+        // RUSAGE_THREAD, which the module doesn't export.
         getrusage(__rusage_who_t(1), &usage)
         return usage.ru_minflt
     }
 
     @Test func `what was provided is there without page faults`() async {
-        // In a process and on a thread of its own, which has a heap that nobody has used: with many threads they share them.
+        // Runs in a new process on a new thread with an unused heap, because many threads share heaps.
         await ExitTesting.alone {
             await #expect(processExitsWith: .exitCode(0), "it is twenty pages") {
                 ExitTesting.endLater()

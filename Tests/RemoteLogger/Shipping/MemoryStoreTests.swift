@@ -76,7 +76,7 @@ import Testing
         #expect(store.close() == 1)
     }
 
-    /// The store against a plain model of its rules.
+    /// Compares the store with a simple model of its rules.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `behaves as its rules say in any order of events`(seed: UInt64) async {
         var generator = SeededGenerator(seed: seed)

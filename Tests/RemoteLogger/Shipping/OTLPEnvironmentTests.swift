@@ -69,7 +69,7 @@ import WebServiceClient
             let identity = try certificates.trust(asClient: true).identity
             #expect(try identity != nil && trust("CLIENT_CERTIFICATE", "CLIENT_KEY") == TrustPolicy(identity: identity))
         }
-        // The variable for logs wins.
+        // The variable for logs takes precedence.
         let environment = try OTLPEnvironment([
             "OTEL_EXPORTER_OTLP_CERTIFICATE": certificates.path("other.pem"),
             "OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE": certificates.path("root.pem"),

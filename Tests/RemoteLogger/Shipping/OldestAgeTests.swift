@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// How long the oldest record has waited, on its way or not.
+/// The waiting time of the oldest record, in flight or not.
 @Suite struct OldestAgeTests {
     private static func harness(_ receiver: GatedReceiver, interval: Duration, hasSpool: Bool) throws -> Harness {
         try Harness(transport: receiver) { settings in

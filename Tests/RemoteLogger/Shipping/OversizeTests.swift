@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Batches that the receiver finds too large.
+/// Batches that are too large for the receiver.
 @Suite struct OversizeTests {
-    /// Ships records of these lengths to a receiver that takes bodies of so many bytes, and none of a record that is called so.
+    /// Ships records of these lengths to a receiver that accepts bodies up to a size, and never one with the named record.
     private func ship(_ lengths: [Int], upTo bytes: Int, never name: String = "none") async throws -> (counts: LogStatistics, taken: [Int])
     {
         let receiver = StubReceiver { _, request in
@@ -34,7 +34,7 @@ import WebServiceClient
             let (counts, taken) = try await ship(lengths, upTo: 350 * count)
             #expect(counts.dropped == [.oversize: 1])
             #expect(taken == (0..<count).filter { $0 != large }, "in order")
-            // Those before it, itself, those behind it: fewer than log2(n) + 1.
+            // The records before it, itself, and those after it: fewer than log2(n) + 1.
             #expect(counts.requests <= (large == 0 || large == count - 1 ? 3 : 4), "\(large) of \(count): \(counts.requests)")
         }
     }
@@ -68,7 +68,7 @@ import WebServiceClient
         let (counts, taken) = try await ship(Array(repeating: 10, count: 32), upTo: .max, never: "m11")
         #expect(counts.dropped == [.oversize: 1])
         #expect(taken == (0..<32).filter { $0 != 11 })
-        // Each of the five halvings costs both halves, since each may fit, and there is the first.
+        // The first request, and both halves for each of the five halvings, because each half may fit.
         #expect(counts.requests == 11)
     }
 }

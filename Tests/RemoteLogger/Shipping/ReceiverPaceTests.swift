@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// How long a receiver is left alone.
+/// The waits between requests to a receiver.
 @Suite struct ReceiverPaceTests {
-    /// Wants records later, one by one or all at once, when the receiver says 503.
+    /// A format that defers records, individually or all together, after a 503.
     private struct Late: LogFormat {
         let eachByItself: Bool
         let contentType = "text/plain"
@@ -25,7 +25,7 @@ import WebServiceClient
         var elapsed = Duration.zero
         while elapsed < .seconds(3_600) {
             let asked = receiver.requests.count
-            // The shipper sleeps, or its wait was over at once.
+            // The shipper sleeps, or its wait has already ended.
             #expect(await eventually { harness.clock.nextWake != nil || receiver.requests.count > asked })
             guard let wake = harness.clock.nextWake else { continue }
             elapsed += wake

@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Records that a receiver finds too old, and clocks that are wrong.
+/// Records that are too old for the receiver, and wrong clocks.
 @Suite struct RecordAgeTests {
-    /// A receiver whose clock is ahead by some days.
+    /// Returns a receiver whose clock is ahead by some days.
     private static func receiver(daysAhead days: Int) -> StubReceiver {
         StubReceiver([.status(202, headers: ["Date": HTTPDate.text(daysAhead: days)])])
     }
@@ -24,7 +24,7 @@ import WebServiceClient
 
     @Test func `a clock that is days off is told once, by the diagnostics, and by each report of losses`() async throws {
         let harness = try Harness(Self.receiver(daysAhead: 3)) { $0.buffer.bytes = 2_000 }
-        let ahead = { harness.events.withLock { $0.filter { $0.message.contains("ahead of the one here") }.count } }
+        let ahead = { harness.events.withLock { $0.filter { $0.message.contains("ahead of the local one") }.count } }
         for number in 0..<3 {
             harness.logger.info("m\(number)")
             #expect(await harness.shipper.flush(within: .seconds(5)))
@@ -65,7 +65,7 @@ import WebServiceClient
         harness.logger.info("first")
         #expect(await eventually { harness.shipper.statistics.delivered == 1 })
         isAway.withLock { $0 = true }
-        // The first of these was sent in vain before its time was over; the second isn't looked at before.
+        // The first record was sent without success before it expired; the second isn't checked before.
         harness.logger.info("sent before")
         #expect(await eventually { harness.shipper.statistics.nextAttempt != nil })
         harness.logger.info("old")
@@ -84,7 +84,7 @@ import WebServiceClient
         func record(_ sequence: UInt64, hoursOld: UInt64) -> LogRecord {
             LogRecord(
                 id: LogRecordID(high: 1, low: sequence), sequence: sequence, time: now - hoursOld * 3_600_000_000_000,
-                // Since another start of the machine: it means nothing any more.
+                // The uptime of an earlier boot, which is meaningless now.
                 uptime: 999_000_000_000_000, level: .info, label: "test", message: "m\(sequence)", metadata: [:], error: nil, trace: nil,
                 source: nil)
         }
@@ -94,7 +94,7 @@ import WebServiceClient
         var settings = SpoolSettings()
         settings.clock = clock
         let spool = Spool(root: "/spool", settings: settings, files: source.disk.afterKill().files)
-        // The receiver's clock is two hours ahead, of which the first answer tells.
+        // The receiver's clock is two hours ahead, which its first response reveals.
         let receiver = StubReceiver { number, _ in
             number == 0 ? .status(503, headers: ["Date": "Sun, 01 Mar 2026 11:30:00 GMT"]) : .status(202)
         }
@@ -106,12 +106,12 @@ import WebServiceClient
             settings.reportsLosses = false
         }
         #expect(await clock.run { shipper.statistics.buffered == 0 })
-        // The first was sent in vain before anybody knew; it isn't sent again.
+        // The first record was sent before the offset was known; it isn't sent again.
         #expect(shipper.statistics.delivered == 1 && shipper.statistics.dropped == [.expired: 2])
     }
 
     @Test func `a date to come back at is the receiver's`() async throws {
-        // The clock here is a day behind the receiver's, which wants two minutes.
+        // The receiver's clock is a day ahead of the local one, and it requests two minutes.
         let headers: HTTPFields = ["Date": "Mon, 02 Mar 2026 09:30:00 GMT", "Retry-After": "Mon, 02 Mar 2026 09:32:00 GMT"]
         let harness = try Harness(StubReceiver([.status(503, headers: headers), .status(200)])) { $0.batch.records = 1 }
         harness.logger.info("m")
@@ -122,7 +122,7 @@ import WebServiceClient
 }
 
 extension HTTPDate {
-    /// The time of the clocks of tests, or some days later.
+    /// Returns the time of the tests' clocks, or some days later.
     fileprivate static func text(daysAhead days: Int) -> String {
         "\(["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][days % 7]), 0\(1 + days) Mar 2026 09:30:00 GMT"
     }

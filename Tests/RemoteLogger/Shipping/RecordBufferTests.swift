@@ -3,7 +3,7 @@ import Testing
 @testable import RemoteLogger
 
 @Suite struct RecordBufferTests {
-    /// Ten records of 100 bytes each, of levels in turn.
+    /// Ten records of 100 bytes each, with alternating levels.
     private static var buffer: RecordBuffer {
         var buffer = RecordBuffer()
         for number in 1...10 as ClosedRange<UInt64> {

@@ -4,7 +4,7 @@ import Testing
 @testable import RemoteLogger
 
 @Suite struct RecordQueueTests {
-    /// The queue against an array.
+    /// Compares the queue with an array.
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func `is a queue in any order of events`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -38,7 +38,7 @@ import Testing
             #expect(queue.isAboutToGrow == (number > 0 && number.isMultiple(of: size)), "\(number)")
             queue.append(number)
         }
-        // One piece more, since the first is never quite empty.
+        // One more chunk, because the first is never completely empty.
         var grown = 0
         for number in 0..<5 * size {
             #expect(queue.popFirst() == number)

@@ -3,14 +3,14 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// A thousand shippers, whose receiver is away for an hour: none of it takes time, since the clock is told what it is.
+/// A thousand shippers whose receiver is unreachable for an hour. With a manual clock this takes no real time.
 @Suite struct RetryFairnessTests {
     private static let clients = 1_000
     /// In hundredths of a second.
     private static let minute = 6_000
     private static let hour = 60 * minute
 
-    /// When each client asks a receiver that takes nothing, in hundredths of a second from the moment when all of them meet the outage.
+    /// Returns the times at which each client tries an unreachable receiver, in hundredths of a second since the outage reached them all.
     private func attempts() async throws -> [[Int]] {
         let clock = ManualLogClock()
         var settings = ShippingSettings()
@@ -39,8 +39,8 @@ import WebServiceClient
             let asked = times.count { $0 < Self.hour }
             #expect(asked <= 120, "more than once in 30 seconds")
         }
-        // The outage may end with any minute from the fifth on. Of a single end there are one or two clients in a tenth of a second, where chance
-        // alone makes half a dozen of them meet: the ends are added up.
+        // The outage may end at any minute from the fifth on. For a single end, one or two clients arrive per tenth of
+        // a second, and half a dozen may coincide by chance, so the ends are added up.
         var arrivals = [Int](repeating: 0, count: 600)
         for times in attempts {
             var index = 0

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Several requests at once, and batches that wait for their acknowledgement beside each other.
+/// Several concurrent requests, and batches that wait for their acknowledgements concurrently.
 @Suite struct ShippingConcurrencyTests {
     private static func harness(_ receiver: GatedReceiver, maximum: Int, configure: (inout ShippingSettings) -> Void = { _ in }) throws
         -> Harness
@@ -18,7 +18,7 @@ import WebServiceClient
         }
     }
 
-    /// Answers while as many requests wait as there may be, which alone lets their number grow, until there may be so many.
+    /// Answers while the limit is fully used, which is required for its growth, until the limit reaches a number.
     private static func grows(_ harness: Harness, _ receiver: GatedReceiver, to number: Int) async -> Bool {
         await eventually {
             let concurrency = harness.shipper.statistics.concurrency
@@ -28,7 +28,7 @@ import WebServiceClient
         }
     }
 
-    /// The sequence number of the first record in a body.
+    /// Returns the sequence number of the first record in a body.
     private static func sequence(of body: Data) -> UInt64 { NDJSONLine.lines(of: body).first?.sequence ?? 0 }
 
     @Test func `unless set there is one request at once, and the order is kept`() async throws {
@@ -50,7 +50,7 @@ import WebServiceClient
         let receiver = GatedReceiver()
         let harness = try Self.harness(receiver, maximum: 3)
         for _ in 0..<40 { harness.logger.info("m") }
-        // One answer makes it two, two more make it three, and no number of them makes it four.
+        // One answer raises the limit to two, two more to three, and further ones don't raise it to four.
         for (answers, requests) in [(0, 1), (1, 2), (1, 2), (1, 3), (3, 3), (3, 3), (3, 3)] {
             for number in receiver.open.prefix(answers) { receiver.answer(number, .status(200)) }
             #expect(await eventually { receiver.open.count == requests })
@@ -80,7 +80,7 @@ import WebServiceClient
         #expect(await eventually { receiver.open.count == 4 })
         await settle()
         #expect(receiver.open == [sent, sent + 1, sent + 2, sent + 3])
-        // The earliest batches first, each as it was; who of those that may go comes first isn't said.
+        // The earliest batches come first, each unchanged; the order among the permitted ones is undefined.
         let first = failing.map { receiver.bodies[$0] }.sorted { Self.sequence(of: $0) < Self.sequence(of: $1) }.prefix(4)
         #expect(Set(receiver.bodies[sent..<sent + 4]) == Set(first))
         harness.expectConservation()
@@ -152,7 +152,7 @@ import WebServiceClient
         #expect(harness.shipper.statistics == counts)
     }
 
-    /// The oracle of the other tests, with several requests at once.
+    /// The oracle of the other tests, with several concurrent requests.
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `conservation holds under any faults`(seed: UInt64) async throws {
         let random = Locked(SeededGenerator(seed: seed))
@@ -194,7 +194,7 @@ import WebServiceClient
         receiver.answer(0, .status(200))
         #expect(await eventually { receiver.open.count == 2 })
         let stuck = receiver.lines[1].first?.sequence == 3 ? 1 : 2
-        // Two at once, and the eight that may wait for an acknowledgement.
+        // Two in flight, and eight that wait for an acknowledgement.
         let isOver = { receiver.open == [stuck] && receiver.bodies.count >= 11 }
         #expect(
             await eventually {
@@ -224,7 +224,7 @@ import WebServiceClient
         #expect(await kept.sync())
         #expect(await Self.grows(first, receiver, to: 3))
         #expect(await eventually { receiver.open.count == 3 })
-        // The last of the three is the receiver's, which nobody can know after the kill.
+        // The receiver has the last of the three, which the shipper can't know after the kill.
         let last = try #require(receiver.open.max { Self.sequence(of: receiver.bodies[$0]) < Self.sequence(of: receiver.bodies[$1]) })
         receiver.answer(last, .status(200))
         await settle()
@@ -249,14 +249,14 @@ import WebServiceClient
                 return .status(200, body: "{\"ackId\":\(sent.withLock { $0 += 1; return $0 - 1 })}")
             }
             let text = String(decoding: request.body?.data ?? Data(), as: UTF8.self)
-            // One request asks for all that wait then.
+            // One query covers all tickets that wait at that time.
             let ids = text.split { !$0.isNumber }.compactMap { Int($0) }
             asked.withLock { $0 += ids }
             let answers = ids.map { id in "\"\(id)\":\(acknowledged.withLock { $0.contains(id) })" }
             return .status(200, body: "{\"acks\":{\(answers.joined(separator: ","))}}")
         }
         var format = SplunkFormat(acknowledges: true)
-        // However far the clock runs.
+        // Longer than the clock runs.
         format.acknowledgementTimeout = .seconds(1_000_000_000)
         let harness = try Harness(receiver, format: format) { settings in
             settings.batch.records = 2
@@ -267,11 +267,11 @@ import WebServiceClient
         await settle()
         #expect(sent.withLock { $0 } == 3 && harness.shipper.statistics.delivered == 0)
         #expect(harness.shipper.statistics.nextAttempt == nil, "nothing has failed")
-        // The second is stored first.
+        // The second batch is stored first.
         acknowledged.withLock { $0 = [1] }
         #expect(await harness.clock.run { sent.withLock { $0 } == 4 })
         #expect(harness.shipper.statistics.delivered == 0, "the first is missing")
-        // Each is asked for when its own batch waits: the first may come to that last.
+        // Each is queried when its own batch waits; the first batch may do so last.
         #expect(await harness.clock.run { Set(asked.withLock { $0 }).isSuperset(of: [0, 1, 2]) })
         #expect(harness.shipper.statistics.delivered == 0)
         harness.expectConservation()
@@ -291,7 +291,7 @@ import WebServiceClient
                 }
                 return .status(200, body: "{\"ackId\":\(number)}")
             }
-            // One request asks for all that wait then.
+            // One query covers all tickets that wait at that time.
             let ids = String(decoding: request.body?.data ?? Data(), as: UTF8.self).split { !$0.isNumber }
             return .status(200, body: "{\"acks\":{\(ids.map { "\"\($0)\":\($0 != "0")" }.joined(separator: ","))}}")
         }

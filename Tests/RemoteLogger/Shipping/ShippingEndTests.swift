@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Flushing, shutting down, and what happens when much happens at once.
+/// Flushes, shutdowns, and many concurrent events.
 @Suite struct ShippingEndTests {
     @Test func `a flush with nothing to do returns at once`() async throws {
         let harness = try Harness()
@@ -154,7 +154,7 @@ import WebServiceClient
         harness.expectConservation()
     }
 
-    /// An oracle: the receiver knows what it has stored, and the shipper's accounts must agree with it whatever happens on the way.
+    /// An oracle: the receiver knows what it has stored, and the shipper's accounts must always agree with it.
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func `conservation holds under any faults`(seed: UInt64) async throws {
         let random = Locked(SeededGenerator(seed: seed))
@@ -199,7 +199,7 @@ import WebServiceClient
         let sequences = stored.withLock { $0.map(\.sequence) }
         #expect(counts.delivered <= UInt64(ids.count), "what counts as delivered is with the receiver")
         #expect(counts.dropped[.rejected] ?? 0 >= UInt64(refused.withLock { $0 }))
-        // What was stored twice was sent twice in one piece; apart from that the order never goes back.
+        // Records stored twice were sent twice in one piece; apart from that, the order is kept.
         var seen: Set<UInt64> = []
         let firsts = sequences.filter { seen.insert($0).inserted }
         #expect(firsts == firsts.sorted())

@@ -5,9 +5,9 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// A shipper that sleeps is woken by whatever there is for it, whoever has brought it.
+/// A sleeping shipper is woken by every event that concerns it, whatever its source.
 @Suite struct WakeUpTests {
-    /// Two shippers on one spool, each with a logger of its own.
+    /// Two shippers on one spool, each with its own logger.
     private struct Pair {
         let clock = ManualLogClock()
         let receivers = (StubReceiver(), StubReceiver())
@@ -96,7 +96,7 @@ import WebServiceClient
         pair.expectConservation()
     }
 
-    // MARK: What a wake costs
+    // MARK: Costs of a wake-up
 
     @Test func `who sleeps is woken once, by the first record that is enough`() throws {
         let harness = try SpoolHarness()
@@ -114,7 +114,7 @@ import WebServiceClient
         #expect(rings.withLock { $0 } == 1)
         harness.append((61...90).map { .sample($0) })
         #expect(rings.withLock { $0 } == 2)
-        // What it brings itself it is told.
+        // Its own records are reported by `append`.
         #expect(other.sleep(until: WakeCondition(records: 91, bytes: .max)))
         let woken = (101...104 as ClosedRange<UInt64>).map { other.append(.sample($0), now: 0).mustWake }
         #expect(woken == [false, true, false, false] && rings.withLock { $0 } == 2)

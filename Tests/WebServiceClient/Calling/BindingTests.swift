@@ -175,7 +175,7 @@ import WebServiceTesting
         let numbered = try #require(await serviceError { _ = try await client.http.get("/users").send() })
         #expect(numbered.message.contains("argument 0") && numbered.message.contains("behind the route"))
         let unused = await serviceError { _ = try await url { $0.http.get("/users").argument("tenant", "acme") } }
-        #expect(unused?.kind == .table && unused?.message.contains("\"tenant\" is used by nothing") == true)
+        #expect(unused?.kind == .table && unused?.message.contains("\"tenant\" isn't used") == true)
     }
 
     @Test func `A link belongs to the origin that the call's arguments make`() async throws {

@@ -56,7 +56,7 @@ import WebServiceTesting
         let faults = ServiceProfile.verify(Data(json.utf8))
         for place in [
             "nowhere", "resource 1: \"Name\"", "resource 2 \"c(id:)\"", "resource 3 \"a()\"", "resource 4 \"e\"", "resource 5 \"f(x)\"",
-            "resource 6 \"g\"", "resource 7 is no dictionary",
+            "resource 6 \"g\"", "resource 7 isn't a dictionary",
         ] {
             #expect(faults.contains { $0.contains(place) }, "\(place)")
         }

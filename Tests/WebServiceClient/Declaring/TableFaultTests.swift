@@ -41,13 +41,13 @@ import WebServiceTesting
         (.reservedKey, "configure(_:)", "another name"),
         (.badTemplate, "open(id:)", "column 1"), (.badTemplate, "braces(id:)", "RFC 6570"), (.unknownArgument, "range(id:)", "0 to 0"),
         (.unknownArgument, "label(owner:)", "did you mean \"owner\"?"),
-        (.unusedArgument, "spare(id:)", "argument \"id\" is used by nothing"),
-        (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" is no header name"),
+        (.unusedArgument, "spare(id:)", "argument \"id\" isn't used"),
+        (.unfitBody, "body(id:)", "use POST"), (.badHeader, "header()", "\"X Y\" isn't a valid header name"),
         (.badHeader, "value()", "CR, LF or NUL"),
         (.unknownArgument, "cached(id:)", "did you mean \"id\"?"), (.badTemplate, "named()", "the cache identifier is empty"),
-        (.badMethod, "method()", "no HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
+        (.badMethod, "method()", "isn't an HTTP method"), (.badMethod, "posted()", "write POST"), (.badRoot, "hole()", "\"a..b\""),
         (.badStatuses, "statuses()", ".accepting"),
-        (.unusedRoot, "root()", "take one of the two away"),
+        (.unusedRoot, "root()", "remove one of the two"),
     ])
     func `Every kind of fault names its key and its fix`(kind: TableFault.Kind, key: String, hint: String) throws {
         let fault = try #require(Broken.verify().first { $0.kind == kind && $0.key == key })

@@ -1,23 +1,23 @@
 import Foundation
 
-/// What was sent lately and may be lost with its connection, in order.
+/// The recently sent messages that may be lost with their connection, in order.
 ///
-/// A message leaves when the connection has lived for a while since it was sent. While there is no connection nothing leaves, however long that
-/// is: what was sent shortly before the break may be lost. Nor does one stay that was sent again on several connections, each of which broke: there
-/// are receivers that end every connection soon.
+/// A message is removed when the connection has survived for a while after sending it. While there is no connection, no message is removed,
+/// however long that is, because messages sent shortly before the break may be lost. A message is also removed after it was sent again on
+/// several connections that all broke, because some receivers close every connection soon.
 struct ResendWindow: Sendable {
     private struct Entry: Sendable {
         var sent: UInt64
-        /// How much of ``patience`` was used up for it.
+        /// The used part of ``patience``.
         var impatience = 0
         let body: Data
     }
 
-    /// A message leaves when it was sent again so often, or a quarter as often where nothing more was to be sent.
+    /// The number of resends after which a message is removed; a resend without other messages to send counts as four.
     static let patience = 20
 
     private var entries: [Entry] = []
-    /// In nanoseconds.
+    /// The length of the window in nanoseconds.
     private let length: UInt64
     private let maximumBytes: Int
 
@@ -30,12 +30,12 @@ struct ResendWindow: Sendable {
 
     var bodies: [Data] { entries.map(\.body) }
 
-    /// How long it is until the oldest may leave; `nil` without one.
+    /// Returns the time until the oldest message may be removed; `nil` if there is none.
     func timeLeft(at now: UInt64) -> Duration? {
         entries.first.map { .nanoseconds(Int64(clamping: length - min(length, now &- $0.sent))) }
     }
 
-    /// Something was sent.
+    /// Adds a sent message.
     mutating func append(_ body: Data, at now: UInt64) {
         guard length > 0 else { return }
         entries.append(Entry(sent: now, body: body))
@@ -46,7 +46,7 @@ struct ResendWindow: Sendable {
         }
     }
 
-    /// All of it was sent once more, on another connection.
+    /// Notes that all messages were sent again on another connection.
     ///
     /// - Parameter isQuiet: whether that was the only reason for the connection.
     mutating func renew(at now: UInt64, isQuiet: Bool) {
@@ -57,7 +57,7 @@ struct ResendWindow: Sendable {
         entries.removeAll { $0.impatience >= Self.patience }
     }
 
-    /// The connection lives.
+    /// Notes that the connection is alive.
     mutating func noteLife(at now: UInt64) {
         entries.removeAll { now &- $0.sent >= length }
     }

@@ -2,26 +2,26 @@ import Dispatch
 import Foundation
 import HTTPTransport
 
-/// Writes payloads to a connection that it opens, and opens again.
+/// Writes payloads to a connection that it opens and reopens.
 final class SyslogSender: PayloadSender {
     private struct State: Sendable {
         var connection: (any SyslogConnection)?
         var window: ResendWindow
-        /// Somebody looks when the window is over, or tries to get a connection again.
+        /// Whether a check of the connection, or a reconnection, is scheduled.
         var isWatching = false
-        /// How often that was tried in vain.
+        /// The number of failed reconnections.
         var failures = 0
-        /// What is being sent has failed, and will be sent again.
+        /// Whether the current payload has failed and will be sent again.
         var isFailing = false
         var watcher: Task<Void, any Error>?
-        /// Whether something is being sent.
+        /// Whether a payload is being sent.
         var isBusy = false
         var isClosed = false
     }
 
     private let address: SyslogReceiver
     private let settings: ShippingSettings
-    /// Makes the connections over TLS; `nil` for plain TCP.
+    /// The connector for TLS; `nil` for plain TCP.
     private let connector: CurlConnector?
     private let queue = DispatchQueue(label: "RemoteLogger.SyslogSender", qos: .utility)
     private let state: Locked<State>
@@ -33,7 +33,7 @@ final class SyslogSender: PayloadSender {
         guard receiver.usesTLS else {
             guard settings.trust == nil else {
                 throw LogShipperError(
-                    message: "The trust policy means nothing to \(receiver): take SyslogReceiver.tls(host:port:), or leave the policy out.")
+                    message: "The trust policy has no effect on \(receiver): use SyslogReceiver.tls(host:port:), or omit the policy.")
             }
             connector = nil
             return
@@ -65,7 +65,7 @@ final class SyslogSender: PayloadSender {
             defer { state.connection = nil }
             return (state.connection, state.isBusy)
         }
-        // Else nobody has it any more: it ends in good order, and TLS says so to the receiver (RFC 5425 §4.4).
+        // Otherwise the last reference is released here: the connection ends gracefully, and TLS notifies the receiver (RFC 5425 §4.4).
         if isBusy { connection?.close() }
     }
 
@@ -85,7 +85,7 @@ final class SyslogSender: PayloadSender {
         }
     }
 
-    /// The open connection, or a new one, on which first is sent again what may have been lost with the old one.
+    /// Returns the open connection, or a new one on which possibly lost payloads are sent again first.
     ///
     /// - Parameter isQuiet: whether there is nothing else to send.
     private func connection(isQuiet: Bool) throws(ConnectionFault) -> any SyslogConnection {
@@ -96,7 +96,7 @@ final class SyslogSender: PayloadSender {
             drop()
         }
         let connection = try newConnection()
-        // From here on the end of the shipper ends the connection, too, whatever it waits for.
+        // From here on, closing the shipper also closes the connection and ends its waits.
         let isLate = state.withLock { state in
             state.connection = state.isClosed ? nil : connection
             return state.isClosed
@@ -130,10 +130,10 @@ final class SyslogSender: PayloadSender {
         watch()
     }
 
-    // MARK: What may be lost with the connection
+    // MARK: Payloads that may be lost with the connection
 
-    /// Looks whether the connection lives when the window of what was sent is over: nobody tells when it breaks while nothing is sent. Where
-    /// it doesn't, another one is made to send again what may be lost, in longer and longer intervals.
+    /// Checks the connection when the resend window ends, because a break isn't detected while nothing is sent. If it is broken, opens
+    /// another one to resend what may be lost, at increasing intervals.
     private func watch() {
         let pause = state.withLock { state -> Duration? in
             guard !state.isWatching, !state.isClosed, let left = state.window.timeLeft(at: settings.clock.uptime) else { return nil }
@@ -156,7 +156,7 @@ final class SyslogSender: PayloadSender {
     private func look() {
         let isNeeded = state.withLock { state in
             state.isWatching = false
-            // What is sent again makes a connection by itself, on which all goes before it.
+            // Resending the failed payload opens a connection by itself and sends the window first.
             guard !state.isFailing, !state.window.isEmpty else { return false }
             state.isBusy = true
             return true
@@ -176,7 +176,7 @@ final class SyslogSender: PayloadSender {
         watch()
     }
 
-    /// Gives the connection up.
+    /// Closes the connection and forgets it.
     private func drop() {
         state.withLock { state in
             defer { state.connection = nil }

@@ -11,12 +11,12 @@ import Musl
 
 /// A connection over TCP.
 final class TCPConnection: SyslogConnection {
-    /// Open until nobody has the connection any more: its number must not name another file meanwhile.
+    /// Closed only on deinitialization, so that the descriptor can't be reused while the connection is in use.
     private let file: Int32
     private let isClosed = Locked(false)
     let timeout: Duration
 
-    /// Connects to the first of the host's addresses that takes it.
+    /// Connects to the first of the host's addresses that accepts the connection.
     init(host: String, port: UInt16, timeout: Duration) throws(ConnectionFault) {
         self.timeout = timeout
         var hints = addrinfo()
@@ -94,7 +94,7 @@ final class TCPConnection: SyslogConnection {
 
     var stream: StreamSocket { StreamSocket(file: file) }
 
-    /// It is open from the beginning.
+    /// Does nothing, because the initializer has connected.
     func open() throws(ConnectionFault) {}
 
     func isAlive() -> Bool {
@@ -141,9 +141,9 @@ final class TCPConnection: SyslogConnection {
     }
 }
 
-/// A socket of a stream, by its number, which belongs to somebody else.
+/// A non-owning reference to a stream socket.
 struct StreamSocket: Sendable {
-    /// What is waited for. The other side's end counts, and so does an end that is made here.
+    /// The events to wait for. The end of the connection, on either side, also counts.
     struct Events: OptionSet, Sendable {
         let rawValue: Int32
 
@@ -153,9 +153,9 @@ struct StreamSocket: Sendable {
 
     let file: Int32
 
-    /// Waits for an event, or until the time is over.
+    /// Waits for an event or until the time is over.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was an event.
     @discardableResult func wait(for events: Events, upTo duration: Duration) throws(ConnectionFault) -> Bool {
         var query = pollfd(fd: file, events: Int16(events.rawValue), revents: 0)
         let count = poll(&query, 1, Int32(clamping: duration.wholeNanoseconds / 1_000_000 + 1))
@@ -163,16 +163,16 @@ struct StreamSocket: Sendable {
         return count > 0
     }
 
-    /// Waits until the other side takes more.
+    /// Waits until the socket accepts more bytes.
     func waitToWrite(or other: Events = [], until end: ContinuousClock.Instant) throws(ConnectionFault) {
         while true {
             let left = end - .now
-            guard left > .zero else { throw ConnectionFault(message: "the receiver didn't take anything in time") }
+            guard left > .zero else { throw ConnectionFault(message: "the receiver didn't accept any data in time") }
             if try wait(for: [.writing, other], upTo: left) { return }
         }
     }
 
-    /// How many bytes the other side hasn't confirmed; `nil` where the system doesn't tell.
+    /// The number of bytes that the other side hasn't confirmed; `nil` if the system doesn't report it.
     var unconfirmed: Int32? {
         var count: Int32 = 0
         #if canImport(Darwin)
@@ -184,7 +184,7 @@ struct StreamSocket: Sendable {
     }
 }
 
-/// Why a connection can't be used.
+/// The reason why a connection can't be used.
 struct ConnectionFault: Error, Sendable {
     let message: String
 
@@ -193,19 +193,19 @@ struct ConnectionFault: Error, Sendable {
     }
 }
 
-/// A connection that syslog messages are written to, on a thread that may wait. Any thread may close it, which ends such a wait.
+/// A connection for syslog messages, used on a thread that may block. Any thread may close it, which ends such a wait.
 protocol SyslogConnection: Sendable {
-    /// Its file, for waiting.
+    /// The socket, for waiting.
     var stream: StreamSocket { get }
-    /// How long the other side may take nothing. One that is slow isn't given up: all that it hasn't read would be sent again on another
-    /// connection, and again.
+    /// The maximum time without any progress. A slow receiver isn't dropped, because all unread bytes would be sent again on the next
+    /// connection, over and over.
     var timeout: Duration { get }
-    /// Whether the other side hasn't closed the connection. What it sends is read and forgotten.
+    /// Returns whether the other side has kept the connection open. Discards received bytes.
     ///
-    /// - Throws: why it can't be used, where the other side has said so.
+    /// - Throws: the fault that the other side has reported.
     func isAlive() throws(ConnectionFault) -> Bool
 
-    /// Makes the connection, once, before all else.
+    /// Opens the connection. Must be called once, before the other methods.
     func open() throws(ConnectionFault)
     /// Writes all bytes.
     func write(_ data: Data) throws(ConnectionFault)
@@ -213,7 +213,7 @@ protocol SyslogConnection: Sendable {
 }
 
 extension SyslogConnection {
-    /// Waits until the other side's system has confirmed everything that was written.
+    /// Waits until the other side's system has confirmed all written bytes.
     func drain() throws(ConnectionFault) {
         var end = ContinuousClock.now + timeout
         var last = Int32.max
@@ -224,7 +224,7 @@ extension SyslogConnection {
             if left < last { end = .now + timeout }
             last = left
             guard .now < end else { throw ConnectionFault(message: "the receiver didn't confirm in time") }
-            // No event tells of a confirmation, hence it is looked again and again. What the other side sends, its end, or ours, wakes at once.
+            // No event signals a confirmation, so it is polled. Received bytes, or the end of the connection on either side, wake at once.
             try stream.wait(for: .reading, upTo: pause)
             pause = min(pause * 2, .milliseconds(20))
         }

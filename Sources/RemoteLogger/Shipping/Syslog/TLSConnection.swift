@@ -1,12 +1,12 @@
 import Foundation
 import HTTPTransport
 
-/// A connection over TLS (RFC 5425), by the system's libcurl.
+/// A connection over TLS (RFC 5425) with the system's libcurl.
 final class TLSConnection: SyslogConnection {
     let timeout: Duration
     private let connection: CurlConnection
 
-    /// The most bytes of one TLS record (RFC 8446 §5.1).
+    /// The maximum size of a TLS record in bytes (RFC 8446 §5.1).
     private static let recordSize = 16_384
 
     init(_ connector: CurlConnector, timeout: Duration) throws(ConnectionFault) {
@@ -20,12 +20,12 @@ final class TLSConnection: SyslogConnection {
         let start = ContinuousClock.now
         try ConnectionFault.translating { try connection.open(within: timeout) }
         guard connection.tlsVersion != "TLSv1.2" else { return }
-        // Since TLS 1.3 a client's side stands before the server has looked at the client's certificate: what is written meanwhile would be
-        // confirmed by the server's system, and then thrown away. A server that agrees sends session tickets as a rule (RFC 8446 §4.6.1), one that
-        // doesn't sends an alert: either ends the wait, once the server has looked. One that sends nothing by then agrees, too.
+        // In TLS 1.3 the client's handshake ends before the server has checked the client's certificate: data written until then would be
+        // confirmed by the server's system and then discarded. After the check, the server usually sends session tickets (RFC 8446 §4.6.1)
+        // or, if it rejects the certificate, an alert: either ends the wait. A server that sends nothing in time is assumed to accept.
         let patience = min(max(.now - start, .seconds(1)), timeout)
         try stream.wait(for: .reading, upTo: patience)
-        guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection at once") }
+        guard try isAlive() else { throw ConnectionFault(message: "the receiver has closed the connection immediately") }
     }
 
     func isAlive() throws(ConnectionFault) -> Bool {
@@ -42,7 +42,7 @@ final class TLSConnection: SyslogConnection {
 
     func write(_ data: Data) throws(ConnectionFault) {
         var end = ContinuousClock.now + timeout
-        // One place in memory until all has gone out: TLS wants the same bytes again after a wait.
+        // A stable buffer until everything is sent: TLS requires the same bytes again after a wait.
         let bytes = [UInt8](data)
         var done = 0
         while done < bytes.count {
@@ -64,7 +64,7 @@ final class TLSConnection: SyslogConnection {
 }
 
 extension ConnectionFault {
-    /// Runs what fails as a transport does; the buffers that it is given don't pass typed errors on.
+    /// Runs a closure and converts its error. The closure is untyped because the buffer methods can't rethrow typed errors.
     fileprivate static func translating<Value>(_ body: () throws -> Value) throws(ConnectionFault) -> Value {
         do {
             return try body()

@@ -1,16 +1,16 @@
-/// The checksum CRC-32C (Castagnoli; RFC 3720 §12.1 and its appendix B.4), which finds every damage of up to 32 bits in a row.
+/// The checksum CRC-32C (Castagnoli; RFC 3720 §12.1 and appendix B.4), which detects every error burst of up to 32 bits.
 ///
-/// In software, eight bytes a step, by tables: quick enough for a disk, and the same on every machine.
+/// Computed in software with tables, eight bytes per step: fast enough for a disk, and the same on every machine.
 package struct CRC32C: Sendable {
     private var state: UInt32 = .max
 
-    /// The checksum of no bytes yet.
+    /// Creates the checksum of no bytes.
     package init() {}
 
     /// The checksum of the bytes so far.
     package var value: UInt32 { ~state }
 
-    /// The checksum of some bytes.
+    /// Returns the checksum of a sequence of bytes.
     package static func checksum(of bytes: some Sequence<UInt8>) -> UInt32 {
         var checksum = CRC32C()
         let bytes = Array(bytes)
@@ -18,12 +18,12 @@ package struct CRC32C: Sendable {
         return checksum.value
     }
 
-    /// Goes on with a number, its lowest byte first.
+    /// Adds a number in little-endian order.
     mutating func update(_ number: UInt64) {
         withUnsafeBytes(of: number.littleEndian) { update($0) }
     }
 
-    /// Goes on with bytes.
+    /// Adds bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         Self.tables.withUnsafeBufferPointer { tables in
             var crc = state
@@ -46,7 +46,7 @@ package struct CRC32C: Sendable {
         }
     }
 
-    /// Eight tables in a row: the n-th tells what a byte does that has n bytes behind it.
+    /// Eight consecutive tables: the n-th gives the effect of a byte that is followed by n more bytes.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -1,52 +1,52 @@
 import Foundation
 
-/// How far a destination is.
+/// The progress of a destination.
 struct DestinationState: Sendable {
-    /// It gets these records.
+    /// The records that the destination receives.
     var selection = RecordSelection()
-    /// Segments of whose records nobody knows yet whether it gets them.
+    /// The segments that the destination's filter hasn't judged yet.
     var unjudged: Set<SegmentName> = []
-    /// A shipper uses it.
+    /// Whether a shipper uses the destination.
     var isOpen = false
-    /// Everything up to here is acknowledged, or not for this destination.
+    /// All records up to this position are acknowledged or not for this destination.
     var acknowledged: RecordPosition = 0
-    /// Everything up to here was handed out.
+    /// All records up to this position have been read.
     var read: RecordPosition = 0
-    /// What was handed out and isn't acknowledged.
+    /// The positions that have been read but not acknowledged.
     private(set) var handed: [RecordPosition] = []
-    /// For what was handed out at once: its last place, and when the oldest of it came, or an older one.
+    /// For each read: its last position, and a lower bound of the arrival time of its oldest record.
     private var handings: [(last: RecordPosition, since: UInt64)] = []
-    /// How many records are held for it, those that were handed out included.
+    /// The number of records held, including those that have been read.
     private(set) var held = 0
-    /// The bytes of what wasn't handed out, as they take in memory, about.
+    /// The approximate memory footprint of the unread records, in bytes.
     private(set) var unreadBytes = 0
-    /// When these came.
+    /// The arrival times of the unread records.
     private var arrivals = ArrivalMarks()
-    /// How many of its records somebody else has put here.
+    /// The number of its records that others have appended.
     var found = 0
-    /// What was lost and not told yet, by reason.
+    /// The unreported losses, by reason.
     private(set) var losses = ShortList<RecordLoss>()
-    /// The cursor as it was written last.
+    /// The last written cursor.
     var cursor = DestinationCursor()
-    /// Whether the cursor has its file.
+    /// Whether the cursor file exists.
     var hasFile = false
-    /// Where to read on.
+    /// The point at which reading continues.
     var mark: ReadingMark?
-    /// What ends the sleep of the shipper that uses it.
+    /// The condition that wakes the destination's shipper.
     var wake = WakeCondition.never
-    /// The shipper waits for a loss.
+    /// Whether the shipper waits for a loss.
     var isLossAwaited = false
 
     var minimumLevel: LogLevel { selection.minimumLevel }
-    /// When the oldest came of what wasn't handed out, or an older one.
+    /// A lower bound of the arrival time of the oldest unread record.
     var since: UInt64 { arrivals.oldest }
-    /// When the oldest came of what was handed out, or an older one.
+    /// A lower bound of the arrival time of the oldest record that has been read but not acknowledged.
     var handedSince: UInt64? { handings.first?.since }
     var unread: Int { held - handed.count }
-    /// How many these are.
+    /// The number of unreported losses.
     var lost: Int { losses.reduce(0) { $0 + $1.count } }
 
-    /// A record has come to that place; `isFound` when somebody else has brought it.
+    /// Adds a record at a position; `isFound` if another destination has appended it.
     mutating func take(_ level: LogLevel, at position: RecordPosition, size: Int, now: UInt64, isFound: Bool) {
         guard level >= minimumLevel else { return }
         if unread == 0 {
@@ -59,7 +59,7 @@ struct DestinationState: Sendable {
         if isFound { found += 1 }
     }
 
-    /// Begins anew behind what is acknowledged.
+    /// Resets the state to the acknowledged position.
     mutating func forget() {
         read = acknowledged
         handed = []
@@ -72,22 +72,22 @@ struct DestinationState: Sendable {
         mark = nil
     }
 
-    /// Records are there that an earlier run has left, or another shipper of this one.
+    /// Adds records of an earlier run or another shipper.
     ///
-    /// - Parameter since: when the oldest of them came; 0 where this run's clock doesn't know.
+    /// - Parameter since: the arrival time of the oldest record; 0 if this run's clock doesn't know it.
     mutating func find(_ count: Int, since: UInt64) {
         if count > 0 { arrivals.take(0, at: since) }
         held += count
         found += count
     }
 
-    /// Records that were left by an earlier run turn out not to be for it.
+    /// Removes records of an earlier run that aren't for this destination.
     mutating func exclude(_ count: Int) {
         held -= count
         found -= count
     }
 
-    /// A record is lost. One that it doesn't get, or that was handed out, isn't lost for it.
+    /// Counts a lost record, unless it isn't for this destination or has been read.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason) {
         if level >= minimumLevel, position > read { lose(1, from: position, reason) }
     }
@@ -101,7 +101,7 @@ struct DestinationState: Sendable {
         losses[index].first = min(position, losses[index].first)
     }
 
-    /// Lets go of the last records, some of which may be handed out.
+    /// Discards the last records, some of which may have been read.
     mutating func abandon(_ count: Int) {
         let fromHanded = max(0, count - unread)
         handed.removeLast(min(handed.count, fromHanded))
@@ -109,13 +109,13 @@ struct DestinationState: Sendable {
         held -= count
     }
 
-    /// Tells how it is after a record has come, and what is lost.
+    /// Adds the wake-up and the losses to the outcome of an append.
     mutating func tell(_ outcome: inout AppendOutcome) {
         outcome.mustWake = wake.take(unread, unreadBytes)
         if !losses.isEmpty { outcome.losses = takeLosses() }
     }
 
-    /// Tells what the shipper waits for and hasn't brought itself.
+    /// Reports the events that the shipper waits for and hasn't caused itself.
     mutating func takeNews(_ tell: (StoreNews) -> Void) {
         if wake.take(unread, unreadBytes) { tell(.records) }
         guard isLossAwaited, !losses.isEmpty else { return }
@@ -129,7 +129,7 @@ struct DestinationState: Sendable {
         return losses
     }
 
-    /// Records are handed out; those that were before don't count again.
+    /// Marks records as read; those read before don't count again.
     mutating func hand(_ records: ArraySlice<StoredRecord>, through position: RecordPosition) {
         for record in records where record.position > read {
             handed.append(record.position)
@@ -150,30 +150,30 @@ struct DestinationState: Sendable {
     }
 }
 
-/// How far a destination has acknowledged, in a file of its own: two slots of 32 bytes, written in turn and in place, so that one is
-/// whole whatever happens to the other, and the file never grows.
+/// The acknowledged position of a destination, stored in a file: two slots of 32 bytes, written alternately and in place, so that one is
+/// always intact and the file never grows.
 ///
 ///     "RLog" · version (4) · count of writes (8) · position (8) · 0 (4) · CRC-32C of the 28 bytes before (4)
 ///
-/// A cursor that is lost costs duplicates, no records.
+/// Losing a cursor causes duplicates but loses no records.
 struct DestinationCursor: Sendable, Equatable {
     static let version: UInt32 = 1
-    /// The bytes of the file.
+    /// The size of the file in bytes.
     static let size = 64
     private static let slotSize = 32
     private static let magic: [UInt8] = Array("RLog".utf8)
     private static let suffix = ".cursor"
 
-    /// How often it was written.
+    /// The number of writes.
     var writes: UInt64 = 0
-    /// Everything up to here is acknowledged.
+    /// All records up to this position are acknowledged.
     var position: RecordPosition = 0
 
-    /// Why a file gives no cursor.
+    /// The result of reading a cursor file.
     enum Finding: Equatable {
         case cursor(DestinationCursor)
         case damaged
-        /// A later version has written it.
+        /// A later version has written the file.
         case newer
     }
 
@@ -195,7 +195,7 @@ struct DestinationCursor: Sendable, Equatable {
                 let cursor = DestinationCursor(
                     writes: UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
                     position: UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
-                // From what somebody else has made up nothing could be counted on.
+                // A forged value could make the arithmetic overflow.
                 guard max(cursor.position, cursor.writes) <= SegmentFrame.lastPosition else { continue }
                 if latest.map({ $0.writes < cursor.writes }) ?? true { latest = cursor }
             }
@@ -204,10 +204,10 @@ struct DestinationCursor: Sendable, Equatable {
         return latest.map(Finding.cursor) ?? .damaged
     }
 
-    /// Where the slot of this write is.
+    /// The offset of the slot for this write.
     var offset: Int { writes % 2 == 0 ? 0 : Self.slotSize }
 
-    /// The slot of this write.
+    /// The content of the slot for this write.
     var slot: [UInt8] {
         var slot = RecordEncoder()
         slot.raw(Self.magic)
@@ -221,7 +221,7 @@ struct DestinationCursor: Sendable, Equatable {
 
     // MARK: Names
 
-    /// The file of a destination: its name, with everything but letters, digits, `-` and `_` as `%` and the byte's two digits.
+    /// Returns the cursor file of a destination: its name, with each byte except letters, digits, `-` and `_` percent-encoded.
     static func file(of destination: String) -> String {
         var name = JSONText()
         for byte in destination.utf8 {
@@ -237,7 +237,7 @@ struct DestinationCursor: Sendable, Equatable {
         return name.string + suffix
     }
 
-    /// The destination of a file; `nil` when the file isn't a cursor.
+    /// Returns the destination of a cursor file; `nil` if the file isn't a cursor.
     static func destination(ofFile file: String) -> String? {
         guard file.hasSuffix(suffix), let name = String(file.dropLast(suffix.count)).removingPercentEncoding, Self.file(of: name) == file
         else { return nil }
@@ -245,10 +245,10 @@ struct DestinationCursor: Sendable, Equatable {
     }
 }
 
-/// The records of a segment that a destination's filter keeps out. The filter is asked once for each record: what it says later, reading a file, say,
-/// would spoil the counts.
+/// The records of a segment that a destination's filter excludes. The filter is called once per record, because a later, different answer
+/// would corrupt the counts.
 struct Exclusions: Sendable {
-    /// A bit for each place, 64 places a word. Places in a segment are close to each other, but for gaps, which cost nothing.
+    /// A bit for each position, 64 positions per word. Positions in a segment are dense; gaps cost nothing.
     private var words: [RecordPosition: UInt64] = [:]
     private(set) var count = 0
 
@@ -267,14 +267,14 @@ struct Exclusions: Sendable {
         count = words.values.reduce(0) { $0 + $1.nonzeroBitCount }
     }
 
-    /// Forgets all but these.
+    /// Removes all positions except the given ones.
     mutating func keep(only positions: some Sequence<RecordPosition>) {
         var kept = Exclusions()
         for position in positions where contains(position) { kept.insert(position) }
         self = kept
     }
 
-    /// How many are behind a place.
+    /// Returns the number of positions after the given one.
     func count(after position: RecordPosition) -> Int {
         words.reduce(0) { sum, word in
             guard word.key >= position >> 6 else { return sum }
@@ -285,21 +285,21 @@ struct Exclusions: Sendable {
     }
 }
 
-// Changes of values in their place, by their index: the subscript by key allocates memory each time.
+// These methods change values in place through their index: the subscript by key allocates memory each time.
 extension Dictionary {
     /// Changes the value of a key.
     ///
-    /// - Returns: what the change gives; `nil` where the key isn't there.
+    /// - Returns: the result of the closure; `nil` if the key doesn't exist.
     mutating func change<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = index(forKey: key) else { return nil }
         return change(&values[index])
     }
 
-    /// Changes every value. To look each key up again while going through the keys would copy the dictionary.
+    /// Changes every value. Looking up each key while iterating over the keys would copy the dictionary.
     mutating func changeEach(_ change: (Key, inout Value) -> Void) {
         var index = startIndex
         while index != endIndex {
-            // Not `self[index].key`, which copies the value, too.
+            // Not `self[index].key`, which also copies the value.
             change(keys[index], &values[index])
             formIndex(after: &index)
         }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Writes records in the spool's own form, which no receiver's format shapes: every field exactly, nothing computed.
+/// Encodes records in the spool's own lossless format, independent of the receivers' formats.
 ///
 /// | field | as |
 /// |---|---|
-/// | level | 1 byte, first, so that records can be counted by level without being read |
-/// | what is there | 1 byte: bit 0 error, 1 trace, 2 span, 3 source |
+/// | level | 1 byte, first, so that records can be counted by level without being decoded |
+/// | parts present | 1 byte: bit 0 error, 1 trace, 2 span, 3 source |
 /// | id | 16 bytes |
 /// | sequence | number |
 /// | time, uptime | 8 bytes each |
@@ -15,19 +15,19 @@ import Foundation
 /// | trace | 16 bytes, the flags in 1, the span in 8 |
 /// | source | text, text, number |
 ///
-/// Numbers of fixed size have their lowest byte first; others are written seven bits a byte, the lowest first (LEB128). A text is its
-/// length in bytes and its UTF-8. What stands behind these fields is for later versions: readers pass over it.
+/// Fixed-size numbers are little-endian; others are encoded as LEB128. A text is its length in bytes followed by its UTF-8. Bytes after
+/// these fields are reserved for later versions: decoders skip them.
 struct RecordEncoder {
     private var buffer = ByteBuffer()
 
-    /// How many bytes have been written.
+    /// The number of encoded bytes.
     var count: Int { buffer.count }
-    /// What has been written, without a copy of it as long as nothing more is.
+    /// The encoded bytes, shared until more are written.
     var written: ByteBuffer { buffer }
-    /// A copy of what has been written.
+    /// A copy of the encoded bytes.
     var bytes: [UInt8] { buffer.withBytes { Array($0) } }
 
-    /// What kind of value comes.
+    /// The kind of value that follows.
     enum Tag: UInt8 {
         case null, string, int, double, no, yes, array, dictionary, date, data
     }
@@ -39,17 +39,17 @@ struct RecordEncoder {
         static let source: UInt8 = 8
     }
 
-    /// Gives what has been written to a function, which mustn't keep it.
+    /// Calls a closure with the encoded bytes, which are valid only during the call.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         buffer.withUnsafeBytes(body)
     }
 
-    /// Whether what was written for a record has the sequence 0: what stands behind level, parts and id.
+    /// Returns whether the sequence in an encoded record, after level, parts and ID, is 0.
     static func lacksSequence(_ payload: UnsafeRawBufferPointer) -> Bool {
         payload.count > 18 && payload[18] == 0
     }
 
-    /// Begins anew in the same memory.
+    /// Removes all bytes but keeps the capacity.
     mutating func removeAll() {
         buffer.truncate(to: 0)
     }
@@ -88,19 +88,19 @@ struct RecordEncoder {
         }
     }
 
-    /// Writes a number in as many bytes as its type has, the lowest first.
+    /// Writes a number in little-endian order, in the width of its type.
     mutating func fixed(_ value: some FixedWidthInteger) {
         let size = value.bitWidth / 8
         UnsafeMutableRawPointer(buffer.room(size)).storeBytes(of: value.littleEndian, as: type(of: value))
         buffer.advance(by: size)
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     mutating func raw(_ other: some Sequence<UInt8>) {
         for byte in other { buffer.append(byte) }
     }
 
-    /// Writes over what stands at a place already.
+    /// Overwrites encoded bytes at an offset.
     mutating func overwrite(at offset: Int, with value: UInt32) {
         buffer.overwrite(at: offset, with: value)
     }
@@ -130,7 +130,7 @@ struct RecordEncoder {
         }
     }
 
-    /// What is nested deeper than formats write is not kept either.
+    /// Values nested deeper than formats write are replaced.
     private mutating func write(_ value: LogValue, depth: Int) {
         switch value {
         case .null: tag(.null)
@@ -171,13 +171,13 @@ struct RecordEncoder {
     }
 }
 
-/// Reads what ``RecordEncoder`` has written. Any bytes may come: what isn't a record is `nil`.
+/// Decodes the output of ``RecordEncoder``. Arbitrary bytes are safe: invalid records are `nil`.
 struct RecordDecoder {
     private var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     private var offset = 0
     private var names = RecentTexts()
 
-    /// The record that some bytes begin with.
+    /// Returns the record at the start of the bytes.
     mutating func record(in bytes: UnsafeRawBufferPointer) -> LogRecord? {
         self.bytes = bytes
         offset = 0
@@ -232,7 +232,7 @@ struct RecordDecoder {
         return nil
     }
 
-    /// A number of things that each take at least a byte: never more than there are bytes.
+    /// Decodes a number of elements. Each takes at least a byte, so the number never exceeds the remaining bytes.
     private mutating func count() -> Int? {
         guard let number = number(), number <= UInt64(bytes.count - offset) else { return nil }
         return Int(number)
@@ -244,7 +244,7 @@ struct RecordDecoder {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
-    /// A text that is likely to have been there before.
+    /// Decodes a text that probably occurred before.
     private mutating func name() -> String? {
         span().map { names.text(of: $0) }
     }
@@ -291,15 +291,15 @@ struct RecordDecoder {
     }
 }
 
-/// Texts that were read shortly before. Names come again with each record: they needn't be made anew.
+/// A cache of recently decoded texts, because most names occur in every record.
 struct RecentTexts {
-    /// By a few bits of what they end with.
+    /// The cached texts, indexed by a hash of their last eight bytes.
     private var slots = [String](repeating: "", count: 64)
 
-    /// Swift keeps shorter ones in place.
+    /// The minimum length of cached texts, in bytes: Swift stores shorter strings inline.
     private static var shortest: Int { 16 }
 
-    /// The text of some bytes; what isn't UTF-8 is repaired.
+    /// Returns the text of UTF-8 bytes; invalid sequences are repaired.
     mutating func text(of bytes: UnsafeRawBufferPointer) -> String {
         guard bytes.count >= Self.shortest, let start = bytes.baseAddress else { return String(decoding: bytes, as: UTF8.self) }
         let end = bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)

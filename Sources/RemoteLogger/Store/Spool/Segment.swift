@@ -1,31 +1,31 @@
-/// What is known of a segment's file.
+/// The known state of a segment file.
 struct Segment: Sendable {
     let name: SegmentName
     let salt: UInt64
-    /// How far the file is written and synced: what may stand behind doesn't count.
+    /// The length that is written and synced; bytes after it are ignored.
     var length: Int
-    /// The bytes of the file, what may stand behind ``length`` included.
+    /// The size of the file, including bytes after ``length``.
     var fileBytes: Int
-    /// The records by level.
+    /// The number of records of each level.
     var counts = LogLevel.allCases.map { _ in 0 }
-    /// The place of the first record; 0 without records.
+    /// The position of the first record; 0 without records.
     var first: RecordPosition = 0
-    /// The place of the last record.
+    /// The position of the last record.
     var last: RecordPosition = 0
-    /// Records in the file that were dropped, and counted as that, while they were written.
+    /// Records in the file that were dropped, and counted as dropped, during the write.
     var dropped: Set<RecordPosition> = []
-    /// The records that filters keep from destinations.
+    /// The records that filters exclude, by destination.
     var excluded: [String: Exclusions] = [:]
-    /// The reports of losses, each of which is for one destination.
+    /// The loss reports, each for one destination.
     private(set) var reports: [Report] = []
-    /// Where something was damaged, the records that were found: what the medium gives later was counted as lost. `nil` where nothing was.
+    /// The records found after damage: others count as lost even if the medium returns them later. `nil` without damage.
     var found: Exclusions?
-    /// Whether the file has the records of the segment before in front of its own, where that file couldn't be removed yet.
+    /// Whether the file also starts with the records of the previous segment, whose file couldn't be removed yet.
     var hasCopies = false
-    /// How often the file was replaced by a shorter one.
+    /// The number of times the file was replaced by a shorter one.
     var generation = 0
 
-    /// An empty one.
+    /// Creates an empty segment.
     init(name: SegmentName, salt: UInt64) {
         self.name = name
         self.salt = salt
@@ -33,7 +33,7 @@ struct Segment: Sendable {
         fileBytes = SegmentHeader.size
     }
 
-    /// Counts a record that comes next.
+    /// Counts the next record.
     mutating func note(level: LogLevel, position: RecordPosition) {
         counts[Int(level.rawValue)] += 1
         found?.insert(position)
@@ -41,52 +41,52 @@ struct Segment: Sendable {
         last = position
     }
 
-    /// Whether a place is one of its own: what stands in the file before these, or behind, is counted for another one, or for none.
+    /// Returns whether a position belongs to this segment: other records in its file are counted for another segment or not at all.
     func has(_ position: RecordPosition) -> Bool {
         first > 0 && position >= first && position <= last && found?.contains(position) ?? true
     }
 
-    /// How many records are of a level or above.
+    /// Returns the number of records of a level or above.
     func count(from level: LogLevel) -> Int {
         counts[Int(level.rawValue)...].reduce(0, +)
     }
 
-    /// How many records are for a destination.
+    /// Returns the number of records for a destination.
     func count(for name: String, _ destination: DestinationState) -> Int {
         count(from: destination.minimumLevel) - (excluded[name]?.count ?? 0)
     }
 
-    /// A report of losses among the records.
+    /// A loss report among the records.
     struct Report: Sendable {
         let position: RecordPosition
         let level: LogLevel
         let destination: String
     }
 
-    /// Notes a record that comes next, if it is a report of losses.
+    /// Notes the next record if it is a loss report.
     mutating func noteReport(_ record: LogRecord, at position: RecordPosition) {
         guard let destination = record.lossDestination else { return }
         reports.append(Report(position: position, level: record.level, destination: destination))
     }
 
-    /// Forgets all reports but these.
+    /// Removes all reports except those at the given positions.
     mutating func keepReports(_ positions: some Sequence<RecordPosition>) {
         guard !reports.isEmpty else { return }
         let positions = Set(positions)
         reports.removeAll { !positions.contains($0.position) }
     }
 
-    /// Notes the reports of the segment before, whose records come before its own.
+    /// Prepends the reports of the previous segment.
     mutating func takeReports(of before: Segment) {
         reports = before.reports + reports
     }
 
-    /// Whether it has the same bytes: within a generation a file only grows.
+    /// Returns whether the bytes are the same: within a generation a file only grows.
     func isLike(_ other: Segment?) -> Bool {
         name == other?.name && length == other?.length && generation == other?.generation
     }
 
-    /// What a destination's filter keeps out, and with it the reports of what others have lost.
+    /// Returns the records that a destination doesn't receive: those its filter excludes, and loss reports of other destinations.
     func exclusions(_ judged: Exclusions?, for name: String, from level: LogLevel) -> Exclusions {
         var exclusions = judged ?? Exclusions()
         for report in reports where report.destination != name && report.level >= level { exclusions.insert(report.position) }
@@ -95,25 +95,25 @@ struct Segment: Sendable {
 
     enum Scan {
         case segment(Segment, damages: Int)
-        /// No record is in it, nor can have been.
+        /// The file has never had a record.
         case empty
         case unreadable
         case newer(UInt32)
     }
 
-    /// Reads a file through.
+    /// Scans a file.
     ///
     /// - Parameters:
-    ///   - previous: the last record that an earlier segment has; what stands up to there isn't counted.
-    ///   - bound: the first record that a later segment has; what stands from there on isn't counted.
+    ///   - previous: the last record of earlier segments; records up to it aren't counted.
+    ///   - bound: the first record of a later segment; records from it on aren't counted.
     static func scan(
         _ name: SegmentName, _ bytes: ByteBuffer, after previous: RecordPosition = 0, before bound: RecordPosition = .max
     ) -> Scan {
         bytes.withUnsafeBytes { bytes in
-            // First of all: what stands behind the first 32 bytes, and whether anything has to, a later version decides.
+            // Checked first: a later version may define everything after the first 32 bytes differently, and may need nothing there.
             let header = SegmentHeader(bytes)
             if let header, header.version != SegmentHeader.version { return .newer(header.version) }
-            // Headers are there before the name is: so short a file was cut, and nothing is left of it.
+            // The header is synced before the rename, so such a short file was truncated and has no records left.
             guard bytes.count > SegmentHeader.size else { return .empty }
             guard let header else { return .unreadable }
             var segment = Segment(name: name, salt: header.salt)
@@ -129,7 +129,7 @@ struct Segment: Sendable {
                 guard frame.position > max(segment.last, previous), let level = frame.level(in: bytes) else { continue }
                 segment.note(level: level, position: frame.position)
                 let payload = UnsafeRawBufferPointer(rebasing: bytes[frame.payload])
-                // A report is one of few records without a sequence: the others needn't be read.
+                // Records with a sequence can't be loss reports, so they needn't be decoded.
                 if RecordEncoder.lacksSequence(payload), let record = decoder.record(in: payload) {
                     segment.noteReport(record, at: frame.position)
                 }
@@ -140,7 +140,7 @@ struct Segment: Sendable {
 }
 
 extension SegmentFrame {
-    /// The level of the record; `nil` when there is no record in the frame.
+    /// Returns the level of the record; `nil` if the frame has no record.
     func level(in bytes: UnsafeRawBufferPointer) -> LogLevel? {
         payload.isEmpty ? nil : LogLevel(rawValue: bytes[payload.lowerBound])
     }
@@ -153,8 +153,7 @@ extension Segment {
         let level: LogLevel
     }
 
-    /// The records in the file, each once, without those that were dropped while they were written. Of a file that has nothing but what others
-    /// have, none count.
+    /// Returns the records in the file, each once, without those dropped during the write. None count if other segments have all of them.
     func frames(in bytes: ByteBuffer) -> FoundRecords {
         bytes.withUnsafeBytes { bytes in
             var found = FoundRecords()
@@ -170,9 +169,9 @@ extension Segment {
     }
 }
 
-/// What becomes of a segment that loses records, and of the one behind it.
+/// Replacement and merging of segments.
 extension Segment {
-    /// Counts only what is left in the file, which has that length now, maybe with copies of what stands before.
+    /// Switches to the thinned file of the given length, which may start with copies of the previous segment's records.
     mutating func thin(to thinned: ThinnedSegment, length: Int) {
         hasCopies = length > thinned.fileBytes
         counts = LogLevel.allCases.map { _ in 0 }
@@ -188,7 +187,7 @@ extension Segment {
         generation += 1
     }
 
-    /// Counts the records of the segment before, which the file has before its own.
+    /// Adds the records of the previous segment, which the file already starts with.
     mutating func absorb(_ before: Segment) {
         for index in counts.indices { counts[index] += before.counts[index] }
         first = before.first
@@ -199,21 +198,23 @@ extension Segment {
     }
 }
 
-/// What is left of a segment without some of its records.
+/// A segment without some of its records.
 struct ThinnedSegment: Sendable {
-    /// As it was.
+    /// The original segment.
     let segment: Segment
     private let source: ByteBuffer
     private let records: FoundRecords
-    /// For each of them, whether it goes.
+    /// For each record, whether it is dropped.
     private let isDropped: [Bool]
-    /// The bytes of the records that stay.
+    /// The bytes of the kept records.
     let bytes: Int
 
+    /// Creates a thinned segment.
+    ///
     /// - Parameters:
-    ///   - source: the bytes of the segment's file.
-    ///   - records: what is found in them.
-    ///   - isDropped: for each of these, whether it goes.
+    ///   - source: the bytes of the segment file.
+    ///   - records: the records in them.
+    ///   - isDropped: for each record, whether it is dropped.
     init(_ segment: Segment, _ source: ByteBuffer, _ records: FoundRecords, dropping isDropped: [Bool]) {
         self.segment = segment
         self.source = source
@@ -222,14 +223,14 @@ struct ThinnedSegment: Sendable {
         bytes = zip(records, isDropped).reduce(0) { $1.1 ? $0 : $0 + $1.0.frame.range.count }
     }
 
-    /// The bytes of a file with nothing else.
+    /// The size of a file with only these records.
     var fileBytes: Int { SegmentHeader.size + bytes }
 
-    /// How many records stay.
+    /// The number of kept records.
     var count: Int { isDropped.count { !$0 } }
-    /// The records that stay.
+    /// The kept records.
     var kept: some Sequence<Segment.Found> { records(thatGo: false) }
-    /// The records that go.
+    /// The dropped records.
     var dropped: some Sequence<Segment.Found> { records(thatGo: true) }
     /// Whether no record is left.
     var isEmpty: Bool { bytes == 0 }
@@ -238,7 +239,7 @@ struct ThinnedSegment: Sendable {
         zip(records, isDropped).lazy.filter { $0.1 == thatGo }.map(\.0)
     }
 
-    /// The file of the segment with what is left of it, behind what is left of the one before, if that is given.
+    /// Returns the content of the thinned file, with the records of the previous segment first if it is given.
     func content(behind before: ThinnedSegment? = nil) -> ByteBuffer {
         var content = ByteBuffer()
         content.reserve(fileBytes + (before?.bytes ?? 0))

@@ -4,23 +4,23 @@
 struct SegmentFrame: Sendable {
     /// 20 bytes before each payload.
     static let overhead = 20
-    /// The last place that a record can have: nobody comes so far, and the next number is one, too. Where a spool goes on it is half as far at most.
+    /// The largest possible position, far beyond any real one; its successor is representable, too. A spool starts at most at half of it.
     static let lastPosition = RecordPosition.max / 2
-    /// Not UTF-8, and no small numbers: rare in what programs log.
+    /// Neither UTF-8 nor small numbers, so it is rare in logged data.
     private static let marker: [UInt8] = [0xF5, 0xC1, 0x9E, 0xFA]
 
     let position: RecordPosition
-    /// Where the frame begins.
+    /// The offset of the frame.
     let start: Int
-    /// The bytes of the payload. Of frames there are thousands at once: each is as small as can be.
+    /// The size of the payload in bytes. It is 32 bits wide because thousands of frames are held at once.
     private let length: UInt32
 
-    /// Where the payload is.
+    /// The range of the payload.
     var payload: Range<Int> { start + Self.overhead..<start + Self.overhead + Int(length) }
-    /// The bytes of the whole frame.
+    /// The range of the whole frame.
     var range: Range<Int> { start..<payload.upperBound }
 
-    /// Writes a record as a frame.
+    /// Encodes a record as a frame.
     static func write(_ record: LogRecord, at position: RecordPosition, salt: UInt64, into output: inout RecordEncoder) {
         let start = output.count
         output.raw(marker)
@@ -36,7 +36,7 @@ struct SegmentFrame: Sendable {
         output.overwrite(at: start + 8, with: checksum)
     }
 
-    /// Writes the frame as it is, or as one of a segment with another salt.
+    /// Copies the frame, unchanged or for a segment with another salt.
     func copy(from bytes: UnsafeRawBufferPointer, salt: UInt64?, into output: inout ByteBuffer) {
         let place = output.count
         let frame = UnsafeRawBufferPointer(rebasing: bytes[range])
@@ -46,6 +46,8 @@ struct SegmentFrame: Sendable {
         output.overwrite(at: place + 8, with: Self.checksum(salt: salt, length: payload.count, body: body))
     }
 
+    /// Returns the checksum of a frame.
+    ///
     /// - Parameter body: position and payload.
     private static func checksum(salt: UInt64, length: Int, body: UnsafeRawBufferPointer) -> UInt32 {
         var checksum = CRC32C()
@@ -55,10 +57,10 @@ struct SegmentFrame: Sendable {
         return checksum.value
     }
 
-    /// What stands at a place.
+    /// The result of looking for a frame.
     enum Finding {
         case frame(SegmentFrame)
-        /// It may be a frame, whose end isn't there: so many bytes from its beginning.
+        /// Possibly a frame that continues after the bytes; its size, if so.
         case incomplete(Int)
         case nothing
     }
@@ -79,7 +81,7 @@ struct SegmentFrame: Sendable {
         return .frame(SegmentFrame(position: position, start: start, length: written))
     }
 
-    /// Whether a marker, or as much of it as the bytes have, stands at a place.
+    /// Returns whether a marker, or its truncated beginning at the end of the bytes, is at an offset.
     static func hasMarker(at start: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes[start] == marker[0] else { return false }
         for index in 1..<4 where start + index < bytes.count && bytes[start + index] != marker[index] { return false }
@@ -87,20 +89,20 @@ struct SegmentFrame: Sendable {
     }
 }
 
-/// How a segment begins: twice the same 32 bytes, so that damage to one copy costs nothing.
+/// The header of a segment: the same 32 bytes twice, so that damage to one copy is harmless.
 ///
 ///     "RemLogSp" · version (4) · header's size (4) · salt (8) · 0 (4) · CRC-32C of the 28 bytes before (4)
 ///
-/// These 32 bytes keep their form in every version, so that an older program can tell a newer segment, and leave it alone.
+/// These 32 bytes have the same format in every version, so that an older program can detect a newer segment and leave it unchanged.
 struct SegmentHeader: Sendable, Equatable {
     static let version: UInt32 = 1
-    /// The bytes of both copies.
+    /// The size of both copies in bytes.
     static let size = 64
     private static let copySize = 32
     private static let magic: [UInt8] = Array("RemLogSp".utf8)
 
     let version: UInt32
-    /// A random number that goes into the checksum of each record: text that somebody logs can't look like a record of this file.
+    /// A random number that goes into the checksum of each record, so that logged text can't pass as a record of this file.
     let salt: UInt64
 
     init(version: UInt32 = Self.version, salt: UInt64) {
@@ -108,7 +110,7 @@ struct SegmentHeader: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// The first copy that is whole; `nil` when none is.
+    /// Reads the first intact copy; `nil` if both are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
         for start in [0, Self.copySize] where bytes.count >= start + Self.copySize {
             let copy = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Self.copySize])
@@ -135,12 +137,12 @@ struct SegmentHeader: Sendable, Equatable {
     }
 }
 
-/// The name of a segment's file, `<epoch>-<number>.segment` in hexadecimal: the run that wrote it, and its place in that run. Their order
-/// is the order of the records.
+/// The name of a segment file, `<epoch>-<number>.segment` in hexadecimal: the run that wrote it, and its number in that run. Names sort in
+/// the order of the records.
 package struct SegmentName: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The run: higher than that of every segment which was there when the run began.
+    /// The run: higher than the epoch of every segment that existed when the run began.
     package let epoch: UInt64
-    /// The segment's place in its run, from 1.
+    /// The segment's number in its run, from 1.
     package let number: UInt64
 
     private static let suffix = ".segment"
@@ -150,7 +152,7 @@ package struct SegmentName: Sendable, Hashable, Comparable, CustomStringConverti
         self.number = number
     }
 
-    /// The segment of a file; `nil` when the file isn't one.
+    /// Parses a file name; `nil` if the file isn't a segment.
     package init?(_ file: String) {
         guard file.hasSuffix(Self.suffix) else { return nil }
         let parts = file.dropLast(Self.suffix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -172,17 +174,17 @@ package struct SegmentName: Sendable, Hashable, Comparable, CustomStringConverti
     }
 }
 
-/// Goes from record to record through a segment's bytes. Where something is damaged it goes on behind, at the next record that is whole.
+/// Scans the records in a segment's bytes. After damage it continues at the next intact record.
 struct SegmentScanner {
     private let bytes: UnsafeRawBufferPointer
     private let salt: UInt64
     /// Whether the segment ends with these bytes.
     private let isEnd: Bool
-    /// How far everything is read: the beginning of what comes next.
+    /// The offset of the next record.
     private(set) var offset: Int
-    /// How many stretches of damage were passed.
+    /// The number of damaged stretches.
     private(set) var damages = 0
-    /// The bytes from ``offset`` on which there must be to read on.
+    /// The number of bytes from ``offset`` on that are required to continue.
     private(set) var needed = 0
     private var isInDamage = false
 
@@ -193,7 +195,7 @@ struct SegmentScanner {
         self.offset = offset
     }
 
-    /// The next record that is whole; `nil` where the bytes end or one isn't there to its end yet.
+    /// Returns the next intact record; `nil` if the bytes end or the record is incomplete.
     mutating func next() -> SegmentFrame? {
         while offset < bytes.count {
             switch SegmentFrame.find(at: offset, in: bytes, salt: salt) {
@@ -213,7 +215,7 @@ struct SegmentScanner {
         return nil
     }
 
-    /// Goes on to the next place where a record may begin.
+    /// Skips to the next possible record.
     private mutating func skip() {
         offset += 1
         while offset < bytes.count, !SegmentFrame.hasMarker(at: offset, in: bytes) { offset += 1 }

@@ -9,27 +9,27 @@ import Glibc
 import Musl
 #endif
 
-/// Keeps log records on disk until their receivers have acknowledged them: across outages, the end of the process, and power loss.
+/// Keeps log records on disk until their receivers have acknowledged them: across outages, process exits, and power loss.
 ///
 ///     let spool = Spool(directory: URL.applicationSupportDirectory.appending(path: "logs"))
 ///     let shipper = try LogShipper(to: collector, format: OTLPFormat()) { $0.spool = spool }
 ///
-/// Several shippers may share a spool; each says its own ``ShippingSettings/destination`` and has a cursor of its own. Several processes
-/// may be given one directory: each uses a subdirectory that it locks, and ships what is in those of processes that have ended.
+/// Several shippers may share a spool; each needs its own ``ShippingSettings/destination``, which has its own cursor. Several processes may
+/// share a directory: each locks its own subdirectory, and also ships the records of processes that have ended.
 ///
-/// A spool never throws and keeps nobody waiting who logs. To make one, and a shipper on it, reads what an earlier run has left, but waits for
-/// nothing to be written. While the disk fails, whatever the reason, records wait in memory within ``SpoolSettings/memory``, are delivered from
-/// there, and go to disk once it works again. See <doc:Durability>.
+/// A spool never throws and never blocks logging threads. Creating a spool or a shipper on it reads the records of earlier runs, but
+/// doesn't wait for writes. While the disk fails, for any reason, records wait in memory within ``SpoolSettings/memory``, are delivered
+/// from there, and are written once the disk works again. See <doc:Durability>.
 public final class Spool: Sendable {
     let core: SpoolCore
-    /// The directories of processes that had ended when this one began.
+    /// The spools of processes that had ended when this one started.
     let leftovers: [SpoolCore]
 
-    /// A spool in a directory, which is made if need be. What an earlier run has left there is read through before this returns.
+    /// Creates a spool in a directory, which is made if missing. Reads the records of earlier runs before it returns.
     ///
     /// - Parameters:
     ///   - directory: a directory of the local file system that is used for nothing else.
-    ///   - settings: the bounds.
+    ///   - settings: the limits.
     public convenience init(directory: URL, settings: SpoolSettings = SpoolSettings()) {
         self.init(root: directory.standardizedFileURL.path(percentEncoded: false), settings: settings, files: .system)
     }
@@ -44,7 +44,7 @@ public final class Spool: Sendable {
             let core = SpoolCore(root: root, settings: settings, files: files, leftover: directory)
             core.start()
             if core.statistics.directory != nil { return core }
-            // It can't be used now: the next run may.
+            // It can't be used now; the next run tries again.
             core.close()
             return nil
         }
@@ -55,21 +55,21 @@ public final class Spool: Sendable {
         for leftover in leftovers { leftover.close() }
     }
 
-    /// How the spool is.
+    /// The current state of the spool.
     public var statistics: SpoolStatistics {
         var statistics = core.statistics
         statistics.leftovers = leftovers.compactMap(\.statistics.directory)
         return statistics
     }
 
-    /// Writes what is in memory, and waits until it is synced.
+    /// Writes the records in memory and waits until they are synced.
     ///
-    /// - Returns: whether all that was taken before is safe, or gone for another reason, such as an acknowledgement.
+    /// - Returns: whether all earlier records are safe, or gone for another reason, such as an acknowledgement.
     @discardableResult public func sync() async -> Bool {
         await core.sync()
     }
 
-    /// The store of a destination, for records from a level on that are wanted; `nil` when it is in use already.
+    /// Returns the store of a destination, with the records of a minimum level that the filter includes; `nil` if it is already in use.
     package func store(
         for destination: String, minimumLevel: LogLevel, includes: (@Sendable (LogRecord) -> Bool)? = nil
     ) -> SpoolDestination? {
@@ -80,69 +80,69 @@ public final class Spool: Sendable {
     }
 }
 
-/// The bounds and habits of a ``Spool``. Every setting has a default that suits most programs.
+/// The limits and intervals of a ``Spool``. Every setting has a default that suits most programs.
 public struct SpoolSettings: Sendable {
-    /// The most bytes that the spool's files may have together, to the byte, what it needs to tidy up included. Default 64 MiB; less than
-    /// 64 KiB counts as that. A record that takes more than a sixteenth of it, or than 1 MiB, is dropped as `oversize`.
+    /// The maximum total size of the spool's files in bytes, a hard limit that includes compaction files. Default 64 MiB; minimum 64 KiB. A
+    /// record larger than a sixteenth of it, or than 1 MiB, is dropped as `oversize`.
     public var diskBytes = 64 << 20
-    /// How much is kept in memory: what is on its way to the disk, and all there is while the disk fails. Default 50,000 records, 4 MiB.
+    /// The limits of the memory for records on their way to disk, and for all records while the disk fails. Default 50,000 records, 4 MiB.
     public var memory = BufferLimits()
-    /// How long a record may wait until it is written and synced. Default 200 ms. One of level `error` or `critical` doesn't wait.
+    /// The maximum time until a record is written and synced. Default 200 ms. Records of level `error` or `critical` don't wait.
     public var syncInterval = Duration.milliseconds(200)
-    /// The bytes of waiting records, as they take in memory, from which on nothing waits for the interval. Default 64 KiB.
+    /// The footprint of waiting records, in bytes of memory, that triggers a write before the interval ends. Default 64 KiB.
     public var syncBytes = 64 << 10
-    /// How long it is until the disk is tried again after it has failed. Default 500 ms.
+    /// The delay before the disk is retried after a failure. Default 500 ms.
     public var retryInterval = Duration.milliseconds(500)
-    /// Where the spool says what it has to say: that the disk fails and works again, and what it finds damaged.
+    /// Receives the spool's diagnostics: disk failures and recoveries, and damaged files.
     public var diagnostics = Diagnostics()
-    /// The clock of the intervals; tests give their own.
+    /// The clock of the intervals, which tests can replace.
     public var clock: any LogClock = SystemLogClock()
 
-    /// The defaults.
+    /// Creates settings with the defaults.
     public init() {}
 
     var boundedDiskBytes: Int { max(64 << 10, diskBytes) }
 
-    /// The most bytes of a segment's file.
+    /// The maximum size of a segment file in bytes.
     var segmentBytes: Int { min(1 << 20, boundedDiskBytes / 16) }
 
-    /// What is kept free for the copy of a segment, or of a cursor, that takes the other's place.
+    /// The space that is kept free for replacing a segment or a cursor.
     var reservedBytes: Int { segmentBytes + SegmentHeader.size + DestinationCursor.size }
 }
 
-/// How a ``Spool`` is.
+/// The state of a ``Spool``.
 public struct SpoolStatistics: Sendable, Hashable {
-    /// Where the records are.
+    /// The storage of new records.
     public enum Mode: Sendable, Hashable {
         /// On disk, after a short wait in memory.
         case disk
-        /// In memory only, since the disk fails; it is tried again all the time.
+        /// In memory only, because the disk fails; it is retried continuously.
         case memory
     }
 
-    /// Where the records are.
+    /// The storage of new records.
     public var mode: Mode
-    /// The bytes of the spool's files.
+    /// The total size of the spool's files in bytes.
     public var diskBytes: Int
-    /// The files that hold records.
+    /// The number of files with records.
     public var segments: Int
-    /// The records that wait in memory.
+    /// The number of records that wait in memory.
     public var memoryRecords: Int
-    /// The bytes that these take, about.
+    /// The approximate size of these records in bytes.
     public var memoryBytes: Int
-    /// The directory that this process uses; `nil` until there is one. A second process on the same directory has another one.
+    /// The directory that this process uses; `nil` until there is one. Other processes with the same spool directory use others.
     public var directory: String?
-    /// The directories of processes that have ended, whose records are shipped, too; the other counts are without them.
+    /// The directories of ended processes whose records are also shipped; the other counts exclude them.
     public var leftovers: [String] = []
 }
 
-/// A call of the file system that failed.
+/// A failed file system call.
 package struct SpoolFault: DescribedError, Sendable, Hashable {
-    /// The system's number of the error.
+    /// The value of `errno`.
     package let code: Int32
-    /// What was tried, such as `rename`.
+    /// The name of the call, such as `rename`.
     package let call: String
-    /// Which path it is, and what to do, where the number alone doesn't tell.
+    /// The path and the remedy, if the error number alone isn't sufficient.
     package let detail: String?
 
     package init(_ code: Int32, _ call: String, detail: String? = nil) {
@@ -151,14 +151,14 @@ package struct SpoolFault: DescribedError, Sendable, Hashable {
         self.detail = detail
     }
 
-    /// The fault that `errno` tells of.
+    /// Returns the fault for the current `errno`.
     static func last(_ call: String) -> SpoolFault {
         SpoolFault(errno, call)
     }
 
-    /// Whether there is nothing of the name.
+    /// Whether the path doesn't exist.
     var isMissing: Bool { code == ENOENT }
-    /// Whether the medium can't read it.
+    /// Whether the medium can't read the data.
     var isUnreadable: Bool { code == EIO }
 
     package var description: String {

@@ -1,23 +1,22 @@
 import Dispatch
 import HTTPTransport
 
-/// The parts of a spool: the state that callers change, the queue that writes, the one that reads, and the task that knows the time.
+/// The parts of a spool: the shared state, the writing queue, the reading queue, and the timer task.
 ///
-/// Locks are taken in the order `writer`, `files in exchange`, `cursors`, `state`; only the last one is ever taken by who logs, and
-/// nobody holds it while a disk works.
+/// Lock order: `writer`, `exchange`, `cursors`, `state`. Logging threads take only `state`, which is never held during disk I/O.
 final class SpoolCore: Sendable {
     let root: String
     let settings: SpoolSettings
     let files: SpoolFileSystem
-    /// The directory of a process that has ended, which nothing is added to; `nil` for the process's own.
+    /// The directory of an ended process, which is only drained; `nil` for this process's own spool.
     let leftover: SpoolDirectory?
     let state = Locked(SpoolState())
     let writer = Locked(SpoolWriter())
-    /// Held while a file is read, while another one takes its place, and while one is deleted.
+    /// Held while a file is read, replaced or deleted.
     let exchange = Locked(())
-    /// Held while a cursor's file is written.
+    /// Held while a cursor file is written.
     let cursors = Locked(())
-    /// Whom to tell what has come without an `append` of theirs.
+    /// Callbacks, by destination, for records that other destinations have appended.
     let news = Locked<[String: @Sendable (StoreNews) -> Void]>([:])
 
     private let writing = DispatchQueue(label: "RemoteLogger.Spool.writing", qos: .utility)
@@ -44,7 +43,7 @@ final class SpoolCore: Sendable {
         }
     }
 
-    /// How long nothing is to be written; `nil` until something comes.
+    /// The time until the next write; `nil` while nothing is waiting.
     private var pause: Duration? {
         let now = settings.clock.uptime
         let interval = settings.syncInterval.wholeNanoseconds
@@ -55,13 +54,13 @@ final class SpoolCore: Sendable {
         }
     }
 
-    // MARK: The callers' side
+    // MARK: Calls of destinations
 
     func append(_ record: LogRecord, now: UInt64, for destination: String) -> AppendOutcome {
         let size = record.footprint
         let urgent = record.level >= .error
         var (isFirst, isDue) = (false, false)
-        // Takes no memory as long as it is empty.
+        // An empty array doesn't allocate.
         var news: [SpoolNews] = []
         let outcome = state.withLock { state in
             isFirst = state.memory.count == 0
@@ -78,7 +77,7 @@ final class SpoolCore: Sendable {
     func acknowledge(through position: RecordPosition, by destination: String) {
         let canFree = state.withLock { state in
             state.acknowledge(through: position, by: destination)
-            // The process's own last segment is still written to.
+            // The process's last segment is still being written.
             guard !state.isClosed, !state.isScheduled, state.segments.count > 1 || leftover != nil || state.retryAt != nil else {
                 return false
             }
@@ -86,7 +85,7 @@ final class SpoolCore: Sendable {
             state.isScheduled = true
             return true
         }
-        // Before the next read, since the queue keeps the order: at most one batch is sent twice after a crash.
+        // Runs before the next read, because the queue is serial: after a crash at most one batch is sent twice.
         reading.async { [self] in writeCursor(of: destination, sync: false) }
         if canFree { writing.async { [self] in work() } }
     }
@@ -121,7 +120,7 @@ final class SpoolCore: Sendable {
         return state.withLock { state in (state.memory.oldest?.position ?? .max) > target }
     }
 
-    /// Writes a destination's cursor, and waits until it is synced.
+    /// Writes a destination's cursor and waits until it is synced.
     func syncCursor(of destination: String) async {
         await withCheckedContinuation { continuation in
             reading.async { [self] in
@@ -131,7 +130,7 @@ final class SpoolCore: Sendable {
         }
     }
 
-    /// Creates cursors, and deletes what nobody needs: in a leftover all of it may have been delivered just before its process ended.
+    /// Creates cursors and deletes unneeded segments: all records of a leftover may have been delivered just before its process ended.
     func tidyUp() {
         writing.async { [self] in work() }
     }
@@ -145,9 +144,9 @@ final class SpoolCore: Sendable {
         }
     }
 
-    /// Ends a destination's use.
+    /// Closes a destination.
     ///
-    /// - Returns: how many records are lost by that: none, unless the disk fails.
+    /// - Returns: the number of records lost; 0 unless the disk fails.
     func release(_ destination: String) -> Int {
         news.withLock { $0[destination] = nil }
         let lost = state.withLock { state in
@@ -159,7 +158,7 @@ final class SpoolCore: Sendable {
         return lost
     }
 
-    /// Writes what there is, and ends.
+    /// Writes the remaining records and closes the spool.
     func close() {
         state.withLock { $0.isClosed = true }
         task.withLock { $0 }?.cancel()
@@ -185,12 +184,12 @@ final class SpoolCore: Sendable {
 }
 
 extension SpoolCore {
-    /// Makes room on the disk: what is acknowledged goes, then the lowest level, of that the oldest, a segment at a time. What is about to
-    /// be written counts as the newest.
+    /// Makes room on the disk: removes acknowledged segments first, then records of the lowest level, oldest first, one segment at a time.
+    /// Records that are about to be written count as the newest.
     ///
-    /// - Parameter items: what is about to be written; loses those that are lower than all on disk.
-    /// - Returns: whether there is room; otherwise something has changed, and is to be looked at again.
-    /// - Throws: `SpoolFault.full` when everything is on its way to a receiver.
+    /// - Parameter items: the records to be written. Drops those with a lower level than all on disk.
+    /// - Returns: whether there is room. If not, something has changed, and the caller must check again.
+    /// - Throws: `SpoolFault.full` if every record is in flight.
     func makeRoom(
         for need: Int, _ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
@@ -210,7 +209,7 @@ extension SpoolCore {
             let wasActive = writer.active?.name == lowest.name
             if wasActive { seal(&writer) }
             if try !reclaim(lowest.name, lowest.level, &writer) { tried.insert(lowest) }
-            // The caller's segment is closed now.
+            // The caller's segment is sealed now.
             if wasActive { return false }
         }
     }
@@ -219,10 +218,10 @@ extension SpoolCore {
         guard !writer.saidFull else { return }
         writer.saidFull = true
         report(
-            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level goes first, then the oldest records.")
+            .warning, "The log spool is full (\(settings.boundedDiskBytes) bytes): the lowest level is dropped first, then the oldest.")
     }
 
-    /// Drops newcomers of a level, the oldest first, until about so many bytes are saved.
+    /// Drops new records of a level, oldest first, until about `missing` bytes are saved.
     private func drop(_ level: LogLevel, _ missing: Int, _ items: inout ArraySlice<RecordBuffer.Item>) {
         var encoder = RecordEncoder()
         var saved = 0
@@ -241,16 +240,16 @@ extension SpoolCore {
         items = kept[...]
     }
 
-    /// Deletes the segments that every destination has acknowledged, once the cursors that say so are synced.
+    /// Deletes the segments that every destination has acknowledged, after syncing the cursors.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether a segment was deleted.
     @discardableResult func deleteAcknowledged(_ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         guard let directory = writer.directory else { return false }
         let active = writer.active?.name
         let (names, destinations) = state.withLock { state in
             state.advanceIdle()
             guard let acknowledged = state.acknowledgedByAll else { return ([SegmentName](), [String]()) }
-            // An active segment is begun anew only when it is worth it.
+            // Replacing an active segment pays off only above a certain size.
             let names = state.segments.filter {
                 $0.last <= acknowledged && ($0.name != active || $0.length > settings.segmentBytes / 2)
             }
@@ -262,7 +261,7 @@ extension SpoolCore {
             if name == active { seal(&writer) }
             let result = exchange.withLock { _ in
                 Result { () throws(SpoolFault) in
-                    // A destination may have begun meanwhile, which begins with it.
+                    // A destination may have registered in the meantime and still need the segment.
                     let isNeeded = state.withLock { state in
                         state.segments.contains { $0.name == name && $0.last > state.acknowledgedByAll ?? 0 }
                     }
@@ -278,19 +277,20 @@ extension SpoolCore {
 }
 
 extension SpoolCore {
-    /// Opens the directory and takes what is in it; in case of a fault it is tried again later.
+    /// Opens the directory and loads its content; retries later after a fault.
     func openDirectory(_ writer: inout SpoolWriter) {
-        // What is there from an earlier run counts only for destinations that begin after it was found: later, it is left to the next run.
+        // Records of an earlier run count only for destinations that register after they were found. If any registered before, the records
+        // wait for the next run.
         let isLate = state.withLock { $0.last > 0 || !$0.destinations.isEmpty }
         do throws(SpoolFault) {
-            // `??` can't pass a typed error on.
+            // `??` can't rethrow a typed error.
             let directory = if let leftover { leftover } else { try SpoolDirectory.open(below: root, mustBeEmpty: isLate, files: files) }
             let isTaken = state.withLock { state in
                 guard isLate || state.last == 0 && state.destinations.isEmpty else { return false }
                 state.adopt(directory)
                 return true
             }
-            // A destination has begun meanwhile.
+            // A destination has registered in the meantime.
             guard isTaken else {
                 directory.close(files)
                 return openDirectory(&writer)
@@ -298,7 +298,7 @@ extension SpoolCore {
             writer.directory = directory
             writer.epoch = directory.epoch &+ 1
             writer.number = 0
-            // Those that nobody uses yet keep their records, too.
+            // Destinations that aren't in use keep their records, too.
             for (name, destination) in state.withLock({ $0.destinations }) where !destination.isOpen { begin(name) }
             for remark in directory.remarks { report(.warning, remark) }
             state.withLock { $0.retryAt = nil }
@@ -319,7 +319,7 @@ extension SpoolCore {
 
     // MARK: Cursors
 
-    /// Gives each destination its file.
+    /// Creates the missing cursor files.
     func createCursors(_ writer: SpoolWriter) throws(SpoolFault) {
         guard let directory = writer.directory else { return }
         for (name, destination) in state.withLock({ $0.destinations }) where !destination.hasFile {
@@ -333,12 +333,12 @@ extension SpoolCore {
         }
     }
 
-    /// Writes a destination's cursor if it can; it is written again after the next acknowledgement.
+    /// Writes a destination's cursor if possible; the next acknowledgement writes it again.
     func writeCursor(of name: String, sync: Bool) {
         do throws(SpoolFault) {
             try writeCursorFile(of: name, sync: sync)
         } catch {
-            // A cursor that is behind costs duplicates only; nothing is deleted before it is written and synced.
+            // An outdated cursor costs only duplicates; no segment is deleted before the cursors are written and synced.
         }
     }
 
@@ -362,7 +362,7 @@ extension SpoolCore {
 }
 
 extension SpoolState {
-    /// Takes what a directory has.
+    /// Loads the content of a directory.
     mutating func adopt(_ opened: SpoolDirectory) {
         directory = opened.path
         otherBytes = opened.otherBytes

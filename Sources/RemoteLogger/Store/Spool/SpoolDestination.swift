@@ -1,21 +1,22 @@
 import HTTPTransport
 
-/// What a spool holds for one destination: its own cursor through records that all share, first those that other processes have left, a
-/// directory after the other, then those of this one.
+/// The spool's records for one destination, with its own cursor: first the records of other processes, one directory after another, then
+/// those of this process.
 ///
-/// A leftover doesn't grow. Hence its places, behind those of the leftovers before it, are fixed, and this process's own come behind all.
+/// A leftover doesn't grow. Its positions, offset by those of the leftovers before it, are therefore fixed, and this process's own follow
+/// them all.
 package struct SpoolDestination: RecordStore {
     package let name: String
     package let spool: Spool
     private let leftovers: [Leftover]
-    /// How many places belong to the leftovers.
+    /// The number of positions in the leftovers.
     private let offset: RecordPosition
 
     private struct Leftover: Sendable {
         let core: SpoolCore
-        /// How many places are before its own.
+        /// The number of positions before the leftover's own.
         let offset: RecordPosition
-        /// Its last place.
+        /// The leftover's last position.
         let last: RecordPosition
     }
 
@@ -38,7 +39,7 @@ package struct SpoolDestination: RecordStore {
         guard !leftovers.isEmpty else { return outcome }
         outcome.position += offset
         for index in outcome.losses.indices { outcome.losses[index].first += offset }
-        // Those may have lost something, too.
+        // The leftovers may have losses, too.
         outcome.mayHaveLosses = true
         return outcome
     }
@@ -47,7 +48,7 @@ package struct SpoolDestination: RecordStore {
         for leftover in leftovers where cursor < leftover.offset + leftover.last {
             let cursor = max(cursor, leftover.offset) - leftover.offset
             let records = await leftover.core.read(for: name, after: cursor, limits: limits)
-            // What can't be read now holds up what comes behind it: an acknowledgement is for everything before it.
+            // Records that can't be read now block later ones, because an acknowledgement covers everything before it.
             guard records.isEmpty, leftover.core.load(of: name).unread == 0 else { return records.moved(by: leftover.offset) }
         }
         return await core.read(for: name, after: max(cursor, offset) - offset, limits: limits).moved(by: offset)
@@ -100,7 +101,7 @@ package struct SpoolDestination: RecordStore {
             condition.records -= load.unread
             condition.bytes -= load.unreadBytes
         }
-        // Nothing comes to the leftovers.
+        // The leftovers never receive records.
         return core.sleep(until: condition, for: name)
     }
 
@@ -120,7 +121,7 @@ extension [StoredRecord] {
 }
 
 extension StoreLoad {
-    /// Adds the load of what comes behind.
+    /// Adds the load of a store whose positions start after the offset.
     fileprivate mutating func add(_ other: StoreLoad, behind offset: RecordPosition) {
         records += other.records
         spooled += other.spooled

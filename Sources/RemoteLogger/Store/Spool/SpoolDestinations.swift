@@ -1,14 +1,14 @@
 import HTTPTransport
 
-/// How a destination begins: while others append, write, read and delete, and without waiting for a disk that writes. What is there is read, and
-/// then taken if nothing of it has changed meanwhile.
+/// Registers destinations while others append, write, read and delete, without waiting for a write to disk. A destination reads the
+/// existing records, and commits the result if they haven't changed since.
 extension SpoolCore {
-    /// How often it is tried beside the writer. After that the writer is waited for.
+    /// The number of attempts concurrent with the writer. After that, registration waits for the writer.
     private static let attempts = 8
 
-    /// Begins a destination's use.
+    /// Opens a destination.
     ///
-    /// - Returns: whether nobody else uses it.
+    /// - Returns: whether no other shipper uses it.
     func register(_ name: String, _ selection: RecordSelection) -> Bool {
         var judged = JudgedSegments()
         for _ in 0..<Self.attempts {
@@ -25,26 +25,26 @@ extension SpoolCore {
         }
     }
 
-    /// The cursor's file is made before the destination's first record is written, by who writes that.
+    /// Creates the cursor file on the writing queue before the destination's first record is written.
     private func createCursorSoon() {
         if state.withLock({ $0.directory != nil && ($0.retryAt == nil || leftover != nil) }) { tidyUp() }
     }
 
-    /// Counts what a destination has that nobody uses, for the writer.
+    /// Counts the records of a destination that isn't in use, for the writer.
     func begin(_ name: String) {
         var judged = JudgedSegments()
         while begin(name, nil, &judged) == nil {}
     }
 
-    /// Counts what a destination has behind its cursor.
+    /// Counts the records of a destination after its cursor.
     ///
-    /// Where the segment in the middle of which the cursor stands can't be read now, the destination begins before that segment: what comes
-    /// twice isn't lost, and a count of nothing would have it deleted.
+    /// If the cursor points into a segment that can't be read now, the destination starts before that segment: duplicates lose nothing, but
+    /// a count of zero would cause its deletion.
     ///
     /// - Parameters:
-    ///   - selection: what it gets; `nil` when nobody uses it.
-    ///   - judged: what its filter has said.
-    /// - Returns: whether nobody else uses it; `nil` when something has changed meanwhile.
+    ///   - selection: the records it receives; `nil` if it isn't in use.
+    ///   - judged: the results of its filter.
+    /// - Returns: whether no other shipper uses it; `nil` if something has changed in the meantime.
     private func begin(_ name: String, _ selection: RecordSelection?, _ judged: inout JudgedSegments) -> Bool? {
         let before = state.withLock { DestinationOutlook($0, name) }
         guard !before.isOpen else { return false }
@@ -65,7 +65,7 @@ extension SpoolCore {
             beginning.unjudged = judge(before.segments, behind: beginning.acknowledged, for: selection, directory, &judged)
             beginning.judged = judged.exclusions
         }
-        // Who exchanges or deletes a file notes that before this is free again.
+        // Replacements and deletions of files update the state before they release `exchange`.
         let isDone = exchange.withLock { _ in
             state.withLock { state in
                 guard before.holds(in: state, name, isFiltered: selection?.includes != nil) else { return false }
@@ -79,14 +79,14 @@ extension SpoolCore {
     }
 }
 
-/// What a destination that begins has seen.
+/// The state on which a registration is based.
 private struct DestinationOutlook {
     let directory: String?
     let isOpen: Bool
     let acknowledged: RecordPosition
-    /// Those behind what is acknowledged.
+    /// The segments after the acknowledged position.
     let segments: [Segment]
-    /// The one in the middle of which the cursor stands.
+    /// The segment that the cursor points into.
     let straddled: Segment?
 
     init(_ state: SpoolState, _ name: String) {
@@ -98,7 +98,7 @@ private struct DestinationOutlook {
         straddled = segments.first { $0.first > 0 && $0.first <= destination.acknowledged }
     }
 
-    /// Whether what was read is still what there is.
+    /// Returns whether the state is still the same.
     func holds(in state: SpoolState, _ name: String, isFiltered: Bool) -> Bool {
         let now = DestinationOutlook(state, name)
         guard now.directory == directory, now.isOpen == isOpen, now.acknowledged == acknowledged,
@@ -108,19 +108,19 @@ private struct DestinationOutlook {
     }
 }
 
-/// How a destination begins.
+/// The initial state of a destination.
 struct DestinationBeginning {
-    /// What it gets; `nil` when nobody uses it.
+    /// The records it receives; `nil` if it isn't in use.
     let selection: RecordSelection?
     var acknowledged: RecordPosition
-    /// What is in the segment in the middle of which the cursor stands.
+    /// The records of the segment that the cursor points into.
     var straddled = FoundRecords()
     var judged: [SegmentName: Exclusions] = [:]
     var unjudged: Set<SegmentName> = []
 }
 
 extension SpoolState {
-    /// Begins with a destination anew, behind what it has acknowledged.
+    /// Resets a destination to its acknowledged position.
     fileprivate mutating func install(_ beginning: DestinationBeginning, as name: String) {
         var destination = destinations[name] ?? DestinationState()
         if let selection = beginning.selection {
@@ -152,12 +152,12 @@ extension SpoolState {
 }
 
 extension SpoolCore {
-    /// How long it is tried to read what the medium can't read, in nanoseconds.
+    /// The time during which unreadable data is retried, in nanoseconds.
     private static let patience: UInt64 = 10_000_000_000
 
-    /// The next records for a destination, from disk as far as they are there, then from memory: on the reading queue.
+    /// Returns the next records for a destination, from disk first, then from memory. Runs on the reading queue.
     func collect(for name: String, after cursor: RecordPosition, limits: BatchLimits) -> [StoredRecord] {
-        // Others may lose what is found damaged.
+        // Damage found here may cause losses for other destinations.
         defer { tellNews() }
         var batch = RecordBatch(cursor: cursor, limits: limits)
         batch.destination = name
@@ -165,7 +165,7 @@ extension SpoolCore {
         return batch.records
     }
 
-    /// Reads a piece of a segment, or of the memory.
+    /// Reads a piece of a segment or of the memory.
     ///
     /// - Returns: whether there may be more.
     private func step(for name: String, _ batch: inout RecordBatch) -> Bool {
@@ -192,12 +192,12 @@ extension SpoolCore {
             try piece.read(files, into: &batch)
             if piece.isDamaged { try recount(piece.segment.name, path: piece.path, salvages: piece.salvages) }
         } catch let fault where fault.isMissing {
-            // What was read of it isn't handed out, since it counts as lost.
+            // The segment's records count as lost, so those read from it must not be delivered.
             batch.removeLast(to: start)
             noteMissing(piece.segment.name)
             return true
         } catch {
-            // Not now. What can't be read for long is given up.
+            // Retried later, and given up after a while.
             if error.isUnreadable {
                 state.withLock { state in
                     if state.unreadable?.name != piece.segment.name { state.unreadable = (piece.segment.name, now) }
@@ -213,7 +213,7 @@ extension SpoolCore {
         return true
     }
 
-    /// Somebody has deleted a segment's file: what was in it is lost for those who haven't read it.
+    /// Counts the records of a deleted segment file as lost for destinations that haven't read them.
     func noteMissing(_ name: SegmentName) {
         state.withLock { state in
             state.recount(name, found: FoundRecords())
@@ -221,8 +221,8 @@ extension SpoolCore {
         }
     }
 
-    /// Counts anew what is in a damaged segment. What is appended to it meanwhile would be counted, but not be found: then it is looked again,
-    /// as often as that happens, which the segment's bound bounds.
+    /// Recounts the records of a damaged segment. If records are appended during the count, it is repeated; the size limit of segments
+    /// bounds that.
     private func recount(_ name: SegmentName, path: String, salvages: Bool) throws(SpoolFault) {
         var isCounted = false
         while !isCounted {

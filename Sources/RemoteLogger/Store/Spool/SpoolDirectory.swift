@@ -6,46 +6,46 @@ import Glibc
 import Musl
 #endif
 
-/// The directory of one process, below the one that all share: locked, and read through once.
+/// The locked directory of one process, below the shared root. Its files are read once.
 ///
-/// A process takes the first of the directories `0`, `1`, `2` … that no other process has locked.
+/// A process uses the first of the directories `0`, `1`, `2` … that isn't locked by another process.
 struct SpoolDirectory: Sendable {
-    /// The file that is written before it takes another one's place. There is one, so that no more can be left behind.
+    /// The name of the file that is written before it replaces another one. A single name leaves at most one stale file.
     static let temporary = "next.temporary"
     static let lockFile = "lock"
-    /// How many processes can share a directory.
+    /// The number of processes that can share a root.
     private static let slots = 256
 
     let path: String
     private(set) var lock: Int32
-    /// Whose files are accepted in it beside those of the process's user and of root.
+    /// An owner whose files are accepted in addition to those of the process's user and of root.
     private var acceptedOwner: UInt32?
     var segments: [Segment] = []
     var cursors: [String: DestinationCursor] = [:]
-    /// The bytes of files that aren't the spool's own.
+    /// The bytes of files that don't belong to the spool.
     var otherBytes = 0
-    /// The highest epoch of any segment.
+    /// The highest epoch of all segments.
     var epoch: UInt64 = 0
-    /// The directories that lead to it and may have names in them that power loss would take.
+    /// The parent directories with new entries that power loss could undo.
     private(set) var unsyncedParents: [String] = []
-    /// What there is to tell, each with the path of what it is about.
+    /// Diagnostics, each with the path that it concerns.
     var remarks: [String] = []
 
-    /// The highest position that was ever used, as far as can be known.
+    /// The highest known position in use.
     var lastPosition: RecordPosition {
         max(segments.map(\.last).max() ?? 0, cursors.values.map(\.position).max() ?? 0)
     }
 
-    /// Opens the first directory that is free.
+    /// Opens the first unlocked directory.
     ///
-    /// - Parameter mustBeEmpty: whether only one without records will do, since this process has numbered its own already. What the
-    ///   others hold waits for the next run.
+    /// - Parameter mustBeEmpty: whether the directory must have no records, because this process has already assigned positions. The
+    ///   records of other directories wait for the next run.
     static func open(below root: String, mustBeEmpty: Bool, files: SpoolFileSystem) throws(SpoolFault) -> SpoolDirectory {
         var remarks: [String] = []
         var firstFault: SpoolFault?
-        // Its own name may be new even if this process hasn't made it: who has may have been killed before it was synced.
+        // The root's entry may be unsynced even if it existed: the process that made it may have been killed before the sync.
         var parents: Set<String> = [root]
-        // First of all: nothing is made in a directory that can't be used.
+        // Checked first, so that nothing is created in an unusable directory.
         _ = try check(root, files)
         for slot in 0..<slots {
             let path = root + "/\(slot)"
@@ -61,22 +61,22 @@ struct SpoolDirectory: Sendable {
                 directory.unsyncedParents = parents.sorted()
                 return directory
             } catch let fault where fault.isOfPlace {
-                if firstFault == nil { remarks.append("\(path) can't be used (\(fault)): another directory is.") }
+                if firstFault == nil { remarks.append("\(path) can't be used (\(fault)): another directory is used.") }
                 firstFault = firstFault ?? fault
             }
         }
         throw firstFault ?? SpoolFault.busy
     }
 
-    /// Opens the directories of processes that have ended and have left records. One that can't be read now waits for the next run.
+    /// Opens the directories of ended processes that have left records. A directory that can't be read now waits for the next run.
     ///
     /// - Parameters:
-    ///   - own: the directory of this process: those before it were tried already.
-    ///   - tell: gets what there is to tell of one that isn't used since it isn't safe.
+    ///   - own: the directory of this process; those before it were tried already.
+    ///   - tell: receives a diagnostic for each directory that isn't used because it isn't safe.
     static func leftovers(
         below root: String, besides own: String? = nil, files: SpoolFileSystem, tell: (String) -> Void = { _ in }
     ) -> [SpoolDirectory] {
-        // Why the spool's own directory can't be used was told.
+        // `open` has already reported why the root can't be used.
         guard case .success(let owner) = Result(catching: { () throws(SpoolFault) in try check(root, files) }) else { return [] }
         let slots = ((try? files.list(root)) ?? []).compactMap { name in Int(name).flatMap { String($0) == name ? $0 : nil } }.sorted()
         let first = slots.firstIndex { root + "/\($0)" == own } ?? 0
@@ -88,17 +88,17 @@ struct SpoolDirectory: Sendable {
                 directory.close(files)
                 for remark in directory.remarks { tell(remark) }
             } catch {
-                if error.detail != nil, index >= first { tell("What is in \(root)/\(slot) isn't shipped: \(error).") }
+                if error.detail != nil, index >= first { tell("The records in \(root)/\(slot) aren't shipped: \(error).") }
             }
             return nil
         }
     }
 
-    // MARK: Whose it is
+    // MARK: Ownership
 
-    /// Looks whether the directory that all share can be used.
+    /// Checks that the shared root can be used.
     ///
-    /// - Returns: another owner whose files are accepted in it, as ``acceptedOwner(_:user:)`` says.
+    /// - Returns: another accepted owner, from ``acceptedOwner(_:user:)``.
     private static func check(_ root: String, _ files: SpoolFileSystem) throws(SpoolFault) -> UInt32? {
         guard let status = try files.status(root) else { return nil }
         let accepted = acceptedOwner(status, user: geteuid())
@@ -106,25 +106,25 @@ struct SpoolDirectory: Sendable {
         return accepted
     }
 
-    /// The owner of a spool's directory is accepted in it where the process runs as root: in containers root finds volumes of users that don't exist
-    /// there, and file systems that give all files to one user. Whoever could misuse that owns the place where the spool is to be, and root was
-    /// told to use it.
+    /// Returns the root's owner as accepted if the process runs as root: in containers, root finds volumes of users that don't exist there,
+    /// and file systems that assign all files to one user. This is safe, because such an owner controls the spool's location anyway, and
+    /// root was configured to use it.
     package static func acceptedOwner(_ status: SpoolFileStatus, user: UInt32) -> UInt32? {
         user == 0 ? status.owner : nil
     }
 
-    /// Looks whether something in the directory can be used.
+    /// Checks that a path in the directory can be used.
     private static func check(
         _ path: String, is kind: SpoolFileStatus.Kind, accepting owner: UInt32?, _ files: SpoolFileSystem
     ) throws(SpoolFault) -> SpoolFault? {
         try files.status(path)?.objection(at: path, wanted: kind, user: geteuid(), accepted: owner)
     }
 
-    /// Locks a directory and reads it through.
+    /// Locks a directory and reads its files.
     ///
-    /// - Parameter remarks: gets what there is to tell of one that can't be used.
-    /// - Returns: `nil` when another process has locked it, or a later version has written in it. Such a one goes on with positions that can't be
-    ///   read here, and would take records that come beside them for its own.
+    /// - Parameter remarks: receives the diagnostics of an unusable directory.
+    /// - Returns: `nil` if another process has locked the directory, or a later version has written to it. That version continues with
+    ///   positions that can't be read here, and would take records added here for its own.
     private static func take(
         _ path: String, accepting owner: UInt32?, _ files: SpoolFileSystem, _ remarks: inout [String]
     ) throws(SpoolFault) -> SpoolDirectory? {
@@ -145,7 +145,7 @@ struct SpoolDirectory: Sendable {
         return nil
     }
 
-    /// Why a file in it can't be used; `nil` if it can.
+    /// Returns why a file in the directory can't be used; `nil` if it can.
     func objection(to file: String, _ files: SpoolFileSystem) throws(SpoolFault) -> SpoolFault? {
         try Self.check(path + "/" + file, is: .file, accepting: acceptedOwner, files)
     }
@@ -155,7 +155,7 @@ struct SpoolDirectory: Sendable {
         self.lock = lock
     }
 
-    /// Lets the numbering begin anew: no record is left that a cursor could tell of.
+    /// Restarts the numbering: no records are left that the cursors could refer to.
     private mutating func forgetCursors(_ files: SpoolFileSystem) throws(SpoolFault) {
         do throws(SpoolFault) {
             for name in cursors.keys { try files.remove(path + "/" + DestinationCursor.file(of: name)) }
@@ -166,13 +166,13 @@ struct SpoolDirectory: Sendable {
         }
     }
 
-    /// Syncs what leads to the directory, once.
+    /// Syncs the parent directories, once.
     mutating func syncParents(_ files: SpoolFileSystem) throws(SpoolFault) {
         while let parent = unsyncedParents.last {
             do throws(SpoolFault) {
                 try files.syncDirectory(parent)
             } catch let fault where fault.isForbidden {
-                // Who may make a name in a directory may yet not be allowed to read it, and to sync is to open for reading.
+                // A user may create entries in a directory without being allowed to read it, and syncing requires opening it for reading.
             }
             unsyncedParents.removeLast()
         }
@@ -184,35 +184,35 @@ struct SpoolDirectory: Sendable {
 }
 
 extension SpoolFault {
-    /// Every place is taken.
+    /// All directories are locked.
     static let busy = SpoolFault(EBUSY, "flock")
 
-    /// Whether it isn't allowed.
+    /// Whether access is denied.
     fileprivate var isForbidden: Bool { code == EACCES || code == EPERM }
 
-    /// Whether it is this place that can't be used, and not the disk: somebody else's directory, or a file in its place.
+    /// Whether only this path can't be used, rather than the disk: another user's directory, or a file in its place.
     fileprivate var isOfPlace: Bool { detail != nil || [EACCES, ENOTDIR, EEXIST, ELOOP].contains(code) }
 }
 
 extension SpoolDirectory {
-    /// A segment's file of more bytes isn't read: this version writes 1 MiB at most, and somebody else's file may have any size.
+    /// The size limit for reading a segment file. This version writes at most 1 MiB, but a foreign file may have any size.
     private static let largestFile = 16 << 20
 
-    /// Reads all files through.
+    /// Reads all files.
     ///
     /// - Returns: whether the directory can be used.
     mutating func scan(_ files: SpoolFileSystem) throws(SpoolFault) -> Bool {
         var names: [SegmentName] = []
-        // Removed at the end: a directory in which a later version has written is left untouched, whatever else is in it.
+        // Removed at the end: a directory to which a later version has written must stay untouched.
         var useless: [String] = []
         for file in try files.list(path) where file != Self.lockFile {
             let objection = try objection(to: file, files)
             if let name = SegmentName(file) {
-                // Its name isn't given to another one, in any case.
+                // The name is never reused.
                 epoch = max(epoch, name.epoch)
-                if let objection { remarks.append("\(objection). Its records, if it has any, are left out.") } else { names.append(name) }
+                if let objection { remarks.append("\(objection). Its records, if any, are skipped.") } else { names.append(name) }
             } else if let objection {
-                // What takes the place of these would delete them; others don't matter.
+                // Later writes would replace these files; other files don't matter.
                 if file == Self.temporary || DestinationCursor.destination(ofFile: file) != nil { throw objection }
             } else if file == Self.temporary {
                 useless.append(path + "/" + file)
@@ -224,9 +224,9 @@ extension SpoolDirectory {
                 case .cursor(let cursor): cursors[destination] = cursor
                 case .damaged:
                     cursors[destination] = DestinationCursor()
-                    remarks.append("\(path)/\(file) is damaged: what is left is sent to its destination again.")
+                    remarks.append("\(path)/\(file) is damaged: the remaining records are sent to its destination again.")
                 case .newer:
-                    remarks.append("\(path)/\(file) is of a version that this program doesn't know. The directory is left as it is.")
+                    remarks.append("\(path)/\(file) has a version that this program doesn't know. The directory is left unchanged.")
                     return false
                 }
             } else {
@@ -239,21 +239,21 @@ extension SpoolDirectory {
             guard try scan(name, &useless, &damaged, files) else { return false }
         }
         guard lastPosition <= SegmentFrame.lastPosition / 2 else {
-            remarks.append("\(path) has records at places that no program comes to. The directory is left as it is.")
+            remarks.append("\(path) has records at impossible positions. The directory is left unchanged.")
             return false
         }
         let superseded = try supersede(damaged, files)
-        // What stands in their place must not be less sure than they are.
+        // The replacements must be as durable as the files that are removed.
         if !superseded.isEmpty { try files.syncDirectory(path) }
         for path in useless + superseded { try files.remove(path) }
         return true
     }
 
-    /// Leaves out the records that later segments have, too, since a sync had failed, or a process ended while two became one: these were synced
-    /// later. Only where the later one is damaged, and the earlier isn't, the earlier one's count.
+    /// Skips records that a later segment also contains, because a sync failed or the process ended during a merge: the later copy was
+    /// synced last. If only the later copy is damaged, the earlier one counts.
     ///
-    /// - Parameter damaged: the segments in which something is.
-    /// - Returns: the files of which nothing is left.
+    /// - Parameter damaged: the damaged segments.
+    /// - Returns: the files without remaining records.
     private mutating func supersede(_ damaged: Set<SegmentName>, _ files: SpoolFileSystem) throws(SpoolFault) -> [String] {
         var last: RecordPosition = 0
         for (index, segment) in segments.enumerated() {
@@ -275,7 +275,7 @@ extension SpoolDirectory {
                 bound = segment.first
             }
         }
-        // A segment without records is kept as long as what stands before it.
+        // A segment without records is kept as long as the one before it.
         for index in segments.indices where segments[index].first == 0 { segments[index].last = index > 0 ? segments[index - 1].last : 0 }
         return superseded
     }
@@ -288,9 +288,11 @@ extension SpoolDirectory {
         return rest
     }
 
+    /// Scans a segment file.
+    ///
     /// - Parameters:
-    ///   - useless: gets what can be removed.
-    ///   - damaged: gets the segments in which something is.
+    ///   - useless: receives removable files.
+    ///   - damaged: receives damaged segments.
     /// - Returns: whether the directory can be used.
     private mutating func scan(
         _ name: SegmentName, _ useless: inout [String], _ damaged: inout Set<SegmentName>, _ files: SpoolFileSystem
@@ -299,30 +301,30 @@ extension SpoolDirectory {
         switch Segment.scan(name, bytes) {
         case .empty where size > Self.largestFile:
             leave(size)
-            remarks.append("\(path)/\(name) has \(size) bytes, more than any segment. It is left as it is.")
+            remarks.append("\(path)/\(name) has \(size) bytes, more than any segment. It is left unchanged.")
         case .segment(let segment, let damages):
             if damages > 0 {
                 damaged.insert(name)
-                remarks.append("\(path)/\(name) is damaged at \(damages) places; every record elsewhere is whole.")
+                remarks.append("\(path)/\(name) is damaged at \(damages) places; all other records are intact.")
             }
             segments.append(segment)
         case .empty:
             useless.append(path + "/\(name)")
         case .unreadable:
             leave(size)
-            remarks.append("\(path)/\(name) has no header that can be read. It is left as it is.")
+            remarks.append("\(path)/\(name) has no readable header. It is left unchanged.")
         case .newer(let version):
-            remarks.append("\(path)/\(name) is of version \(version), which this program doesn't know. The directory is left as it is.")
+            remarks.append("\(path)/\(name) has version \(version), which this program doesn't know. The directory is left unchanged.")
             return false
         }
         return true
     }
 
-    /// - Returns: a segment's bytes, of one that is too large only where the header is, and their number.
+    /// Returns a segment file's bytes, or only its header if the file is too large, and the file's size.
     private func read(_ name: SegmentName, _ files: SpoolFileSystem) throws(SpoolFault) -> (bytes: ByteBuffer, size: Int) {
         try files.with(path + "/\(name)", .read) { file throws(SpoolFault) -> (ByteBuffer, Int) in
             let size = try files.size(file)
-            // The header says whether a later version has written it, which may write larger ones.
+            // The header shows whether a later version has written the file, which may write larger ones.
             let range = 0..<(size > Self.largestFile ? SegmentHeader.size : size)
             do throws(SpoolFault) {
                 return (try files.readAll(file, range), size)
@@ -332,7 +334,7 @@ extension SpoolDirectory {
         }
     }
 
-    /// Leaves a file as it is, and counts its bytes: sizes are whatever a file system says, their sum mustn't overflow.
+    /// Counts the bytes of a file that is left unchanged. File systems may report any size, so the sum is bounded against overflow.
     private mutating func leave(_ size: Int) {
         let bound = 1 << 60
         otherBytes = min(otherBytes, bound) + min(size, bound)

@@ -9,48 +9,49 @@ import Glibc
 import Musl
 #endif
 
-/// The calls of the file system that a spool makes, as a value: tests give their own, in which each can fail, or the power goes off.
+/// The file system calls of a spool. Tests substitute their own, in which each call can fail or the power goes off.
 package struct SpoolFileSystem: Sendable {
     /// How a file is opened.
     package enum Access: Sendable {
-        /// An existing one, to read.
+        /// An existing file, for reading.
         case read
-        /// An existing one, to read and write.
+        /// An existing file, for reading and writing.
         case update
-        /// What is no file, such as a pipe, to write; it may be a link.
+        /// Something other than a regular file, such as a pipe, for writing. May be a symbolic link.
         case device
-        /// An empty one, to write: what was there is gone.
+        /// An empty file, for writing. Discards existing content.
         case create
     }
 
-    /// Makes a directory and what leads to it, unless it exists. Gives the directories that have a new name in them, outermost first: until these
-    /// are synced, power loss may take what was made.
+    /// Makes a directory and its missing parents. Returns the directories that got a new entry, outermost first: until these are synced,
+    /// power loss may undo the change.
     package var makeDirectory: @Sendable (_ path: String) throws(SpoolFault) -> [String]
-    /// The names in a directory.
+    /// Returns the names in a directory.
     package var list: @Sendable (_ path: String) throws(SpoolFault) -> [String]
-    /// Opens a file and gives its number.
+    /// Opens a file and returns its descriptor.
     package var open: @Sendable (_ path: String, Access) throws(SpoolFault) -> Int32
-    /// Opens a file, made if missing, and locks it until it is closed or the process ends; `nil` when somebody else has locked it.
+    /// Opens a file, creating it if missing, and locks it until it is closed or the process ends. Returns `nil` if another process holds
+    /// the lock.
     package var lock: @Sendable (_ path: String) throws(SpoolFault) -> Int32?
-    /// The size of a file in bytes.
+    /// Returns the size of a file in bytes.
     package var size: @Sendable (_ file: Int32) throws(SpoolFault) -> Int
-    /// Reads into a buffer from an offset on, and gives how many bytes: fewer than asked for when the file ends.
+    /// Reads into a buffer from an offset and returns the number of bytes read: fewer than requested at the end of the file.
     package var read: @Sendable (_ file: Int32, _ offset: Int, UnsafeMutableRawBufferPointer) throws(SpoolFault) -> Int
-    /// Writes at an offset and gives how many bytes: maybe fewer than given.
+    /// Writes at an offset and returns the number of bytes written, which may be fewer than given.
     package var write: @Sendable (_ file: Int32, _ offset: Int, UnsafeRawBufferPointer) throws(SpoolFault) -> Int
-    /// Cuts a file.
+    /// Truncates a file.
     package var truncate: @Sendable (_ file: Int32, _ size: Int) throws(SpoolFault) -> Void
-    /// Waits until what was written to a file is on the medium.
+    /// Waits until the written data of a file is on the medium.
     package var sync: @Sendable (_ file: Int32) throws(SpoolFault) -> Void
     /// Closes a file.
     package var close: @Sendable (_ file: Int32) -> Void
-    /// Gives a file another name, in place of what has that name.
+    /// Renames a file and replaces any file with the new name.
     package var rename: @Sendable (_ path: String, _ newPath: String) throws(SpoolFault) -> Void
     /// Removes a file.
     package var remove: @Sendable (_ path: String) throws(SpoolFault) -> Void
-    /// Waits until a directory's names are on the medium.
+    /// Waits until a directory's entries are on the medium.
     package var syncDirectory: @Sendable (_ path: String) throws(SpoolFault) -> Void
-    /// What stands at a path, which is not followed where it is a link; `nil` where nothing does, or where it isn't known.
+    /// Returns the status of a path without following a symbolic link; `nil` if nothing exists there or the status is unknown.
     package var status: @Sendable (_ path: String) throws(SpoolFault) -> SpoolFileStatus?
 
     package init(
@@ -87,10 +88,10 @@ package struct SpoolFileSystem: Sendable {
 }
 
 extension SpoolFileSystem {
-    /// What media read at once.
+    /// The block size of typical media, in bytes.
     private static let block = 4_096
 
-    /// Opens a file for the time of a body.
+    /// Opens a file for the duration of a closure.
     func with<Result>(_ path: String, _ access: Access, _ body: (Int32) throws(SpoolFault) -> Result) throws(SpoolFault) -> Result {
         let file = try open(path, access)
         defer { close(file) }
@@ -109,7 +110,7 @@ extension SpoolFileSystem {
 
     /// Writes all bytes.
     func writeAll(_ file: Int32, _ offset: Int, _ bytes: [UInt8]) throws(SpoolFault) {
-        // `withUnsafeBytes` can't pass a typed error on.
+        // `withUnsafeBytes` can't rethrow a typed error.
         try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
     }
 
@@ -118,9 +119,9 @@ extension SpoolFileSystem {
         try bytes.withUnsafeBytes { bytes in Result { () throws(SpoolFault) in try writeAll(file, offset, bytes) } }.get()
     }
 
-    /// The bytes of a range, fewer where the file ends.
+    /// Returns the bytes of a range, fewer at the end of the file.
     ///
-    /// - Parameter salvages: whether blocks that the medium can't read are zeros, which no record survives, rather than a fault.
+    /// - Parameter salvages: whether blocks that the medium can't read become zeros, which no record survives, instead of a fault.
     func readAll(_ file: Int32, _ range: Range<Int>, salvages: Bool = false) throws(SpoolFault) -> ByteBuffer {
         var bytes = ByteBuffer()
         let room = UnsafeMutableRawBufferPointer(start: bytes.room(range.count), count: range.count)
@@ -135,7 +136,7 @@ extension SpoolFileSystem {
                 bytes.advance(by: min(count, piece.count))
             } catch {
                 guard salvages, error.isUnreadable else { throw error }
-                // Block by block only those are lost that are bad.
+                // Reading block by block limits the loss to the bad blocks.
                 if isCareful {
                     piece.initializeMemory(as: UInt8.self, repeating: 0)
                     bytes.advance(by: piece.count)
@@ -147,7 +148,7 @@ extension SpoolFileSystem {
         return bytes
     }
 
-    /// Removes a file that somebody else may have deleted meanwhile.
+    /// Removes a file that may already be gone.
     func removeIfThere(_ path: String) throws(SpoolFault) {
         do throws(SpoolFault) {
             try remove(path)
@@ -156,7 +157,7 @@ extension SpoolFileSystem {
         }
     }
 
-    /// Puts a file in place of another one, or of none: whole or not at all, whatever happens.
+    /// Replaces or creates a file atomically.
     func replace(_ path: String, in directory: String, by bytes: [UInt8]) throws(SpoolFault) {
         let temporary = directory + "/" + SpoolDirectory.temporary
         do throws(SpoolFault) {
@@ -173,9 +174,9 @@ extension SpoolFileSystem {
     }
 }
 
-/// What stands at a path, whose it is, and who may write to it.
+/// The kind, owner and permissions of a path.
 package struct SpoolFileStatus: Sendable, Hashable {
-    /// What it is, in words.
+    /// The kind of file, in words.
     package enum Kind: String, Sendable {
         case file = "a regular file"
         case folder = "a directory"
@@ -186,9 +187,9 @@ package struct SpoolFileStatus: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The number of the user who owns it.
+    /// The user ID of the owner.
     package let owner: UInt32
-    /// The permissions, with the sticky bit.
+    /// The permissions, including the sticky bit.
     package let mode: UInt32
 
     package init(kind: Kind, owner: UInt32, mode: UInt32) {
@@ -197,22 +198,23 @@ package struct SpoolFileStatus: Sendable, Hashable {
         self.mode = mode
     }
 
-    /// Why a spool can't use it; `nil` if it can.
+    /// Returns why a spool can't use the path; `nil` if it can.
     ///
-    /// Whoever owns a directory, or may write to it, can put another file in place of one that the spool has looked at. Hence it must be of this
-    /// process's user, or of root, and nobody else may write to it; in a directory with the sticky bit others can't touch what isn't theirs.
+    /// The owner of a directory, and every user with write access, can replace a file after the spool has checked it. The directory must
+    /// therefore belong to this process's user or to root, and no other user may have write access. A directory with the sticky bit is
+    /// allowed, because other users can't replace files in it that aren't theirs.
     ///
     /// - Parameters:
-    ///   - path: its path, for the message.
-    ///   - wanted: what it has to be.
+    /// - path: the path, for the message.
+    ///   - wanted: the required kind.
     ///   - user: the effective user of this process.
-    ///   - accepted: another owner who is trusted: see ``SpoolDirectory/acceptedOwner(_:user:)``.
+    ///   - accepted: another trusted owner: see ``SpoolDirectory/acceptedOwner(_:user:)``.
     package func objection(at path: String, wanted: Kind, user: UInt32, accepted: UInt32? = nil) -> SpoolFault? {
         guard kind == wanted else {
             let noun = wanted == .folder ? "directory" : "regular file"
             return SpoolFault(
                 kind == .link ? ELOOP : EINVAL, "lstat",
-                detail: "\(path) is \(kind.rawValue) and no \(noun): it isn't followed, read or deleted. "
+                detail: "\(path) is \(kind.rawValue), not a \(noun): it isn't followed, read or deleted. "
                     + "Remove it, or give the spool another directory")
         }
         let about = "(owner \(owner), mode \(String(mode, radix: 8)); this process runs as user \(user))"
@@ -224,7 +226,7 @@ package struct SpoolFileStatus: Sendable, Hashable {
         guard mode & 0o022 == 0 || kind == .folder && mode & 0o1000 != 0 else {
             return SpoolFault(
                 EPERM, "lstat",
-                detail: "\(path) can be written to by other users \(about): take that away by chmod go-w, or give the spool another "
+                detail: "\(path) can be written to by other users \(about): revoke that by chmod go-w, or give the spool another "
                     + "directory, such as a new one in it")
         }
         return nil
@@ -232,7 +234,7 @@ package struct SpoolFileStatus: Sendable, Hashable {
 }
 
 extension SpoolFault {
-    /// There is no space left.
+    /// No space is left.
     static let full = SpoolFault(ENOSPC, "write")
 }
 
@@ -257,7 +259,7 @@ extension SpoolFileStatus {
 }
 
 extension SpoolFileSystem {
-    /// The system's own. Files are for their owner only; other programs that the process starts don't get them.
+    /// The file system of the operating system. Only the owner has access to created files; child processes don't inherit descriptors.
     package static let system = SpoolFileSystem(
         makeDirectory: { path throws(SpoolFault) in
             var parents: [String] = []
@@ -273,7 +275,7 @@ extension SpoolFileSystem {
             switch access {
             case .read: try openRegular(path, O_RDONLY)
             case .update: try openRegular(path, O_RDWR)
-            // For reading, too: a pipe without a reader would keep who opens it waiting.
+            // Opened for reading as well: opening a pipe that has no reader would block.
             case .device: try repeating("open") { Self.openFile(path, O_RDWR | O_NOCTTY | O_CLOEXEC) }
             case .create: try openRegular(path, O_RDWR | O_CREAT | O_TRUNC)
             }
@@ -321,7 +323,7 @@ extension SpoolFileSystem {
             try synchronize(directory)
         },
         status: { path throws(SpoolFault) in
-            // With a slash at its end a link would be followed.
+            // A trailing slash would make `lstat` follow a link.
             var path = path[...]
             while path.count > 1, path.hasSuffix("/") { path.removeLast() }
             var found = csl_file_status()
@@ -333,14 +335,14 @@ extension SpoolFileSystem {
             return SpoolFileStatus(found)
         })
 
-    /// Opens a regular file, and nothing else. A FIFO would keep whoever opens it waiting for the other side.
+    /// Opens a regular file and rejects everything else. Opening a FIFO would block until its other end is opened.
     private static func openRegular(_ path: String, _ flags: Int32) throws(SpoolFault) -> Int32 {
         let file = try repeating("open") { Self.openFile(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) }
         var found = csl_file_status()
         do throws(SpoolFault) {
             _ = try repeating("fstat") { csl_status_of_file(file, &found) }
             guard found.is_regular else {
-                throw SpoolFault(EINVAL, "open", detail: "\(path) is \(SpoolFileStatus(found).kind.rawValue) and no regular file")
+                throw SpoolFault(EINVAL, "open", detail: "\(path) is \(SpoolFileStatus(found).kind.rawValue), not a regular file")
             }
             return file
         } catch {
@@ -349,9 +351,9 @@ extension SpoolFileSystem {
         }
     }
 
-    /// The names that a folder brings one by one.
+    /// Collects the names of a directory.
     ///
-    /// - Throws: where it ends with an error: what a part of the names says would be taken for all, and files be written over.
+    /// - Throws: if reading ends with an error. An incomplete listing would be taken for a complete one, and files would be overwritten.
     static func names(_ next: () -> UnsafePointer<CChar>?) throws(SpoolFault) -> [String] {
         var names: [String] = []
         while let bytes = next() {
@@ -362,9 +364,9 @@ extension SpoolFileSystem {
         return names
     }
 
-    /// Makes a directory and what leads to it.
+    /// Makes a directory and its missing parents.
     ///
-    /// - Parameter parents: gets those that have a new name in them.
+    /// - Parameter parents: receives the directories that got a new entry.
     private static func makeDirectory(_ path: String, _ parents: inout [String]) throws(SpoolFault) {
         let parent = (path as NSString).deletingLastPathComponent
         do throws(SpoolFault) {
@@ -376,13 +378,13 @@ extension SpoolFileSystem {
             }
             parents.append(parent.isEmpty ? "." : parent)
         } catch {
-            // It is there, or somebody else has made it meanwhile. Not every file system says so by EEXIST.
+            // The directory exists, or another process has just made it. Not every file system reports that as EEXIST.
             var status = csl_file_status()
             guard csl_status_at_path(path, true, &status) == 0, status.is_folder else { throw error }
         }
     }
 
-    /// Makes a call again while signals interrupt it.
+    /// Repeats a call while signals interrupt it.
     private static func repeating<Result: SignedInteger>(_ name: String, _ call: () -> Result) throws(SpoolFault) -> Result {
         while true {
             let result = call()
@@ -393,13 +395,13 @@ extension SpoolFileSystem {
 
     private static func synchronize(_ file: Int32) throws(SpoolFault) {
         #if canImport(Darwin)
-        // On these systems fsync(2) leaves the data in the drive's own memory. Some file systems know nothing else.
+        // On these systems fsync(2) leaves the data in the drive's cache. Some file systems support nothing else.
         guard fcntl(file, F_FULLFSYNC) != 0 else { return }
         #endif
         _ = try repeating("fsync") { fsync(file) }
     }
 
-    // The members of this type have the names of the calls.
+    // The properties of this type shadow the functions' names.
 
     private static func openFile(_ path: String, _ flags: Int32) -> Int32 {
         #if canImport(Darwin)

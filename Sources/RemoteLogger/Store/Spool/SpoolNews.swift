@@ -1,16 +1,16 @@
 public import Foundation
 import HTTPTransport
 
-/// What a destination's shipper waits for, and somebody else has brought.
+/// An event that a destination's shipper waits for and that another destination or the spool has caused.
 struct SpoolNews: Sendable {
     let destination: String
     let news: StoreNews
 }
 
 extension SpoolCore {
-    /// Says what ends a destination's sleep.
+    /// Sets the condition that wakes a destination's shipper.
     ///
-    /// - Returns: whether so much isn't there yet.
+    /// - Returns: whether the condition isn't met yet.
     func sleep(until condition: WakeCondition, for destination: String) -> Bool {
         state.withLock { state in
             state.destinations.change(destination) { destination in
@@ -20,9 +20,9 @@ extension SpoolCore {
         }
     }
 
-    /// Tells a destination of its next loss.
+    /// Requests a notification of a destination's next loss.
     ///
-    /// - Returns: whether there is none yet.
+    /// - Returns: whether nothing is lost yet.
     func awaitLosses(for destination: String) -> Bool {
         state.withLock { state in
             state.destinations.change(destination) { destination in
@@ -32,7 +32,7 @@ extension SpoolCore {
         }
     }
 
-    /// Tells those who wait for what reading or writing has brought about.
+    /// Notifies waiting shippers of the effects of reading or writing.
     func tellNews() {
         let news = state.withLock { state in
             var news: [SpoolNews] = []
@@ -50,16 +50,16 @@ extension SpoolCore {
     }
 }
 
-/// What a file of a ``Spool`` holds, for those who want to look into one.
+/// The content of a ``Spool`` file, for inspection.
 public struct SpoolSegment: Sendable {
-    /// The version of the file's form; `nil` when its header is damaged beyond repair, and with it everything else.
+    /// The version of the file format; `nil` if the header is damaged beyond repair, which makes the rest unreadable, too.
     public let version: Int?
-    /// The records that are whole, in order, each once.
+    /// The intact records, in order, each once.
     public let records: [LogRecord]
-    /// How many stretches of the file are damaged. Each may have held one record or several.
+    /// The number of damaged stretches in the file. Each may have contained one or more records.
     public let damages: Int
 
-    /// Reads a file's bytes. Any bytes may come. Of a version that this one doesn't know nothing is read.
+    /// Reads the bytes of a file. Arbitrary bytes are safe. Records of an unknown version aren't read.
     public init(_ bytes: Data) {
         let content = bytes.withUnsafeBytes { bytes -> (Int?, [LogRecord], Int) in
             guard let header = SegmentHeader(bytes) else { return (nil, [], bytes.isEmpty ? 0 : 1) }
@@ -79,14 +79,14 @@ public struct SpoolSegment: Sendable {
         (version, records, damages) = content
     }
 
-    /// A record's payload: what stands in a segment behind the record's checksum and position.
+    /// Returns a record's payload: the bytes in a segment after the record's checksum and position.
     public static func payload(of record: LogRecord) -> Data {
         var encoder = RecordEncoder()
         encoder.write(record)
         return Data(encoder.bytes)
     }
 
-    /// The record of a payload; `nil` when the bytes are none. Any bytes may come; what stands behind the record is passed over.
+    /// Returns the record of a payload; `nil` if the bytes aren't a record. Arbitrary bytes are safe; bytes after the record are ignored.
     public static func record(ofPayload payload: Data) -> LogRecord? {
         payload.withUnsafeBytes { bytes in
             var decoder = RecordDecoder()

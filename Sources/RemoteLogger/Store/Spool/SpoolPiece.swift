@@ -1,13 +1,13 @@
-/// A piece of a segment's file that is being read.
+/// A piece of a segment file that is being read.
 struct SpoolPiece: Sendable {
     let path: String
     let segment: Segment
     private var offset = SegmentHeader.size
     private let cursor: RecordPosition
-    /// Whether what the medium can't read is passed over.
+    /// Whether unreadable data is skipped.
     let salvages: Bool
     private(set) var isDamaged = false
-    /// Where the next piece begins.
+    /// The start of the next piece.
     private(set) var nextMark: ReadingMark?
 
     private static let size = 256 << 10
@@ -20,7 +20,7 @@ struct SpoolPiece: Sendable {
         if let mark, mark.name == segment.name, mark.generation == segment.generation, mark.position <= cursor { offset = mark.offset }
     }
 
-    /// Reads what is behind the batch's cursor, until the batch is full or the piece ends.
+    /// Reads the records after the batch's cursor, until the batch is full or the piece ends.
     mutating func read(_ files: SpoolFileSystem, into batch: inout RecordBatch) throws(SpoolFault) {
         var size = min(Self.size, segment.length - offset)
         while true {
@@ -28,16 +28,16 @@ struct SpoolPiece: Sendable {
             let bytes = try files.with(path, .read) { file throws(SpoolFault) in
                 try files.readAll(file, offset..<offset + size, salvages: salvages)
             }
-            // It was longer once.
+            // The file has become shorter.
             if bytes.count < size { isDamaged = true }
             let needed = scan(bytes, isEnd: end || bytes.count < size, &batch)
             guard needed > 0, batch.cursor == cursor, !batch.isFull, size < segment.length - offset else { return }
-            // Not even one record is there to its end.
+            // The piece doesn't contain a complete record.
             size = min(max(needed, size * 2), segment.length - offset)
         }
     }
 
-    /// - Returns: how many bytes there must be to read on, 0 when there is no need.
+    /// - Returns: the number of bytes required to continue; 0 if not needed.
     private mutating func scan(_ bytes: ByteBuffer, isEnd: Bool, _ batch: inout RecordBatch) -> Int {
         bytes.withUnsafeBytes { bytes in
             var scanner = SegmentScanner(bytes, salt: segment.salt, isEnd: isEnd)
@@ -64,7 +64,7 @@ struct SpoolPiece: Sendable {
                 consumed = scanner.offset
             }
             if isEnd { batch.cursor = max(batch.cursor, segment.last) }
-            // What was passed over in search of a record needs no second look either.
+            // Damage that was skipped isn't scanned again.
             note(offset + max(consumed, scanner.offset), batch.cursor, scanner)
             return scanner.needed
         }

@@ -1,6 +1,6 @@
 import HTTPTransport
 
-/// What the filter of a destination that begins has said of segments, as they were then.
+/// The filter results of a new destination, by the state of the segments they apply to.
 struct JudgedSegments {
     private(set) var exclusions: [SegmentName: Exclusions] = [:]
     private var judged: [SegmentName: Segment] = [:]
@@ -18,12 +18,12 @@ struct JudgedSegments {
     }
 }
 
-/// Asks the filters of destinations for records that are there already.
+/// Applies the filters of destinations to existing records.
 extension SpoolCore {
-    /// Asks for the records of all segments behind what a destination has acknowledged.
+    /// Applies a filter to all segments after the acknowledged position.
     ///
-    /// - Parameter judged: what was said already, and what is said now.
-    /// - Returns: the segments that can't be read now: they are asked for before they are read.
+    /// - Parameter judged: the filter results so far; receives the new ones.
+    /// - Returns: the segments that can't be read now; they are judged before they are read.
     func judge(
         _ segments: [Segment], behind acknowledged: RecordPosition, for selection: RecordSelection, _ directory: String,
         _ judged: inout JudgedSegments
@@ -51,16 +51,16 @@ extension SpoolCore {
             var decoder = RecordDecoder()
             for found in frames where found.level >= selection.minimumLevel {
                 let record = decoder.record(in: UnsafeRawBufferPointer(rebasing: bytes[found.frame.payload]))
-                // What can't be decoded is damage, which is found when it is read.
+                // A record that can't be decoded is damage, which is found when it is read.
                 if let record, selection.excludes(record) { exclusions.insert(found.frame.position) }
             }
         }
         return exclusions
     }
 
-    /// Asks for the records of a segment that couldn't be read when the destination began, before it is read.
+    /// Applies a destination's filter to a segment that couldn't be read at registration.
     ///
-    /// - Returns: whether there may be more to read: that is done, or the segment's file is gone, which counts as lost.
+    /// - Returns: whether reading can continue: the segment is judged, or its file is missing, which counts as a loss.
     func judgeLate(_ name: SegmentName, for destination: String) -> Bool {
         let (segment, selection, directory) = state.withLock { state in
             (state.segments.first { $0.name == name }, state.destinations[destination]?.selection, state.directory)
@@ -80,16 +80,16 @@ extension SpoolCore {
 }
 
 extension SpoolState {
-    /// The destinations whose filters keep a new record out.
+    /// Returns the destinations whose filters exclude a new record.
     func exclusions(of record: LogRecord) -> [String] {
         guard hasFilters || record.isLossReport else { return [] }
         return destinations.compactMap { $0.value.selection.excludes(record) ? $0.key : nil }
     }
 
-    /// Notes what a filter has said of a segment's records, which count as held till then.
+    /// Stores the filter result for a segment, whose records counted as held until now.
     fileprivate mutating func exclude(_ exclusions: Exclusions, in name: SegmentName, for destination: String) {
         guard let index = segments.firstIndex(where: { $0.name == name }), var changed = destinations[destination] else { return }
-        // What has come since then is there already.
+        // Records appended since registration are already judged.
         let before = segments[index].excluded[destination] ?? Exclusions()
         var all = exclusions
         all.formUnion(before)
@@ -100,18 +100,18 @@ extension SpoolState {
     }
 }
 
-/// How segments lose records of the lowest level, and small ones become one: of a level that is rare little is left of each, and an hour of an
-/// outage would leave files by the ten thousand, which take more blocks than bytes, and time to look through.
+/// Removes records of the lowest level from segments, and merges small segments. Without merging, rare levels would leave little in each
+/// segment, and an hour of outage could leave tens of thousands of files, which take more blocks than bytes and are slow to scan.
 ///
-/// Every step is one file in the place of another. Where the process ends between two of them, records stand in two files; the later one counts.
+/// Every step replaces one file by another. If the process ends between two steps, records are in two files; the later one counts.
 extension SpoolCore {
-    /// Removes the records of a level from a segment, and with them those that nobody needs.
+    /// Removes a segment's records of a level, and those that no destination needs.
     ///
-    /// - Returns: whether it is shorter now.
+    /// - Returns: whether the segment is shorter now.
     func reclaim(_ name: SegmentName, _ level: LogLevel, _ writer: inout SpoolWriter) throws(SpoolFault) -> Bool {
         let found = state.withLock { state in state.segments.first { $0.name == name } }
         guard let directory = writer.directory, let segment = found else { return false }
-        // What goes here would be found in the next file by the next run.
+        // The next run would find the removed records in the next file.
         if let next = state.withLock({ $0.copies(of: name) }) {
             guard let whole = whole(next, in: directory) else { return false }
             return try replace(whole, behind: nil, in: directory)
@@ -147,9 +147,9 @@ extension SpoolCore {
         }
     }
 
-    /// The small segment before, which what is left of one can become one with; `nil` without one, or where it can't be read.
+    /// Returns the small previous segment that can be merged with the thinned one; `nil` if there is none or it can't be read.
     private func predecessor(of thinned: ThinnedSegment, in directory: SpoolDirectory) -> ThinnedSegment? {
-        // While both are there, and should the process end then, the disk has no more than before.
+        // While both copies exist, even across a crash, the disk must not hold more than before.
         guard !thinned.isEmpty, let before = state.withLock({ $0.segment(before: thinned.segment) }),
             before.length <= settings.segmentBytes / 2,
             before.length + thinned.bytes < thinned.segment.fileBytes, let whole = whole(before, in: directory), !whole.isEmpty
@@ -157,7 +157,7 @@ extension SpoolCore {
         return whole
     }
 
-    /// A segment with all of its records, which are counted as they are found; `nil` where it can't be read.
+    /// Returns a segment with all of its records, recounted; `nil` if it can't be read.
     private func whole(_ segment: Segment, in directory: SpoolDirectory) -> ThinnedSegment? {
         guard let bytes = try? read(segment, in: directory) else { return nil }
         let frames = segment.frames(in: bytes)
@@ -165,7 +165,7 @@ extension SpoolCore {
         return ThinnedSegment(segment, bytes, frames, dropping: frames.map { _ in false })
     }
 
-    /// Writes what is left of a segment, behind all of the one before if it is given, into another file, which takes its place.
+    /// Writes a thinned segment, after the records of the previous one if given, to a new file that replaces the old one.
     private func replace(
         _ thinned: ThinnedSegment, behind before: ThinnedSegment?, in directory: SpoolDirectory
     ) throws(SpoolFault) -> Bool {
@@ -206,7 +206,7 @@ extension SpoolCore {
         return true
     }
 
-    /// Removes the file of a segment whose records stand in the next one, too.
+    /// Removes the file of a segment whose records are also in the next one.
     private func absorb(_ before: ThinnedSegment, by next: Segment, in directory: SpoolDirectory) throws(SpoolFault) {
         try exchange.withLock { _ in
             Result { () throws(SpoolFault) in
@@ -219,17 +219,17 @@ extension SpoolCore {
     }
 }
 
-/// Which records a destination gets.
+/// The records that a destination receives.
 package struct RecordSelection: Sendable {
     /// The destination's name.
     var destination = ""
-    /// Those from this level on.
+    /// The minimum level.
     package var minimumLevel = LogLevel.trace
-    /// Of these, those for which it says yes; all without it.
+    /// The filter on records of that level or higher; `nil` includes all.
     package var includes: (@Sendable (LogRecord) -> Bool)?
 
-    /// Whether the filter keeps a record out. Of reports of losses each destination gets its own, whatever the filter says: what others have lost
-    /// would be wrong of it.
+    /// Returns whether a record is excluded. Loss reports ignore the filter: each destination receives only its own, because those of other
+    /// destinations would be wrong for it.
     func excludes(_ record: LogRecord) -> Bool {
         guard record.level >= minimumLevel else { return false }
         if record.isLossReport { return record.lossDestination.map { $0 != destination } ?? false }
@@ -237,8 +237,7 @@ package struct RecordSelection: Sendable {
     }
 }
 
-/// The records that are found in a segment, in order. There may be thousands, whose memory is to go back to the system: see
-/// ``SystemPages``.
+/// The records found in a segment, in order. There may be thousands, and their memory must return to the system: see ``SystemPages``.
 struct FoundRecords: Sendable, RandomAccessCollection {
     private static let stride = MemoryLayout<Segment.Found>.stride
 
@@ -258,11 +257,11 @@ struct FoundRecords: Sendable, RandomAccessCollection {
     }
 }
 
-/// A place in a segment's file before which everything was read.
+/// A position in a segment file up to which everything has been read.
 struct ReadingMark: Sendable {
     let name: SegmentName
     let generation: Int
     let offset: Int
-    /// The last record before it.
+    /// The last record before the offset.
     let position: RecordPosition
 }

@@ -1,35 +1,35 @@
-/// What a spool holds, and for whom: everything that changes together, under one lock, none of it by waiting for a disk.
+/// The content of a spool and its destinations: all state that changes together, under one lock that is never held during disk I/O.
 ///
-/// A record is held for every destination whose level it reaches. It leaves when each of them has acknowledged it, or when it is
-/// lost, which is counted for each that hadn't.
+/// A record is held for every destination whose level it reaches. It is removed when all of them have acknowledged it, or when it is lost,
+/// which counts for each destination that hadn't acknowledged it.
 struct SpoolState: Sendable {
-    /// What isn't on disk yet; pinned are those that a destination has read.
+    /// The records that aren't on disk yet. Those that a destination has read are pinned.
     var memory = RecordBuffer()
-    /// What of it is being written.
+    /// The records of `memory` that are being written.
     var staged = StagedRecords()
-    /// The files, oldest first; all their records are older than those in memory.
+    /// The segment files, oldest first; all their records are older than those in memory.
     var segments: [Segment] = []
-    /// The bytes of files that are left alone.
+    /// The bytes of files that are left unchanged.
     var otherBytes = 0
-    /// The directory in use; `nil` while there is none.
+    /// The directory in use; `nil` if there is none.
     var directory: String?
-    /// When the disk is tried again; `nil` while it works.
+    /// The time of the next disk retry; `nil` while the disk works.
     var retryAt: UInt64?
-    /// The segment that can't be read, and since when.
+    /// The unreadable segment, and the time of the first failure.
     var unreadable: (name: SegmentName, since: UInt64)?
-    /// Work is on its way to the writing queue already.
+    /// Whether work is already enqueued on the writing queue.
     var isScheduled = false
     var isClosed = false
-    /// The place of the last record.
+    /// The position of the last record.
     var last: RecordPosition = 0
-    /// The place of the last record that an earlier run has left.
+    /// The position of the last record of an earlier run.
     var foundThrough: RecordPosition = 0
     var destinations: [String: DestinationState] = [:]
-    /// Whether some destination has a filter.
+    /// Whether any destination has a filter.
     var hasFilters = false
     private var recent = RecentRecords()
 
-    // MARK: Records that come and go
+    // MARK: Adding and removing records
 
     mutating func append(
         _ record: LogRecord, size: Int, now: UInt64, for destination: String, limits: BufferLimits, _ news: inout [SpoolNews]
@@ -46,9 +46,9 @@ struct SpoolState: Sendable {
             }
             return outcome
         }
-        // Each filter is asked once: it may draw lots, or count.
+        // Each filter is called once per record: it may be random or count its calls.
         let excluded = claim?.excluded ?? exclusions(of: record)
-        // The others bring it themselves.
+        // Other destinations append the record themselves.
         guard !excluded.contains(destination) else {
             if claim == nil, destinations.count > 1 { recent.add(record.id, at: nil, by: destination, excluded: excluded) }
             outcome.isExcluded = true
@@ -80,9 +80,9 @@ struct SpoolState: Sendable {
         return outcome
     }
 
-    /// Counts a record that is lost, for all who haven't read it: who has will deliver it, or say what became of it.
+    /// Counts a lost record for all destinations that haven't read it; the others deliver it or report its loss themselves.
     ///
-    /// - Parameter isExcluded: whether a destination's filter keeps it out.
+    /// - Parameter isExcluded: whether a destination's filter excludes it.
     mutating func lose(_ position: RecordPosition, _ level: LogLevel, _ reason: DropReason, isExcluded: (String) -> Bool) {
         destinations.changeEach { name, destination in
             if !isExcluded(name) { destination.lose(position, level, reason) }
@@ -109,10 +109,10 @@ struct SpoolState: Sendable {
         return segments.reduce(otherBytes) { $0 + $1.fileBytes } + destinations.values.count { $0.hasFile } * DestinationCursor.size
     }
 
-    /// The place up to which nobody needs anything any more; `nil` without destinations.
+    /// The position up to which no destination needs a record; `nil` without destinations.
     var acknowledgedByAll: RecordPosition? { destinations.values.map(\.acknowledged).min() }
 
-    /// Destinations for which nothing is held are through with everything.
+    /// Advances the destinations that hold no records to the last position.
     mutating func advanceIdle() {
         destinations.changeEach { [last] _, destination in
             guard destination.held == 0 else { return }
@@ -121,13 +121,13 @@ struct SpoolState: Sendable {
         }
     }
 
-    /// The records of a level in a segment, which can go to make room.
+    /// The records of one level in one segment, which can be dropped to make room.
     struct Victim: Sendable, Hashable {
         let name: SegmentName
         let level: LogLevel
     }
 
-    /// The lowest level on disk, and the oldest segment that has records of it.
+    /// Returns the lowest level on disk and the oldest segment with records of that level.
     func lowest(except tried: Set<Victim>) -> Victim? {
         for level in LogLevel.allCases {
             let victims = segments.lazy.filter { $0.counts[Int(level.rawValue)] > 0 }.map { Victim(name: $0.name, level: level) }
@@ -136,19 +136,20 @@ struct SpoolState: Sendable {
         return nil
     }
 
-    /// The lowest level of records that can go to make room; `nil` when each is on its way to a destination.
+    /// Returns the lowest level of the records that can be dropped; `nil` if all are in flight.
     func lowestLevel(of items: ArraySlice<RecordBuffer.Item>) -> LogLevel? {
         items.reduce(nil) { isPinned($1.position) ? $0 : min($0 ?? .critical, $1.record.level) }
     }
 
-    /// Whether a record is on its way to a destination.
+    /// Returns whether a record is in flight.
     func isPinned(_ position: RecordPosition) -> Bool {
         destinations.values.contains { position > $0.acknowledged && position <= $0.read }
     }
 }
 
 extension SpoolState {
-    /// Compares what a segment has with what it should have, and counts what is missing as lost for those who haven't read it.
+    /// Compares the records found in a segment with the expected ones, and counts missing ones as lost for destinations that haven't read
+    /// them.
     mutating func recount(_ name: SegmentName, found: FoundRecords) {
         guard let index = segments.firstIndex(where: { $0.name == name }) else { return }
         let segment = segments[index]
@@ -179,14 +180,14 @@ extension SpoolState {
         for name in segment.excluded.keys { segments[index].excluded[name]?.keep(only: found.lazy.map(\.frame.position)) }
     }
 
-    /// How many records in memory a destination hasn't read.
+    /// Returns the number of records in memory that a destination hasn't read.
     func memoryCount(for name: String, _ destination: DestinationState) -> Int {
         memory.count(from: destination.minimumLevel, after: destination.read, for: name)
     }
 }
 
 extension SpoolState {
-    /// What a destination has.
+    /// Returns the load of a destination.
     func load(of name: String) -> StoreLoad {
         guard let destination = destinations[name] else { return StoreLoad() }
         var load = StoreLoad(records: destination.held + destination.lost, bytes: diskBytes + memory.bytes)
@@ -204,7 +205,7 @@ extension SpoolState {
         return load
     }
 
-    /// What a destination has, and how much of it is on disk: what it holds and memory doesn't.
+    /// Returns the load of a destination, including the number of records on disk: those held that aren't in memory.
     func census(of name: String) -> StoreLoad {
         var load = load(of: name)
         guard let destination = destinations[name] else { return load }
@@ -212,9 +213,9 @@ extension SpoolState {
         return load
     }
 
-    /// Gives up for a destination what is in memory, and altogether when nobody else is there.
+    /// Discards a destination's records in memory, and the whole memory if no destination is open.
     ///
-    /// - Returns: how many records the destination loses.
+    /// - Returns: the number of records that the destination loses.
     mutating func abandonMemory(of name: String) -> Int {
         guard let destination = destinations[name] else { return 0 }
         let lost = memory.count(from: destination.minimumLevel, after: destination.acknowledged, for: name)
@@ -224,9 +225,9 @@ extension SpoolState {
     }
 }
 
-/// What becomes of segments that lose records.
+/// Replacement and merging of segments.
 extension SpoolState {
-    /// The segment before another one; `nil` without one that has records, and where a filter is still to be asked for either.
+    /// Returns the previous segment; `nil` if there is none with records, or if a filter must still judge either segment.
     func segment(before segment: Segment) -> Segment? {
         guard let index = segments.firstIndex(where: { $0.isLike(segment) }), index > 0, segments[index - 1].first > 0,
             !isUnjudged(segments[index - 1].name), !isUnjudged(segment.name)
@@ -234,7 +235,7 @@ extension SpoolState {
         return segments[index - 1]
     }
 
-    /// The segment behind another one, if its file has copies of that one's records.
+    /// Returns the next segment if its file has copies of the records of the given one.
     func copies(of name: SegmentName) -> Segment? {
         guard let index = segments.firstIndex(where: { $0.name == name }), index + 1 < segments.count else { return nil }
         return segments[index + 1].hasCopies ? segments[index + 1] : nil
@@ -244,22 +245,23 @@ extension SpoolState {
         destinations.values.contains { $0.unjudged.contains(name) }
     }
 
-    /// Whether a segment can be exchanged for what is left of it: a reader may have handed out some of what is to go since that was asked first.
+    /// Returns whether a segment can be replaced by its thinned version: a reader may have read some of the dropped records since the
+    /// selection.
     func allows(_ thinned: ThinnedSegment, behind before: ThinnedSegment?) -> Bool {
         segments.contains { $0.isLike(thinned.segment) } && !thinned.dropped.contains { isPinned($0.frame.position) }
             && before.map { canAbsorb($0, by: thinned.segment.name) } ?? true
     }
 
-    /// Whether a segment stands before another one, and is as it was seen.
+    /// Returns whether a segment still precedes another one and is unchanged.
     func canAbsorb(_ before: ThinnedSegment, by name: SegmentName) -> Bool {
         guard let index = segments.firstIndex(where: { $0.name == name }), index > 0 else { return false }
         let now = segments[index - 1]
-        // What was found in the next one's file as it is doesn't know of copies.
+        // The positions found in the next segment's file don't include copies.
         return segments[index].found == nil && now.isLike(before.segment) && now.count(from: .trace) == before.count
             && !isUnjudged(now.name) && !isUnjudged(name)
     }
 
-    /// A segment was replaced by a file of that length with fewer of its records.
+    /// Records that a file of that length with fewer records has replaced a segment.
     mutating func shorten(_ thinned: ThinnedSegment, length: Int) {
         guard let index = segments.firstIndex(where: { $0.name == thinned.segment.name }) else { return }
         let excluded = segments[index].excluded
@@ -270,7 +272,7 @@ extension SpoolState {
         if thinned.isEmpty { segments.remove(at: index) } else { segments[index].thin(to: thinned, length: length) }
     }
 
-    /// The records of a segment stand in the next one's file, too, and its own is gone.
+    /// Records that the next segment's file contains all records of a segment, whose own file is gone.
     mutating func absorb(_ before: SegmentName, by name: SegmentName) {
         guard let index = segments.firstIndex(where: { $0.name == name }), index > 0, segments[index - 1].name == before else { return }
         segments[index].absorb(segments[index - 1])
@@ -278,9 +280,9 @@ extension SpoolState {
     }
 }
 
-/// What the writer does with the records in memory.
+/// Writing the records in memory.
 extension SpoolState {
-    /// The records to be written next: at least one if there is any, and no more than a number of records or of bytes.
+    /// Returns the next records to write: at least one if there are any, within the limits.
     mutating func stage(through position: RecordPosition, within limits: BufferLimits) -> [RecordBuffer.Item] {
         releaseMemory()
         let items = memory.oldest(through: position, within: limits)
@@ -288,26 +290,26 @@ extension SpoolState {
         return items
     }
 
-    /// A destination begins, and its filter is asked for all in memory.
+    /// Applies a new destination's filter to all records in memory.
     mutating func judgeMemory(for name: String, _ excludes: (LogRecord) -> Bool) {
         memory.judge(for: name, excludes)
         staged.noteJudgement()
     }
 
-    /// Leaves those out that were dropped since they were staged.
+    /// Removes the records that were dropped after staging.
     func removeDropped(from items: inout ArraySlice<RecordBuffer.Item>) {
         guard staged.hasLosses else { return }
         items = items.filter { !staged.isLost(at: $0.position) }[...]
     }
 
-    /// Records are on disk now. What was dropped while it was written is passed over there.
+    /// Notes that records are on disk. Those dropped during the write are skipped when the segment is read.
     ///
-    /// - Returns: whether the segment is still there; otherwise the records stay in memory.
+    /// - Returns: whether the segment still exists; otherwise the records stay in memory.
     mutating func commit(_ items: ArraySlice<RecordBuffer.Item>, in name: SegmentName, length: Int) -> Bool {
         guard let index = segments.lastIndex(where: { $0.name == name }), let last = items.last else { return false }
         let judged = staged.isJudged ? memory.exclusions(through: last.position) : nil
         for item in items {
-            // What everybody had acknowledged before a destination began doesn't count for that one.
+            // The record was acknowledged by every destination before a new one registered, so it doesn't count for the new one.
             let isGone = judged.map { $0[item.position] == nil } ?? false
             if staged.isLost(at: item.position) || isGone {
                 segments[index].dropped.insert(item.position)
@@ -325,9 +327,9 @@ extension SpoolState {
         return true
     }
 
-    /// A record that is being written is lost.
+    /// Counts the loss of a record that is being written.
     mutating func lose(_ item: RecordBuffer.Item, _ reason: DropReason) {
-        // Acknowledged or dropped meanwhile, it isn't lost now.
+        // It may have been acknowledged or dropped since.
         guard let item = memory.remove(item) else { return }
         lose(item, because: reason)
     }

@@ -1,22 +1,22 @@
 import HTTPTransport
 
-/// What only the writing queue touches.
+/// The state of the writing queue.
 struct SpoolWriter: Sendable {
     var directory: SpoolDirectory?
-    /// The segment that is written to.
+    /// The segment that is being written.
     var active: (file: Int32, name: SegmentName)?
     var epoch: UInt64 = 0
     var number: UInt64 = 0
-    /// That the disk fails was said.
+    /// Whether the disk failure has been reported.
     var hasComplained = false
-    /// That the spool is full was said.
+    /// Whether the full spool has been reported.
     var saidFull = false
     var encoder = RecordEncoder()
     var generator = SystemRandomNumberGenerator()
 }
 
 extension SpoolCore {
-    /// Writes and syncs what is in memory and deletes what nobody needs: on the writing queue.
+    /// Writes and syncs the records in memory, and deletes unneeded segments. Runs on the writing queue.
     func work() {
         defer { tellNews() }
         writer.withLock { writer in
@@ -40,7 +40,7 @@ extension SpoolCore {
         }
     }
 
-    /// Back to memory for a while.
+    /// Falls back to memory until the next retry.
     func fail(_ fault: SpoolFault, _ writer: inout SpoolWriter) {
         let retry = settings.clock.uptime &+ max(1, settings.retryInterval.wholeNanoseconds)
         state.withLock { state in
@@ -49,32 +49,33 @@ extension SpoolCore {
         }
         guard !writer.hasComplained else { return }
         writer.hasComplained = true
-        report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, the disk is tried again.")
+        report(.warning, "The log spool can't use its disk: \(fault). Records wait in memory, and the disk is retried.")
     }
 
-    /// How many records are written in one go, and how many bytes of them, as they take in memory: a sync takes about as long for many as for few.
-    /// An array of these is still smaller than what glibc's allocator asks the system for (see ``SystemPages``).
+    /// The limits of one write: a sync takes about as long for many records as for few. An array of this size is still smaller than what
+    /// glibc's allocator maps from the system (see ``SystemPages``).
     private static let piece = BufferLimits(records: 2_048, bytes: 1 << 20)
 
-    /// Writes what came up to a place, piece by piece.
+    /// Writes the records up to a position, piece by piece.
     private func drain(through target: RecordPosition, _ writer: inout SpoolWriter) throws(SpoolFault) {
         while true {
             let items = state.withLock { $0.stage(through: target, within: Self.piece) }
             guard !items.isEmpty else { return }
-            // Of those that have begun meanwhile, too: what a destination hasn't acknowledged is known by its cursor.
+            // Includes destinations that have registered since: only a cursor file tells the next run what a destination hasn't
+            // acknowledged.
             try createCursors(writer)
             var rest = items[...]
             while !rest.isEmpty { try write(&rest, &writer) }
         }
     }
 
-    /// Writes as many records as the active segment takes, in one go, and syncs them.
+    /// Writes as many records as the active segment holds, at once, and syncs them.
     private func write(_ items: inout ArraySlice<RecordBuffer.Item>, _ writer: inout SpoolWriter) throws(SpoolFault) {
         state.withLock { $0.removeDropped(from: &items) }
         guard let first = items.first else { return }
         guard let active = try activeSegment(&writer) else { throw SpoolFault.full }
         guard let segment = state.withLock({ $0.segments.last { $0.name == active.name } }) else {
-            // Somebody has deleted the file, and a reader has noticed: on in a new one.
+            // The file was deleted externally, and a reader has noticed: continue in a new one.
             return seal(&writer)
         }
         writer.encoder.removeAll()
@@ -89,7 +90,7 @@ extension SpoolCore {
             count += 1
         }
         guard count > 0 else {
-            // It doesn't fit behind what is there: into a segment of its own, or into none at all.
+            // The record doesn't fit after the existing ones: it goes to a new segment, or is dropped if it doesn't fit there either.
             if segment.length == SegmentHeader.size {
                 state.withLock { $0.lose(first, .oversize) }
                 items.removeFirst()
@@ -102,7 +103,9 @@ extension SpoolCore {
         if try append(items.prefix(count), to: segment, file: active.file, &writer) { items.removeFirst(count) }
     }
 
-    /// - Returns: whether the records are where a reader looks for them.
+    /// Appends encoded records to a segment.
+    ///
+    /// - Returns: whether the segment still exists.
     private func append(
         _ items: ArraySlice<RecordBuffer.Item>, to segment: Segment, file: Int32, _ writer: inout SpoolWriter
     ) throws(SpoolFault) -> Bool {
@@ -118,9 +121,9 @@ extension SpoolCore {
         return state.withLock { $0.commit(items, in: segment.name, length: end) }
     }
 
-    /// Takes back what was written behind a segment: nobody knows what of it is on the medium, and nothing comes behind it where that fails.
+    /// Truncates a segment after a failed write, because its state on the medium is unknown. Nothing is written after it if that fails.
     ///
-    /// - Parameter end: how far it was to be written.
+    /// - Parameter end: the intended end of the write.
     private func cut(_ file: Int32, of segment: Segment, writtenTo end: Int) {
         var size = end
         do throws(SpoolFault) {
@@ -135,7 +138,7 @@ extension SpoolCore {
         }
     }
 
-    /// The segment that is written to, a new one if need be; `nil` when there is no room for one.
+    /// Returns the active segment, creating one if needed; `nil` if there is no room for one.
     private func activeSegment(_ writer: inout SpoolWriter) throws(SpoolFault) -> (file: Int32, name: SegmentName)? {
         if let active = writer.active { return active }
         guard let directory = writer.directory else { return nil }
@@ -152,7 +155,7 @@ extension SpoolCore {
         return (file, name)
     }
 
-    /// Writes no more to the active segment.
+    /// Closes the active segment for writing.
     func seal(_ writer: inout SpoolWriter) {
         guard let active = writer.active else { return }
         files.close(active.file)

@@ -1,10 +1,10 @@
-/// What becomes of records while they are being written: they may be dropped like any other, since the disk may fail.
+/// The records that are being written. They may still be dropped, because the write may fail.
 struct StagedRecords: Sendable {
-    /// The place of the last one; 0 while nothing is being written.
+    /// The position of the last record; 0 while nothing is being written.
     private let last: RecordPosition
-    /// Those that were dropped.
+    /// The records that were dropped.
     private var lost: Set<RecordPosition> = []
-    /// A destination has begun since: whom their copies are kept from isn't the last word.
+    /// Whether a destination has registered since: the exclusions in the copies are then outdated.
     private(set) var isJudged = false
 
     init(through last: RecordPosition = 0) {
@@ -24,13 +24,13 @@ struct StagedRecords: Sendable {
     }
 }
 
-/// The records that came last, to know one again that another destination brings, too.
+/// The most recent records, to detect those that another destination also appends.
 struct RecentRecords: Sendable {
     private struct Entry: Sendable {
-        /// `nil` as long as only destinations have brought it whose filters keep it out.
+        /// The position; `nil` while only destinations that exclude the record have appended it.
         var position: RecordPosition?
         var destinations: Set<String>
-        /// Those whose filters keep it out.
+        /// The destinations whose filters exclude the record.
         let excluded: [String]
     }
 
@@ -44,37 +44,37 @@ struct RecentRecords: Sendable {
         if order.count > Self.limit, let oldest = order.popFirst(), oldest != id { entries[oldest] = nil }
     }
 
-    /// A record that came before has a place now.
+    /// Sets the position of an earlier record.
     mutating func place(_ id: LogRecordID, at position: RecordPosition) {
         entries[id]?.position = position
     }
 
-    /// The place of a record that another destination has brought, if it has one, and whose filters keep it out; `nil` when it is new.
+    /// Returns the position, if any, and the exclusions of a record that another destination has appended; `nil` if the record is new.
     mutating func claim(_ id: LogRecordID, by destination: String) -> (position: RecordPosition?, excluded: [String])? {
         guard let entry = entries[id], entries[id]?.destinations.insert(destination).inserted == true else { return nil }
         return (entry.position, entry.excluded)
     }
 }
 
-/// When records came, by a bounded number of marks: those from a mark's place on came at its time or later.
+/// The arrival times of records, in a bounded number of marks: records from a mark's position on arrived at its time or later.
 struct ArrivalMarks: Sendable {
     private struct Mark {
         let position: RecordPosition
         let time: UInt64
     }
 
-    /// The most marks. Where there are more, every second one goes.
+    /// The maximum number of marks. Beyond it, every second mark is removed.
     private static let most = 64
-    /// Nanoseconds between marks that are set, at first.
+    /// The initial interval between marks, in nanoseconds.
     private static let spacing: UInt64 = 50_000_000
 
     private var marks: [Mark] = []
     private var spacing = Self.spacing
 
-    /// When the oldest came of those that aren't passed, or an older one; 0 where nobody knows.
+    /// A lower bound of the arrival time of the oldest remaining record; 0 if unknown.
     var oldest: UInt64 { marks.first?.time ?? 0 }
 
-    /// A record has come.
+    /// Notes the arrival of a record.
     mutating func take(_ position: RecordPosition, at now: UInt64) {
         if let last = marks.last, now < last.time &+ spacing { return }
         if marks.count >= Self.most {
@@ -84,13 +84,13 @@ struct ArrivalMarks: Sendable {
         marks.append(Mark(position: position, time: now))
     }
 
-    /// The records up to here are passed.
+    /// Removes the records up to a position.
     mutating func pass(_ position: RecordPosition) {
         let passed = marks.dropFirst().prefix { $0.position <= position + 1 }.count
         if passed > 0 { marks.removeFirst(passed) }
     }
 
-    /// All are passed.
+    /// Removes all records.
     mutating func passAll() {
         guard !marks.isEmpty else { return }
         marks.removeAll(keepingCapacity: true)

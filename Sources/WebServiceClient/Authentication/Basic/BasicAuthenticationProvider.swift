@@ -1,32 +1,32 @@
 import Foundation
 
-/// Authentication by user name and password in the clear (RFC 7617): for `https`, where nobody can read them.
+/// Authenticates by unencrypted user name and password (RFC 7617). Use it with `https`, which protects them.
 ///
 ///     $0.authenticationProvider = BasicAuthenticationProvider(user: "ada", password: password)
 ///
-/// Name and password are sent in UTF-8 and normal form C, whether the server announces that charset or not: RFC 7617 knows no other.
-/// A name with a colon, or control characters in either of them, are an ``AuthenticationError`` of the first call.
+/// Name and password are sent in UTF-8 and normal form C, even if the server doesn't announce this charset, the only one that RFC 7617
+/// defines. A name with a colon, or a control character in either, causes an ``AuthenticationError`` in the first call.
 public final class BasicAuthenticationProvider: AuthenticationProvider {
     private struct State {
-        /// Who took the credentials.
+        /// The parties that accepted the credentials.
         var accepting: Set<AuthenticationScope> = []
         var isOpened = false
     }
 
-    /// That credentials were sent.
+    /// Marks that credentials were sent.
     private struct Sent: Sendable {}
 
     private let isPreemptive: Bool
     private let credentials: Result<String, AuthenticationError>
     private let state = Locked(State())
 
-    /// A provider for one user.
+    /// Creates a provider for one user.
     ///
     /// - Parameters:
-    ///   - user: the user's name, without colon.
-    ///   - password: the password.
-    ///   - isPreemptive: whether every request carries the credentials from the first on. Otherwise they are sent when the server has asked for
-    ///     them, and from then on with every request to it: its first request costs a round trip more.
+    ///   - user: The user's name, without colon.
+    ///   - password: The password.
+    ///   - isPreemptive: Whether every request has the credentials from the first one on. Otherwise they are sent after the server's
+    ///     first challenge and with every later request to it; its first request then costs an additional round trip.
     public init(user: String, password: String, isPreemptive: Bool = true) {
         self.isPreemptive = isPreemptive
         let user = UserCredentials(name: user, password: password)
@@ -37,7 +37,7 @@ public final class BasicAuthenticationProvider: AuthenticationProvider {
         }
     }
 
-    /// Adds the credentials, if they are sent unasked or the server has taken them before.
+    /// Adds the credentials, if they are preemptive or the server has accepted them before.
     public func authorize(_ attempt: inout AuthenticationAttempt, context: CallContext) async throws {
         let scope = attempt.scope
         guard isPreemptive || state.withLock({ $0.accepting.contains(scope) }) else { return }
@@ -58,7 +58,7 @@ public final class BasicAuthenticationProvider: AuthenticationProvider {
         return true
     }
 
-    /// Notes that the credentials were taken.
+    /// Records that the credentials were accepted.
     public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
     {
         guard attempt.memo is Sent else { return response }
@@ -71,10 +71,10 @@ public final class BasicAuthenticationProvider: AuthenticationProvider {
         return response
     }
 
-    /// Whether the server took the credentials when it last saw them.
+    /// Whether the server accepted the credentials when it last received them.
     public var isSessionOpened: Bool { state.withLock { $0.isOpened } }
 
-    /// Forgets who took the credentials. The credentials themselves stay.
+    /// Forgets which parties accepted the credentials. The credentials themselves are kept.
     public func invalidate() async {
         state.withLock { $0 = State() }
     }
@@ -92,20 +92,20 @@ extension BasicAuthenticationProvider: CustomStringConvertible, CustomDebugStrin
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Shows nothing of the credentials.
+    /// Hides the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Writes the value of `Authorization` for Basic (RFC 7617 §2).
 enum BasicAuthorization {
     /// The field's value, from the UTF-8 bytes of name and password in normal form C.
-    /// - Throws: ``AuthenticationError`` if the name holds a colon, or the name or the password a control character.
+    /// - Throws: ``AuthenticationError`` if the name has a colon, or the name or password a control character.
     static func value(user: UserCredentials) throws(AuthenticationError) -> String {
         guard !user.name.utf8.contains(UInt8(ascii: ":")) else {
             throw AuthenticationError(
                 .unusableUserName,
                 message: """
-                    The user name for Basic authentication holds a colon, which the server would take for the start of the password: \
+                    The user name for Basic authentication has a colon, which the server would read as the start of the password: \
                     use a name without one.
                     """)
         }
@@ -119,10 +119,10 @@ enum BasicAuthorization {
     }
 
     private static func controlCharacter(in part: String) -> String {
-        "The \(part) for Basic authentication holds a control character (RFC 7617 §2): remove it; often it is a line break at the end."
+        "The \(part) for Basic authentication has a control character (RFC 7617 §2): remove it; often it is a line break at the end."
     }
 
-    /// RFC 7617 takes the CTL of RFC 5234; the C1 controls are refused with them.
+    /// RFC 7617 refers to the CTL of RFC 5234; this also covers the C1 controls.
     private static func hasControlCharacters(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

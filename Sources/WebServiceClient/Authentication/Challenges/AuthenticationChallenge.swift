@@ -1,18 +1,17 @@
-/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.3): a way in which the server lets the client
-/// prove who it is.
+/// A challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.3): a scheme by which the client can authenticate.
 public struct AuthenticationChallenge: Hashable, Sendable {
     /// A parameter of a challenge (RFC 9110 §11.2).
     public struct Parameter: Hashable, Sendable {
-        /// The parameter's name as the server spelled it. Names are compared without regard to case.
+        /// The parameter's name in the server's spelling. Names are compared case-insensitively.
         public let name: String
 
-        /// The value, without quotes and escapes if it was sent as a quoted string.
+        /// The value, without the quotes and escapes of a quoted string.
         public let value: String
 
-        /// The value's bytes as they came.
+        /// The value's raw bytes.
         let quoted: QuotedText
 
-        /// A parameter with a name and an unquoted value.
+        /// Creates a parameter with a name and an unquoted value.
         public init(name: String, value: String) {
             self.init(name: name, value: value, quoted: QuotedText(Array(value.utf8)))
         }
@@ -23,7 +22,7 @@ public struct AuthenticationChallenge: Hashable, Sendable {
             self.quoted = quoted
         }
 
-        /// Whether name and value are the same.
+        /// Whether names and values are equal.
         public static func == (left: Self, right: Self) -> Bool { left.name == right.name && left.value == right.value }
 
         /// Hashes name and value.
@@ -33,46 +32,46 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         }
     }
 
-    /// The scheme as the server spelled it, such as `Basic`. Compare it with ``isScheme(_:)``, which disregards case.
+    /// The scheme in the server's spelling, such as `Basic`. Compare it with ``isScheme(_:)``, which ignores case.
     public let scheme: String
 
-    /// The parameters in the order in which they were sent. A name that was sent twice is here twice; ``subscript(_:)`` gives the first.
+    /// The parameters in the order of the field, including duplicate names; ``subscript(_:)`` returns the first.
     public let parameters: [Parameter]
 
-    /// The one unnamed value that some schemes send instead of parameters (RFC 9110 §11.2, `token68`).
+    /// The unnamed value that some schemes send instead of parameters (RFC 9110 §11.2, `token68`).
     public let token68: String?
 
-    /// A challenge made of its parts.
+    /// Creates a challenge from its parts.
     public init(scheme: String, parameters: [Parameter] = [], token68: String? = nil) {
         self.scheme = scheme
         self.parameters = parameters
         self.token68 = token68
     }
 
-    /// The value of the first parameter of this name in any case, or nil.
+    /// The value of the first parameter with this name, ignoring case, or nil.
     public subscript(_ name: String) -> String? { parameter(name)?.value }
 
-    /// The first parameter of this name in any case.
+    /// The first parameter with this name, ignoring case.
     func parameter(_ name: String) -> Parameter? {
         let wanted = name.lowercased()
         return parameters.first { $0.name.lowercased() == wanted }
     }
 
-    /// Whether the challenge is of this scheme. Case doesn't count (RFC 9110 §11.1).
+    /// Returns whether the challenge has this scheme, ignoring case (RFC 9110 §11.1).
     public func isScheme(_ name: String) -> Bool {
         scheme.lowercased() == name.lowercased()
     }
 
-    /// The challenges of a response in the order in which they were sent (RFC 9110 §11.6.1).
+    /// Returns the challenges of a response in order (RFC 9110 §11.6.1).
     ///
-    /// Never fails: what isn't a challenge or a parameter is skipped, up to the next comma outside quotes. Parameters may follow their
-    /// scheme in a later line, since lines of one name are one list (RFC 9110 §5.2).
-    /// - Parameter lines: the values of all fields of the name, one for each line.
+    /// Parsing never fails: text that isn't a challenge or parameter is skipped up to the next comma outside quotes. Parameters may
+    /// continue in a later line, since lines with one name form one list (RFC 9110 §5.2).
+    /// - Parameter lines: The values of all fields with the name, one per line.
     public static func challenges(in lines: [String]) -> [AuthenticationChallenge] {
         challenges(inBytes: lines.map { Array($0.utf8) })
     }
 
-    /// The same, of the lines' bytes as they came.
+    /// Returns the challenges in the raw bytes of the lines.
     static func challenges(inBytes lines: [[UInt8]]) -> [AuthenticationChallenge] {
         var scanner = ChallengeScanner()
         for line in lines {
@@ -82,12 +81,13 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     }
 }
 
-/// Reads lists of challenges and lists of parameters (RFC 9110 §11.2 to §11.6): one pass over the bytes, forgiving, never trapping.
+/// Parses lists of challenges and lists of parameters (RFC 9110 §11.2 to §11.6) in one pass over the bytes. It tolerates faults and never
+/// traps.
 ///
-/// It takes what servers are known to send beyond the grammar: unquoted values with characters that no token has, a missing comma
-/// between two parameters, blanks around `=`, empty list elements, a quoted string that the line's end cuts off.
+/// It accepts known server deviations from the grammar: unquoted values with characters outside tokens, a missing comma between two
+/// parameters, blanks around `=`, empty list elements, and a quoted string cut off by the line's end.
 struct ChallengeScanner {
-    /// A challenge whose parameters may not all be known yet.
+    /// A challenge that may get further parameters.
     private struct Draft {
         var scheme: String
         var parameters: [AuthenticationChallenge.Parameter] = []
@@ -98,7 +98,7 @@ struct ChallengeScanner {
     private var bytes: [UInt8] = []
     private var position = 0
 
-    /// The parameters of a field that is a list of nothing else, such as `Authentication-Info` (RFC 7615 §3).
+    /// Returns the parameters of a field that is a list of parameters only, such as `Authentication-Info` (RFC 7615 §3).
     static func parameters(in lines: [[UInt8]]) -> [AuthenticationChallenge.Parameter] {
         var scanner = ChallengeScanner()
         scanner.drafts.append(Draft(scheme: ""))
@@ -108,12 +108,12 @@ struct ChallengeScanner {
         return scanner.drafts.first?.parameters ?? []
     }
 
-    /// The challenges of all lines so far.
+    /// Returns the challenges of all lines so far.
     func finish() -> [AuthenticationChallenge] {
         drafts.map { AuthenticationChallenge(scheme: $0.scheme, parameters: $0.parameters, token68: $0.token68) }
     }
 
-    /// Reads one line. Its first parameters belong to the last challenge of the line before.
+    /// Parses one line. Its first parameters belong to the last challenge of the previous line.
     mutating func scan(_ line: [UInt8]) {
         bytes = line
         position = 0
@@ -129,7 +129,7 @@ struct ChallengeScanner {
         }
     }
 
-    /// Reads a parameter, or a scheme with its `token68` if it has one. Always moves on by at least one byte.
+    /// Parses a parameter, or a scheme with an optional `token68`. Always advances by at least one byte.
     private mutating func scanElement(followsComma: Bool) {
         let name = token()
         guard !name.isEmpty else {
@@ -162,7 +162,7 @@ struct ChallengeScanner {
         return text(start..<position)
     }
 
-    /// The `token68` here if it is the whole rest of the list's element; else nil, and nothing was read.
+    /// Parses a `token68` if it is the whole rest of the list element; otherwise returns nil without advancing.
     private mutating func token68() -> String? {
         let start = position
         while let byte = current, Self.isToken68Character(byte) {
@@ -181,8 +181,8 @@ struct ChallengeScanner {
         return text(start..<end)
     }
 
-    /// Whether what looks like a `token68` is a parameter without a value, as in `Digest realm=, nonce="1"`: another parameter follows it,
-    /// which none does behind a `token68`.
+    /// Whether an apparent `token68` is a parameter with an empty value, as in `Digest realm=, nonce="1"`: another parameter follows,
+    /// which isn't possible after a `token68`.
     private func isEmptyParameter(endingAt end: Int) -> Bool {
         guard bytes[end - 1] == Self.equals else { return false }
         var next = ChallengeScanner()
@@ -194,13 +194,13 @@ struct ChallengeScanner {
         return next.current == Self.equals
     }
 
-    /// Reads from the opening quote to the closing one or the line's end, and removes the escapes.
+    /// Parses from the opening quote to the closing one or the line's end, and removes the escapes.
     private mutating func quotedString(of name: String) -> AuthenticationChallenge.Parameter {
         position += 1
         let start = position
         var end = position
         var value: [UInt8] = []
-        // Where the line is cut off behind a backslash, this one escapes nothing.
+        // At the line's end, a trailing backslash escapes nothing.
         var escape: [UInt8] = []
         while let byte = current {
             position += 1
@@ -218,7 +218,7 @@ struct ChallengeScanner {
         return .init(name: name, value: value.withUnsafeBytes(HTTPFields.Lines.text), quoted: quoted)
     }
 
-    /// Reads up to the next comma or blank, whatever the characters are: servers forget the quotes.
+    /// Parses up to the next comma or blank, with any characters, since some servers omit the quotes.
     private mutating func unquotedValue(of name: String) -> AuthenticationChallenge.Parameter {
         let start = position
         while let byte = current, byte != Self.comma, !Self.isBlank(byte) {
@@ -227,7 +227,7 @@ struct ChallengeScanner {
         return .init(name: name, value: text(start..<position), quoted: QuotedText(Array(bytes[start..<position])))
     }
 
-    /// Skips what makes no sense, up to the next comma that isn't inside quotes. Moves on unless the next byte is a comma.
+    /// Skips invalid text up to the next comma outside quotes. Advances unless the next byte is a comma.
     private mutating func skipToComma() {
         while let byte = current, byte != Self.comma {
             if byte == Self.quote {

@@ -1,13 +1,13 @@
-/// A hash of Digest authentication and the way it is used (RFC 7616 §3.3, `algorithm`).
+/// A hash of Digest authentication and its variant (RFC 7616 §3.3, `algorithm`).
 struct DigestAlgorithm: Hashable, Sendable {
     typealias Function = DigestAuthenticationProvider.Hash
 
     let function: Function
 
-    /// Whether the hash of user, realm and password is bound to the session's first nonces (`-sess`, RFC 7616 §3.4.2).
+    /// Whether the hash of user, realm and password includes the session's first nonces (`-sess`, RFC 7616 §3.4.2).
     let isSession: Bool
 
-    /// The algorithm of this name in any case, or nil if it isn't one of ours.
+    /// Creates the algorithm with a name, ignoring case; nil if it isn't supported.
     init?(name: String) {
         switch name.lowercased() {
         case "md5": self.init(.md5)
@@ -27,7 +27,7 @@ struct DigestAlgorithm: Hashable, Sendable {
 }
 
 extension DigestAuthenticationProvider.Hash {
-    /// A hash that has taken nothing yet.
+    /// Creates an empty hash.
     func makeHash() -> any HashFunction {
         switch self {
         case .md5: MD5()
@@ -36,7 +36,7 @@ extension DigestAuthenticationProvider.Hash {
         }
     }
 
-    /// The digest of the fields with a colon between each two, in hexadecimal digits: what RFC 7616 writes `H(a ":" b)`.
+    /// Returns the digest of the colon-separated fields in hexadecimal digits, `H(a ":" b)` in RFC 7616's notation.
     func digest(of fields: String...) -> String {
         switch self {
         case .md5: Self.digest(of: fields, MD5())
@@ -45,7 +45,7 @@ extension DigestAuthenticationProvider.Hash {
         }
     }
 
-    /// The same of bytes.
+    /// Returns the digest of the colon-separated fields, given as bytes.
     func digest(of fields: [UInt8]...) -> String {
         var hash = makeHash()
         for (index, field) in fields.enumerated() {

@@ -1,25 +1,26 @@
 import Foundation
 
-/// Authentication by a digest of user name and password (RFC 7616; servers of RFC 2617 and RFC 2069 as well).
+/// Authenticates by a digest of user name and password (RFC 7616; servers of RFC 2617 and RFC 2069 as well).
 ///
 ///     $0.authenticationProvider = DigestAuthenticationProvider(user: "ada", password: password)
 ///
-/// * Algorithms: MD5, SHA-256, SHA-512-256 and their `-sess` kinds; of several challenges the one with the strongest hash is answered.
-/// * MD5 is answered as well unless `minimumHash` says otherwise. An origin that offers a weaker hash than before is told to the
-///   diagnostics: somebody on the way may have taken the stronger one away (RFC 7616 §5.10).
-/// * The first request waits for a challenge; later ones carry a digest from the start, each with a nonce count of its own.
-/// * `auth` is used where the server offers it. Where it wants `auth-int`, request bodies are hashed before they are sent, files piece by
+/// * The algorithms are MD5, SHA-256, SHA-512-256 and their `-sess` variants; of several challenges, the one with the strongest hash is
+///   answered.
+/// * MD5 is accepted unless `minimumHash` excludes it. If an origin offers a weaker hash than before, the diagnostics report it, since an
+///   attacker may have removed the stronger one (RFC 7616 §5.10).
+/// * The first request waits for a challenge; later ones have a digest from the start, each with its own nonce count.
+/// * `auth` is used if the server offers it. If it requires `auth-int`, request bodies are hashed before they are sent, files piece by
 ///   piece; a stream that can be read only once is an ``AuthenticationError``. Such requests ask for an unencoded response.
-/// * A server that says only that the nonce was stale gets another answer. One that refuses the answer to its own challenge is given up:
-///   the caller gets its 401.
-/// * Where the server proves in `Authentication-Info` that it knows the password, the proof is verified, and a wrong one is an
-///   ``AuthenticationError``. A proof of the body (`auth-int`) is verified before the body is handed on, up to a bound.
-///   That of a body which the transport has decoded meanwhile can't be, and is an error as well.
-/// * The challenge's `domain` isn't read: credentials are for the whole origin, and for no other.
+/// * A server that reports only a stale nonce gets another answer. If a server refuses the answer to its own challenge, the caller gets
+///   its 401.
+/// * If the server proves in `Authentication-Info` that it knows the password, the proof is verified; a wrong one is an
+///   ``AuthenticationError``. A proof of the body (`auth-int`) is verified before the body is delivered, up to a limit. A proof of a body
+///   that the transport has already decoded can't be verified and is an error as well.
+/// * The challenge's `domain` is ignored: credentials apply to the whole origin, and to no other.
 public final class DigestAuthenticationProvider: AuthenticationProvider {
     /// The hashes of Digest, weakest first (RFC 7616 §3.3).
     public enum Hash: String, Sendable, Hashable, Comparable, CaseIterable {
-        /// MD5, which is broken for other uses, and which many devices have as their only one.
+        /// MD5, which is broken for other uses but is the only hash of many devices.
         case md5 = "MD5"
         /// SHA-256.
         case sha256 = "SHA-256"
@@ -46,7 +47,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     /// The digest that an attempt was sent with.
     private struct Sent: Sendable {
         let exchange: DigestExchange
-        /// Whether it was the answer to a challenge in the same call, so that the nonce can't have been too old.
+        /// Whether it answered a challenge in the same call, so that the nonce can't have been stale.
         let isAnswer: Bool
     }
 
@@ -56,15 +57,16 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
     private let makeClientNonce: @Sendable () -> String
     private let state = Locked(State())
 
-    /// A provider for one user.
+    /// Creates a provider for one user.
     ///
     /// - Parameters:
-    ///   - user: the user's name.
-    ///   - password: the password.
-    ///   - minimumHash: the weakest hash that is answered. A server that offers weaker ones only is an ``AuthenticationError`` of the kind
-    ///     `weakAlgorithm`. Default MD5.
-    ///   - responseBodyLimit: the most bytes of a response's body that are held in memory to verify the server's proof of it. Only
-    ///     servers that answer with `qop=auth-int` send one; a larger body from them is an ``AuthenticationError``.
+    ///   - user: The user's name.
+    ///   - password: The password.
+    ///   - minimumHash: The weakest accepted hash. A server that offers only weaker ones causes an ``AuthenticationError`` of the kind
+    ///     `weakAlgorithm`. Default: MD5.
+    ///   - responseBodyLimit: The maximum number of bytes of a response's body that are held in memory to verify the server's proof of
+    ///     it. Only servers that answer with `qop=auth-int` send one; a larger body from them is an ``AuthenticationError``. Default: 16
+    ///     MiB.
     public convenience init(
         user: String, password: String, minimumHash: Hash = .md5, responseBodyLimit: Int = 16 * 1024 * 1024
     ) {
@@ -73,7 +75,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             clientNonce: ClientNonce.random)
     }
 
-    /// A provider whose client nonces are chosen by the caller, as tests need.
+    /// Creates a provider with a custom source of client nonces, for tests.
     package init(
         user: String, password: String, minimumHash: Hash = .md5, responseBodyLimit: Int = 16 * 1024 * 1024,
         clientNonce: @escaping @Sendable () -> String
@@ -89,14 +91,14 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         try await sign(&attempt, isAnswer: false)
     }
 
-    /// Takes up the strongest challenge and answers it, unless it refuses the answer to the one before.
+    /// Adopts the strongest challenge and answers it, unless the server has refused the answer to the previous one.
     public func respond(
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool {
         let scope = attempt.scope
         let sent = attempt.memo as? Sent
         guard let challenge = DigestChallenge.strongest(of: challenges), sent?.isAnswer != true || challenge.isStale else {
-            // The password is wrong, or the server no longer takes digests: don't send it another one unasked.
+            // The password is wrong, or the server doesn't accept digests any more: don't send another one unasked.
             state.withLock {
                 $0.sessions.forget(scope)
                 $0.isOpened = false
@@ -108,8 +110,8 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             throw AuthenticationError(
                 .weakAlgorithm,
                 message: """
-                    The server offers no better Digest than with \(hash.rawValue), and \(minimumHash.rawValue) is the least that is answered: let \
-                    it offer a better one, or lower minimumHash of the DigestAuthenticationProvider.
+                    The server offers Digest with \(hash.rawValue) at best, but the minimum is \(minimumHash.rawValue): \
+                    let it offer a stronger hash, or lower minimumHash of the DigestAuthenticationProvider.
                     """)
         }
         if let before = state.withLock({ $0.sessions.strongestHash(of: scope) }), before > hash {
@@ -117,8 +119,8 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
                 .init(
                     .warning,
                     """
-                    The server offered Digest with \(before.rawValue) before, and now \(hash.rawValue) at best. Somebody on the way may have taken \
-                    the better one away: set minimumHash of the DigestAuthenticationProvider to \(before.rawValue) if that is wrong.
+                    The server offered Digest with \(before.rawValue) before, but now \(hash.rawValue) at best. An attacker may have \
+                    removed the stronger one: set minimumHash of the DigestAuthenticationProvider to \(before.rawValue) to prevent this.
                     """, call: context.identity))
         }
         let session = DigestSession(challenge, user: user, clientNonce: makeClientNonce())
@@ -130,7 +132,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         return try await sign(&attempt, isAnswer: true, adopting: session)
     }
 
-    /// Verifies the server's proof, if it sent one, and takes up the nonce that it wants to see next.
+    /// Verifies the server's proof, if it sent one, and adopts its next nonce.
     public func check(_ response: TransportResponse, attempt: AuthenticationAttempt, context: CallContext) async throws -> TransportResponse
     {
         guard let sent = attempt.memo as? Sent else { return response }
@@ -156,10 +158,10 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         return response
     }
 
-    /// Whether the server took a digest when it last saw one.
+    /// Whether the server accepted a digest when it last received one.
     public var isSessionOpened: Bool { state.withLock { $0.isOpened } }
 
-    /// Forgets all nonces and session keys: the next request waits for a challenge. User name and password stay.
+    /// Discards all nonces and session keys: the next request waits for a challenge. User name and password are kept.
     public func invalidate() async {
         state.withLock {
             $0.sessions.forgetAll()
@@ -167,8 +169,8 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         }
     }
 
-    /// Writes the credentials of a new use of the session in use, or of the one to be adopted.
-    /// - Returns: whether there was one.
+    /// Writes credentials for a new use of the current session, or of the one to adopt.
+    /// - Returns: Whether there was a session.
     @discardableResult
     private func sign(
         _ attempt: inout AuthenticationAttempt, isAnswer: Bool, adopting newSession: DigestSession? = nil
@@ -183,9 +185,9 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
         guard let (challenge, exchange) = use else { return false }
         var bodyDigest = ""
         if exchange.quality == .integrity {
-            // The request for a tunnel has no body.
+            // A tunnel's request has no body.
             bodyDigest = try await BodyDigest.text(of: attempt.isForTunnel ? nil : attempt.request.body, exchange.function)
-            // The proof is of the bytes as they are sent, and transports decode what they can.
+            // The proof covers the transmitted bytes, and transports decode the codings that they support.
             if !attempt.isForTunnel, !attempt.request.headers.contains(.acceptEncoding) {
                 attempt.request.headers[.acceptEncoding] = "identity"
             }
@@ -213,7 +215,7 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             throw AuthenticationError(
                 .responseTooLarge,
                 message: """
-                    The response is larger than the \(responseBodyLimit) bytes that may be held in memory to verify the server's proof of it \
+                    The response is larger than the \(responseBodyLimit) bytes that may be in memory to verify the server's proof of it \
                     (Digest qop=auth-int): raise responseBodyLimit of the DigestAuthenticationProvider.
                     """)
         }
@@ -221,12 +223,12 @@ public final class DigestAuthenticationProvider: AuthenticationProvider {
             try info.verify(exchange, bodyDigest: BodyDigest.text(of: data, exchange.function))
         } catch {
             guard let coding = response.headers[.contentEncoding], coding.lowercased() != "identity" else { throw error }
-            // Whether the coding is undone already isn't known here, and whoever changes a response could write one.
+            // It isn't known here whether the coding has been undone, and an attacker who changes a response could add one.
             throw AuthenticationError(
                 .serverNotProven,
                 message: """
-                    \(error.message) The response has the content coding '\(coding)', and the proof is of the encoded bytes: if the server is \
-                    the right one, ask for none (Accept-Encoding: identity), or let it send the response unencoded.
+                    \(error.message) The response has the content coding '\(coding)', but the proof covers the encoded bytes: if the \
+                    server is genuine, send Accept-Encoding: identity, or configure it to send the response unencoded.
                     """)
         }
         var response = response
@@ -242,6 +244,6 @@ extension DigestAuthenticationProvider: CustomStringConvertible, CustomDebugStri
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Shows nothing of the credentials.
+    /// Hides the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,12 +2,11 @@ import Foundation
 
 /// Writes the value of `Authorization` for Digest (RFC 7616 §3.4).
 ///
-/// Which parameters are quoted isn't ours to choose: `algorithm`, `qop`, `nc` and `userhash` are not, `username*` is an extended value,
-/// all others are.
+/// The RFC defines which parameters are quoted: all except `algorithm`, `qop`, `nc` and `userhash`; `username*` is an extended value.
 enum DigestAuthorization {
-    /// The bytes of the field's value: UTF-8, but for what the server sent otherwise.
+    /// Returns the bytes of the field's value: UTF-8, except for the server's own bytes.
     /// - Parameters:
-    ///   - response: the request's digest in hexadecimal digits.
+    ///   - response: The request's digest in hexadecimal digits.
     static func value(user: String, challenge: DigestChallenge, exchange: DigestExchange, response: String) -> [UInt8] {
         var value: [UInt8] = []
         func append(_ parameter: String, _ quoted: QuotedText? = nil) {
@@ -37,8 +36,8 @@ enum DigestAuthorization {
         return value
     }
 
-    /// Names with characters that no quoted string holds go as `username*`. So do names beyond ASCII, unless the server's challenge is
-    /// one of RFC 2617: such servers don't know `username*`, and take the UTF-8 bytes in the quoted string.
+    /// Whether the name is sent as `username*`: it has characters that a quoted string can't contain, or characters beyond ASCII. Servers
+    /// of RFC 2617 don't know `username*` and get UTF-8 bytes in the quoted string instead.
     private static func needsExtendedValue(_ user: String, _ challenge: DigestChallenge) -> Bool {
         guard QuotedString.canCarry(user) else { return true }
         let isOldServer = challenge.algorithm.function == .md5 && !challenge.announcesUTF8
@@ -46,38 +45,38 @@ enum DigestAuthorization {
     }
 }
 
-/// One use of a nonce: everything that goes into the digest of a request and of the answer to it (RFC 7616 §3.4 and §3.5).
+/// One use of a nonce: the inputs of the digests of a request and of the response to it (RFC 7616 §3.4 and §3.5).
 struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     let function: DigestAlgorithm.Function
 
-    /// `H(A1)` in hexadecimal digits: as good as the password, so it doesn't show anywhere.
+    /// `H(A1)` in hexadecimal digits. It is equivalent to the password, so it is never shown.
     let sessionKey: String
 
     /// The server's nonce.
     let nonce: QuotedText
 
-    /// How often the nonce has been used, this time included.
+    /// The number of uses of the nonce, including this one.
     let nonceCount: UInt32
 
-    /// Our own nonce.
+    /// The client's nonce.
     let clientNonce: String
 
-    /// What is protected. Nil for servers of RFC 2069.
+    /// The protected parts. Nil for servers of RFC 2069.
     let quality: DigestQuality?
 
-    /// The request's target as it is sent: path and query.
+    /// The request's target in its transmitted form: path and query.
     let target: String
 
-    /// `response` of the request.
-    /// - Parameter bodyDigest: the digest of the request's body, for `auth-int` only.
+    /// Returns the `response` of the request.
+    /// - Parameter bodyDigest: The digest of the request's body, for `auth-int` only.
     func response(method: String, bodyDigest: String) -> String {
         digest(quality == .integrity ? function.digest(of: method, target, bodyDigest) : function.digest(of: method, target), quality)
     }
 
-    /// `rspauth` of the answer: like the request's digest with no method.
+    /// Returns the `rspauth` of the response: like the request's digest, but without a method.
     /// - Parameters:
-    ///   - quality: what the answer's digest protects.
-    ///   - bodyDigest: the digest of the answer's body, for `auth-int` only.
+    ///   - quality: The parts that the response's digest protects.
+    ///   - bodyDigest: The digest of the response's body, for `auth-int` only.
     func proof(quality: DigestQuality?, bodyDigest: String) -> String {
         digest(quality == .integrity ? function.digest(of: "", target, bodyDigest) : function.digest(of: "", target), quality)
     }
@@ -89,10 +88,10 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
         return function.digest(of: key, nonce.bytes, count, Array(clientNonce.utf8), Array(quality.rawValue.utf8), message)
     }
 
-    /// `H(A1)` (RFC 7616 §3.4.2).
+    /// Returns `H(A1)` (RFC 7616 §3.4.2).
     /// - Parameters:
-    ///   - nonce: the session's first nonce; used by `-sess` algorithms only.
-    ///   - clientNonce: the session's first nonce of ours; used by `-sess` algorithms only.
+    ///   - nonce: The session's first server nonce; used only by `-sess` algorithms.
+    ///   - clientNonce: The session's first client nonce; used only by `-sess` algorithms.
     static func sessionKey(
         algorithm: DigestAlgorithm, user: UserCredentials, realm: QuotedText, nonce: QuotedText, clientNonce: String
     ) -> String {
@@ -105,27 +104,27 @@ struct DigestExchange: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a server adds to the answer to an authorized request (RFC 7615; for Digest RFC 7616 §3.5): `Authentication-Info`, or a
+/// The server's additions to the response to an authorized request (RFC 7615; for Digest RFC 7616 §3.5): `Authentication-Info`, or a
 /// proxy's `Proxy-Authentication-Info`.
 struct AuthenticationInfo: Hashable, Sendable {
-    /// The nonce to be used from now on.
+    /// The next nonce to use.
     let nextNonce: QuotedText?
 
-    /// The server's digest of its answer.
+    /// The server's digest of its response.
     let proof: String?
 
-    /// What the server's digest protects, if it says so.
+    /// The parts that the server's digest protects, if specified.
     let quality: DigestQuality?
 
     private let clientNonce: String?
     private let nonceCount: String?
 
-    /// What the field's lines say; what isn't theirs to say is left out.
+    /// Parses the field's lines, ignoring parameters that don't belong there.
     init(lines: [String]) {
         self.init(bytes: lines.map { Array($0.utf8) })
     }
 
-    /// The same, of the lines' bytes as they came.
+    /// Parses the raw bytes of the field's lines.
     init(bytes lines: [[UInt8]]) {
         let parameters = ChallengeScanner.parameters(in: lines)
         func parameter(_ name: String) -> AuthenticationChallenge.Parameter? { parameters.first { $0.name.lowercased() == name } }
@@ -137,13 +136,13 @@ struct AuthenticationInfo: Hashable, Sendable {
         nonceCount = value("nc")
     }
 
-    /// What the answer's digest protects: what the server says, else what the request's did.
+    /// The parts that the response's digest protects: the server's specification, else the request's.
     func quality(after exchange: DigestExchange) -> DigestQuality? {
         quality ?? exchange.quality
     }
 
-    /// Throws ``AuthenticationError/Kind/serverNotProven`` if the server sent a digest and it isn't that of someone who knows the password.
-    /// - Parameter bodyDigest: the digest of the answer's body, for `auth-int` only.
+    /// Throws ``AuthenticationError/Kind/serverNotProven`` if the server sent a digest that doesn't prove knowledge of the password.
+    /// - Parameter bodyDigest: The digest of the response's body, for `auth-int` only.
     func verify(_ exchange: DigestExchange, bodyDigest: String) throws(AuthenticationError) {
         guard let proof else { return }
         if let clientNonce, clientNonce != exchange.clientNonce {
@@ -161,16 +160,16 @@ struct AuthenticationInfo: Hashable, Sendable {
         AuthenticationError(
             .serverNotProven,
             message: """
-                    The server failed to prove that it knows the password: it sent Authentication-Info, but \(reason). Somebody may be answering \
-                    in its place or changing its answers; check the address, and prefer https.
+                The server failed to prove that it knows the password: it sent Authentication-Info, but \(reason). An attacker may \
+                be answering in its place or changing its responses; check the address, and prefer https.
                 """)
     }
 }
 
-/// Hashes bodies for `auth-int` (RFC 7616 §3.4.3), piece by piece: a file's needn't fit into memory.
+/// Hashes bodies for `auth-int` (RFC 7616 §3.4.3) piece by piece, so that a file needn't fit into memory.
 enum BodyDigest {
-    /// The digest of a request's body, of no bytes if there is none.
-    /// - Throws: ``AuthenticationError`` if the body could be read only this once.
+    /// Returns the digest of a request's body; of no bytes if there is none.
+    /// - Throws: ``AuthenticationError`` if the body can be read only once.
     static func text(of body: RequestBody?, _ function: DigestAlgorithm.Function) async throws -> String {
         var hash = function.makeHash()
         guard let body else { return Hexadecimal.text(of: hash.finalize()) }
@@ -178,8 +177,8 @@ enum BodyDigest {
             throw AuthenticationError(
                 .bodyNotReplayable,
                 message: """
-                    The server wants the request's body to be signed (Digest qop=auth-int), and this one is a stream that can be read only \
-                    once: make the body from Data, from a file or from a replayable stream.
+                    The server requires a signed request body (Digest qop=auth-int), but this body is a stream that can be read only \
+                    once: create the body from Data, from a file or from a replayable stream.
                     """)
         }
         for try await chunk in body.chunks() {
@@ -189,7 +188,7 @@ enum BodyDigest {
         return Hexadecimal.text(of: hash.finalize())
     }
 
-    /// The digest of bytes in memory.
+    /// Returns the digest of bytes in memory.
     static func text(of data: Data, _ function: DigestAlgorithm.Function) -> String {
         var hash = function.makeHash()
         data.withUnsafeBytes { hash.update($0) }
@@ -197,9 +196,9 @@ enum BodyDigest {
     }
 }
 
-/// Makes client nonces (RFC 7616 §3.4, `cnonce`).
+/// Creates client nonces (RFC 7616 §3.4, `cnonce`).
 enum ClientNonce {
-    /// 128 bits of the system's secure random numbers in 32 hexadecimal digits.
+    /// Returns 128 bits of the system's secure random numbers as 32 hexadecimal digits.
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()
         return withUnsafeBytes(of: (generator.next() as UInt64, generator.next() as UInt64)) { Hexadecimal.text(of: Array($0)) }

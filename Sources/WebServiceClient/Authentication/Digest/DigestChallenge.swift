@@ -6,34 +6,34 @@ struct DigestChallenge: Hashable, Sendable {
     /// The server's nonce.
     let nonce: QuotedText
 
-    /// What the server wants to be given back as it is.
+    /// A value that the client must return unchanged.
     let opaque: QuotedText?
 
     /// The algorithm; MD5 if the server named none.
     let algorithm: DigestAlgorithm
 
-    /// The algorithm's name as the server spelled it, to be given back so. Nil if it named none.
+    /// The algorithm's name in the server's spelling, which the client returns. Nil if the server named none.
     let algorithmName: String?
 
-    /// What the digest shall protect: `auth` where that is offered. Nil for servers of RFC 2069, which don't know the choice.
+    /// The parts to protect: `auth` if the server offers it. Nil for servers of RFC 2069, which don't have this parameter.
     let quality: DigestQuality?
 
-    /// Whether only the nonce of the refused request was too old, and not the password wrong.
+    /// Whether the refused request's nonce was stale, rather than the password wrong.
     let isStale: Bool
 
-    /// Whether the user's name is to be sent as a hash.
+    /// Whether the user's name is sent as a hash.
     let hashesUserName: Bool
 
-    /// Whether the server says that it takes names and passwords in UTF-8.
+    /// Whether the server announces that it accepts names and passwords in UTF-8.
     let announcesUTF8: Bool
 
-    /// Nil if the challenge is of another scheme, is broken, or wants an algorithm or a quality that we don't have.
+    /// Returns nil if the challenge has another scheme, is malformed, or requires an unsupported algorithm or quality.
     init?(_ challenge: AuthenticationChallenge) {
         guard challenge.isScheme("Digest"), let realm = challenge.parameter("realm")?.quoted,
             let nonce = challenge.parameter("nonce")?.quoted
         else { return nil }
         let opaque = challenge.parameter("opaque")?.quoted
-        // They are sent back: a line break in one of them would be the start of another field.
+        // They are sent back: a line break in one of them would start another field.
         guard [realm, nonce, opaque ?? ""].allSatisfy(QuotedString.canCarry) else { return nil }
 
         let algorithmName = challenge["algorithm"]
@@ -41,7 +41,7 @@ struct DigestChallenge: Hashable, Sendable {
 
         let offers = (challenge["qop"] ?? "").lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
         if offers.isEmpty {
-            // A session key is made of a client nonce, which a server that knows no quality isn't told.
+            // A session key requires a client nonce, which isn't sent to a server without a quality.
             guard !algorithm.isSession else { return nil }
             quality = nil
         } else if offers.contains("auth") {
@@ -62,7 +62,7 @@ struct DigestChallenge: Hashable, Sendable {
         announcesUTF8 = challenge["charset"]?.lowercased() == "utf-8"
     }
 
-    /// The challenge with the strongest hash of those we can answer; of two with the same hash the one that the server named first.
+    /// Returns the supported challenge with the strongest hash; the first one if several have the same hash.
     static func strongest(of challenges: [AuthenticationChallenge]) -> DigestChallenge? {
         var best: DigestChallenge?
         for challenge in challenges.compactMap(DigestChallenge.init)
@@ -73,7 +73,7 @@ struct DigestChallenge: Hashable, Sendable {
     }
 }
 
-/// What a digest protects (RFC 7616 §3.3, `qop`).
+/// The parts of a message that a digest protects (RFC 7616 §3.3, `qop`).
 enum DigestQuality: String, Hashable, Sendable {
     /// The method and the target.
     case authentication = "auth"
@@ -82,9 +82,9 @@ enum DigestQuality: String, Hashable, Sendable {
     case integrity = "auth-int"
 }
 
-/// Writes extended parameter values, which carry any text in ASCII (RFC 8187 §3.2, the successor of the RFC 5987 that RFC 7616 names).
+/// Writes extended parameter values, which represent any text in ASCII (RFC 8187 §3.2, which replaces the RFC 5987 cited by RFC 7616).
 enum ExtendedValue {
-    /// The text as `UTF-8''` and its UTF-8 bytes, those that aren't `attr-char` percent-encoded.
+    /// Returns `UTF-8''` followed by the text's UTF-8 bytes, percent-encoded unless they are `attr-char`.
     static func encoded(_ text: String) -> String {
         var result = "UTF-8''"
         for byte in text.utf8 {
@@ -103,7 +103,7 @@ enum ExtendedValue {
 
 /// Writes quoted strings (RFC 9110 §5.6.4).
 enum QuotedString {
-    /// The text in quotes, its quotes and backslashes escaped.
+    /// Returns the text in quotes, with quotes and backslashes escaped.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -113,34 +113,34 @@ enum QuotedString {
         return result + "\""
     }
 
-    /// The content of a quoted string in quotes, as it came.
+    /// Returns the unchanged content of a quoted string in quotes.
     static func quoted(_ text: QuotedText) -> [UInt8] {
         [UInt8(ascii: "\"")] + text.content + [UInt8(ascii: "\"")]
     }
 
-    /// Whether a quoted string can hold the text.
+    /// Whether a quoted string can contain the text.
     static func canCarry(_ text: QuotedText) -> Bool {
         text.content.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
     }
 
-    /// Whether a quoted string can hold the text: it has no control characters but tabs.
+    /// Whether a quoted string can contain the text, which must have no control characters except tabs.
     static func canCarry(_ text: String) -> Bool {
         text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }
     }
 }
 
-/// The value of a challenge's parameter as its bytes came: RFC 7616 leaves open in which charset a realm is, and the server hashes its own
-/// bytes. It is sent back as it came, too.
+/// The raw bytes of a challenge parameter's value. RFC 7616 doesn't define the charset of a realm, and the server hashes its own bytes,
+/// so they are also sent back unchanged.
 struct QuotedText: Hashable, Sendable, ExpressibleByStringInterpolation {
-    /// What stands between the quotes, with its escapes.
+    /// The text between the quotes, with its escapes.
     let content: [UInt8]
 
-    /// The content of a quoted string.
+    /// Creates a text from the content of a quoted string.
     init(content: [UInt8]) {
         self.content = content
     }
 
-    /// A text that isn't quoted yet.
+    /// Creates a text from unquoted bytes.
     init(_ bytes: [UInt8]) {
         content = bytes.flatMap { $0 == Self.quote || $0 == Self.backslash ? [Self.backslash, $0] : [$0] }
     }
@@ -149,8 +149,8 @@ struct QuotedText: Hashable, Sendable, ExpressibleByStringInterpolation {
         self.init(Array(text.utf8))
     }
 
-    /// What is meant. A backslash before anything but a quote and a backslash means itself: senders escape nothing else (RFC 9110 §5.6.4),
-    /// and in Shift_JIS it is the second byte of some characters.
+    /// The unescaped bytes. A backslash escapes only a quote or a backslash, since senders escape nothing else (RFC 9110 §5.6.4), and in
+    /// Shift_JIS a backslash byte may be the second one of a character.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         var isEscaped = false

@@ -1,10 +1,10 @@
 /// The sessions of a Digest provider: one for each origin.
 struct DigestSessions: Sendable {
-    /// The most origins that are kept. More are rare: all are forgotten then, which costs a challenge each.
+    /// The maximum number of origins. If it is exceeded, which is rare, all are discarded, at the cost of one challenge each.
     static let scopeLimit = 64
 
     private struct Entry: Sendable {
-        /// The session in use; nil while the next challenge is awaited.
+        /// The current session; nil while waiting for the next challenge.
         var current: DigestSession?
         var counts = NonceCounts()
         /// The strongest hash that the origin has offered.
@@ -13,7 +13,7 @@ struct DigestSessions: Sendable {
 
     private var entries: [AuthenticationScope: Entry] = [:]
 
-    /// A use of the session in use, and its challenge; nil if there is none.
+    /// Returns a new use of the current session, and its challenge; nil if there is none.
     mutating func use(
         for scope: AuthenticationScope, target: String, clientNonce: String
     ) -> (challenge: DigestChallenge, exchange: DigestExchange)? {
@@ -28,7 +28,7 @@ struct DigestSessions: Sendable {
     /// The strongest hash that an origin has offered so far.
     func strongestHash(of scope: AuthenticationScope) -> DigestAlgorithm.Function? { entries[scope]?.strongestHash }
 
-    /// Takes a new session into use.
+    /// Makes a new session the current one.
     mutating func adopt(_ session: DigestSession, for scope: AuthenticationScope) {
         if entries[scope] == nil, entries.count >= Self.scopeLimit { entries.removeAll() }
         var entry = entries.removeValue(forKey: scope) ?? Entry()
@@ -38,18 +38,18 @@ struct DigestSessions: Sendable {
         entries[scope] = entry
     }
 
-    /// Goes on with the nonce that the server wants to see next, if the one that the response is for is still in use.
+    /// Continues with the server's next nonce, if the response's nonce is still the current one.
     mutating func adopt(nextNonce: QuotedText, after nonce: QuotedText, for scope: AuthenticationScope) {
         guard let current = entries[scope]?.current, current.nonce == nonce else { return }
         entries[scope]?.current = current.following(nextNonce: nextNonce)
     }
 
-    /// Forgets an origin's session, so that its next request waits for a challenge. The counts stay.
+    /// Discards an origin's session, so that its next request waits for a challenge. The counts are kept.
     mutating func forget(_ scope: AuthenticationScope) {
         entries[scope]?.current = nil
     }
 
-    /// Forgets all sessions. The counts stay.
+    /// Discards all sessions. The counts are kept.
     mutating func forgetAll() {
         for scope in entries.keys {
             forget(scope)
@@ -57,18 +57,18 @@ struct DigestSessions: Sendable {
     }
 }
 
-/// What is kept of a challenge so that later requests needn't wait for one (RFC 7616 §3.6).
+/// The state kept from a challenge, so that later requests needn't wait for one (RFC 7616 §3.6).
 struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private(set) var challenge: DigestChallenge
 
-    /// The server's nonce that is in use: the challenge's, or one that came after it as `nextnonce`.
+    /// The server's current nonce: the challenge's, or a later `nextnonce`.
     private(set) var nonce: QuotedText
 
-    /// `H(A1)`. With a `-sess` algorithm it is of the session's first nonces, and stays when the nonce changes.
+    /// `H(A1)`. For a `-sess` algorithm it is derived from the session's first nonces and doesn't change with the nonce.
     private let sessionKey: String
 
-    /// The client nonce of a `-sess` algorithm's session: one for all its requests, so that servers which make the key anew for each
-    /// request come to the same result as those that keep it.
+    /// The client nonce of a `-sess` algorithm's session. All its requests use the same one, so that servers that recompute the key for
+    /// each request get the same result as servers that keep it.
     private let sessionClientNonce: String?
 
     init(_ challenge: DigestChallenge, user: UserCredentials, clientNonce: String) {
@@ -79,22 +79,22 @@ struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConver
             algorithm: challenge.algorithm, user: user, realm: challenge.realm, nonce: challenge.nonce, clientNonce: clientNonce)
     }
 
-    /// A use of the nonce.
+    /// Returns a use of the nonce.
     func exchange(nonceCount: UInt32, target: String, clientNonce: String) -> DigestExchange {
         DigestExchange(
             function: challenge.algorithm.function, sessionKey: sessionKey, nonce: nonce, nonceCount: nonceCount,
             clientNonce: sessionClientNonce ?? clientNonce, quality: challenge.quality, target: target)
     }
 
-    /// The same session with the nonce that the server wants to see next.
+    /// Returns the same session with the server's next nonce.
     func following(nextNonce: QuotedText) -> DigestSession {
         var session = self
         session.nonce = nextNonce
         return session
     }
 
-    /// This session, where one that the server asked for before is in use: its key stays if nothing but the occasion has changed, since
-    /// many calls at once may be sent the same challenge.
+    /// Returns this session, or an older one with the same nonce, realm, algorithm and quality, updated with this challenge. It keeps the
+    /// older session's key, since many concurrent calls may receive the same challenge.
     func continuing(_ older: DigestSession) -> DigestSession {
         let isSame =
             older.nonce == nonce && older.challenge.realm == challenge.realm && older.challenge.algorithm == challenge.algorithm
@@ -110,16 +110,16 @@ struct DigestSession: Sendable, CustomStringConvertible, CustomDebugStringConver
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// How often each of the last nonces was used (RFC 7616 §3.4, `nc`). A count never starts again while it is kept, also when the server
-/// hands out a nonce that it has handed out before: the same count twice looks like a replay.
+/// The number of uses of each recent nonce (RFC 7616 §3.4, `nc`). A count never restarts while it is kept, even if the server issues a
+/// nonce again, since a repeated count looks like a replay.
 struct NonceCounts: Sendable {
-    /// The most nonces that are kept.
+    /// The maximum number of nonces.
     static let limit = 64
 
-    /// The one used last at the end.
+    /// The counts; the most recently used nonce is last.
     private var counts: [(nonce: QuotedText, count: UInt32)] = []
 
-    /// Counts one more use: 1 for the first. Nil when a nonce was used 2^32 - 1 times, which is all that eight digits can tell.
+    /// Counts another use: 1 for the first. Nil after 2^32 - 1 uses of a nonce, the maximum of eight hexadecimal digits.
     mutating func next(for nonce: QuotedText) -> UInt32? {
         var used: UInt32 = 0
         if let known = counts.lastIndex(where: { $0.nonce == nonce }) {

@@ -1,45 +1,45 @@
-/// Authenticates by a header field of the service's own, such as an API key.
+/// Authenticates by a service-specific header field, such as an API key.
 ///
 ///     $0.authenticationProvider = HeaderAuthenticationProvider("X-Api-Key", value: key)
 ///     $0.authenticationProvider = HeaderAuthenticationProvider("X-Tableau-Auth") { refused in
 ///         try await sessions.token(after: refused)
 ///     }
 ///
-/// The field is sent to the service's origin only, also when a redirect, a link or an interceptor leads to another origin. Errors and
+/// The field is sent only to the service's origin, even if a redirect, a link or an interceptor leads to another origin. Errors and
 /// descriptions never show its value.
 public struct HeaderAuthenticationProvider: AuthenticationProvider {
     /// Returns the value of the field for a request.
     ///
-    /// - Parameter refused: the value that the server has just refused with 401; `nil` otherwise.
+    /// - Parameter refused: The value that the server has just refused with 401; `nil` otherwise.
     public typealias Value = @Sendable (_ refused: String?) async throws -> String
 
     private let name: HTTPFields.Name?
     private let prefix: String
     private let value: Value
-    /// Whether the closure may give another value after a refusal.
+    /// Whether the closure may return another value after a refusal.
     private let changes: Bool
     private let isOpened = Locked(false)
 
     /// Creates a provider with a fixed value.
     ///
     /// - Parameters:
-    ///   - name: the field's name.
-    ///   - value: the field's value; CR, LF and NUL in it are an ``AuthenticationError`` of the first call.
+    ///   - name: The field's name.
+    ///   - value: The field's value; CR, LF or NUL in it causes an ``AuthenticationError`` in the first call.
     public init(_ name: HTTPFields.Name, value: String) {
         self.init(name: name, prefix: "", changes: false) { _ in value }
     }
 
-    /// Creates a provider that asks for the value before each request, and again when the server refuses it.
+    /// Creates a provider that requests the value before each request, and again if the server refuses it.
     ///
     /// - Parameters:
-    ///   - name: the field's name.
-    ///   - value: returns the current value. Many calls use it at once, so it should cache the value until it expires. After a 401 it gets
-    ///     the refused value; if it returns another one, the call is sent once more. An error that it throws ends the call.
+    ///   - name: The field's name.
+    ///   - value: Returns the current value. Many calls use it concurrently, so it should cache the value until it expires. After a 401
+    ///     it gets the refused value; if it returns another one, the call is sent once more. An error that it throws ends the call.
     public init(_ name: HTTPFields.Name, value: @escaping Value) {
         self.init(name: name, prefix: "", changes: true, value: value)
     }
 
-    /// - Parameter name: `nil` for the field of credentials of whoever asks: `Authorization` or `Proxy-Authorization`.
+    /// - Parameter name: The field's name; `nil` for the target's credentials field, `Authorization` or `Proxy-Authorization`.
     init(name: HTTPFields.Name?, prefix: String, changes: Bool, value: @escaping Value) {
         self.name = name
         self.prefix = prefix
@@ -58,7 +58,7 @@ public struct HeaderAuthenticationProvider: AuthenticationProvider {
         try add(try await value(nil), isSecond: false, to: &attempt)
     }
 
-    /// Asks for another value once.
+    /// Requests another value once.
     public func respond(
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool {
@@ -80,7 +80,7 @@ public struct HeaderAuthenticationProvider: AuthenticationProvider {
     /// Whether the server accepted the last value.
     public var isSessionOpened: Bool { isOpened.withLock { $0 } }
 
-    /// Forgets that the server accepted the value. A cached value stays with the closure.
+    /// Forgets that the server accepted the value. The closure may still cache a value.
     public func invalidate() async {
         isOpened.withLock { $0 = false }
     }
@@ -91,7 +91,7 @@ public struct HeaderAuthenticationProvider: AuthenticationProvider {
             throw AuthenticationError(
                 .unusableToken,
                 message:
-                    "The value for \(name) holds CR, LF or NUL, or the name is no token: often a line break at the value's end is to blame."
+                    "The value for \(name) has CR, LF or NUL, or the name isn't a token: often the value ends with a line break."
             )
         }
         attempt.request.headers[name] = prefix + value
@@ -115,22 +115,22 @@ extension HeaderAuthenticationProvider: CustomStringConvertible, CustomDebugStri
 ///     $0.authenticationProvider = BearerAuthenticationProvider(token: token)
 ///     $0.authenticationProvider = BearerAuthenticationProvider { refused in try await tokens.current(after: refused) }
 ///
-/// The token is sent to the service's origin only, also when a redirect, a link or an interceptor leads to another origin. Errors and
+/// The token is sent only to the service's origin, even if a redirect, a link or an interceptor leads to another origin. Errors and
 /// descriptions never show it.
 public struct BearerAuthenticationProvider: AuthenticationProvider {
     private let provider: HeaderAuthenticationProvider
 
     /// Creates a provider with a fixed token.
     ///
-    /// - Parameter token: the token; CR, LF and NUL in it are an ``AuthenticationError`` of the first call.
+    /// - Parameter token: The token; CR, LF or NUL in it causes an ``AuthenticationError`` in the first call.
     public init(token: String) {
         provider = HeaderAuthenticationProvider(name: nil, prefix: "Bearer ", changes: false) { _ in token }
     }
 
-    /// Creates a provider that asks for the token before each request, and again when the server refuses it.
+    /// Creates a provider that requests the token before each request, and again if the server refuses it.
     ///
-    /// - Parameter token: returns the current token. Many calls use it at once, so it should cache the token until it expires. After a 401 it
-    ///   gets the refused token; if it returns another one, the call is sent once more. An error that it throws ends the call.
+    /// - Parameter token: Returns the current token. Many calls use it concurrently, so it should cache the token until it expires. After
+    ///   a 401 it gets the refused token; if it returns another one, the call is sent once more. An error that it throws ends the call.
     public init(_ token: @escaping HeaderAuthenticationProvider.Value) {
         provider = HeaderAuthenticationProvider(name: nil, prefix: "Bearer ", changes: true, value: token)
     }
@@ -140,7 +140,7 @@ public struct BearerAuthenticationProvider: AuthenticationProvider {
         try await provider.authorize(&attempt, context: context)
     }
 
-    /// Asks for another token once.
+    /// Requests another token once.
     public func respond(
         to challenges: [AuthenticationChallenge], response: TransportResponse, attempt: inout AuthenticationAttempt, context: CallContext
     ) async throws -> Bool {

@@ -1,25 +1,25 @@
-/// A URI template (RFC 6570, level 4), parsed once and expanded as often as needed.
+/// A URI template (RFC 6570, level 4), parsed once and expanded any number of times.
 ///
 ///     let search = try URITemplate("/search{?text,page}{&tags*}")
 ///     try search.expand(["text": "a&b", "page": "2", "tags": ["x", "y"]])     // /search?text=a%26b&page=2&tags=x&tags=y
 ///
-/// Expansion encodes each value for the operator it stands under: only `{+name}` and `{#name}` let reserved characters and whole
-/// `%XX` of a value through, all others keep a value in its place.
+/// Expansion encodes each value for its operator: only `{+name}` and `{#name}` keep reserved characters and whole `%XX` of a value
+/// unencoded.
 public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
-    /// The template as it was written.
+    /// The original text of the template.
     public let description: String
-    /// The names of the variables in the order they first appear, each once.
+    /// The names of the variables in order of first appearance, without duplicates.
     public let variables: [String]
 
     let parts: [Part]
 
-    /// A run of text between braces, encoded once and for all, or an expression.
+    /// An encoded literal between expressions, or an expression.
     enum Part: Hashable, Sendable {
         case literal([UInt8])
         case expression(Operator, [Variable])
     }
 
-    /// A name in an expression, with what follows it (RFC 6570 section 2.3 and 2.4).
+    /// A name in an expression, with its modifier (RFC 6570 section 2.3 and 2.4).
     struct Variable: Hashable, Sendable {
         enum Modifier: Hashable, Sendable {
             case none
@@ -31,7 +31,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         let modifier: Modifier
     }
 
-    /// Whether the expansion may have a fragment: by an expression, or by a `#` between them.
+    /// Whether the expansion may have a fragment: from an expression, or from a `#` in a literal.
     var hasFragment: Bool {
         parts.contains { part in
             switch part {
@@ -41,12 +41,12 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The first name of an expression that leaves a hole in the path: `{name}` and `{+name}` do without a value, while others, such as `{/name}`,
-    /// take their separator along; but not before an empty one.
+    /// Returns the first name of an expression that leaves a gap in the path. `{name}` and `{+name}` expand to nothing without a value.
+    /// Other expressions, such as `{/name}`, omit their separator too, but keep it before an empty value.
     ///
     /// - Parameters:
-    ///   - names: those that have no value, or an empty one.
-    ///   - empty: those that have an empty value, or one in a list.
+    ///   - names: The variables with no value or an empty one.
+    ///   - empty: The variables with an empty value, or an empty element in a list.
     func blankInPath(_ names: Set<String>, empty: Set<String>) -> String? {
         for part in parts {
             switch part {
@@ -65,10 +65,10 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The template of the text.
+    /// Parses a template.
     ///
-    /// - Throws: ``ParseError``, which tells the column, the offending expression and what is expected there. Characters that a URL
-    ///   can't hold are no error outside of braces: they are encoded (section 3.1).
+    /// - Throws: ``ParseError`` with the column, the offending expression and what is expected there. Characters outside braces that a
+    ///   URL can't contain aren't errors: they are encoded (section 3.1).
     public init(_ text: String) throws(ParseError) {
         var parser = Parser(text)
         parts = try parser.parse()
@@ -83,7 +83,7 @@ public struct URITemplate: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension URITemplate {
-    /// What an expression's first character asks for: the table of RFC 6570 appendix A, a row each.
+    /// The expansion rules of an expression's first character: a row each of the table in RFC 6570 appendix A.
     enum Operator: UInt8, Hashable, Sendable, CaseIterable {
         case simple = 0
         case reserved = 0x2B  // +
@@ -94,7 +94,7 @@ extension URITemplate {
         case query = 0x3F  // ?
         case continuation = 0x26  // &
 
-        /// What stands before the first defined value.
+        /// The character before the first defined value.
         var first: UInt8? {
             switch self {
             case .simple, .reserved: nil
@@ -102,7 +102,7 @@ extension URITemplate {
             }
         }
 
-        /// What stands between defined values.
+        /// The character between defined values.
         var separator: UInt8 {
             switch self {
             case .simple, .reserved, .fragment: UInt8(ascii: ",")
@@ -122,18 +122,18 @@ extension URITemplate {
         /// Whether a name without a value keeps its `=`.
         var keepsEqualsSign: Bool { self != .parameter }
 
-        /// Whether reserved characters and whole `%XX` of a value stand as they are.
+        /// Whether reserved characters and whole `%XX` of a value are kept unencoded.
         var allowsReserved: Bool { self == .reserved || self == .fragment }
     }
 
-    /// What a literal and a reserved expansion keep raw.
+    /// The characters that literals and reserved expansions keep unencoded.
     static let reservedAlphabet = URLEncoding.Alphabet.unreserved.union(.reserved)
 }
 
 extension URITemplate {
-    /// The first characters of a value, counted in Unicode scalars (RFC 6570 section 2.4.1), never in bytes.
+    /// Returns the first characters of a value, counted in Unicode scalars (RFC 6570 section 2.4.1), never in bytes.
     ///
-    /// Where `%XX` of the value stand as they are, a run of them that spells one scalar counts as one character and isn't cut.
+    /// If whole `%XX` of the value are kept, a run of them that encodes one scalar counts as one character and isn't cut.
     static func prefix(of text: String, length: Int, as kind: Operator) -> String {
         guard text.utf8.count > length else { return text }
         guard kind.allowsReserved, text.utf8.contains(URLEncoding.percent) else {
@@ -150,7 +150,7 @@ extension URITemplate {
         }
     }
 
-    /// Where the character that starts at the index ends: a raw scalar, or the triplets of an encoded one.
+    /// The end of the character at an index: a raw scalar, or the triplets of an encoded one.
     private static func character(in bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Int {
         guard let lead = tripletByte(in: bytes, at: start) else {
             return min(start + width(ofLead: bytes[start]), bytes.count)
@@ -172,7 +172,7 @@ extension URITemplate {
         return high << 4 | low
     }
 
-    /// How many bytes a scalar with this first byte has; 1 for what starts none.
+    /// The number of bytes of a scalar with this first byte; 1 if it can't be a first byte.
     private static func width(ofLead byte: UInt8) -> Int {
         switch byte {
         case 0xC2...0xDF: 2
@@ -184,21 +184,21 @@ extension URITemplate {
 }
 
 extension URITemplate {
-    /// What a variable stands for (RFC 6570 section 2.3).
+    /// The value of a variable (RFC 6570 section 2.3).
     ///
-    /// Literals do: `"text"`, `["a", "b"]`, `["key": "value"]` and `nil`. An undefined value, an empty list and an empty map vanish
-    /// alike, with their operator if nothing else is defined in the expression. An empty string is a value.
+    /// It can be a literal: `"text"`, `["a", "b"]`, `["key": "value"]` and `nil`. An undefined value, an empty list and an empty map are
+    /// all omitted, together with their operator if the expression has no other defined value. An empty string is a value.
     public enum Value: Hashable, Sendable {
         /// One text.
         case string(String)
-        /// Texts in their order.
+        /// Ordered texts.
         case list([String])
-        /// Names and values in their order.
+        /// Ordered names and values.
         case associative([Pair])
         /// No value.
         case undefined
 
-        /// Whether the value vanishes from an expansion.
+        /// Whether an expansion omits the value.
         var isUndefined: Bool {
             switch self {
             case .string: false
@@ -208,7 +208,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether nothing of the value is seen in an expansion without names.
+        /// Whether the value expands to nothing in an expression without names.
         var isBlank: Bool {
             switch self {
             case .string(let text): text.isEmpty
@@ -218,7 +218,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether it is, or has, an empty text.
+        /// Whether the value is, or contains, an empty text.
         var hasEmptyText: Bool {
             switch self {
             case .string(let text): text.isEmpty
@@ -235,7 +235,7 @@ extension URITemplate {
         /// The value, not encoded.
         public var value: String
 
-        /// A pair of a name and a value, neither encoded.
+        /// Creates a pair of an unencoded name and value.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
@@ -246,35 +246,35 @@ extension URITemplate {
 extension URITemplate.Value: ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
     ExpressibleByNilLiteral
 {
-    /// One text.
+    /// Creates a text.
     public init(stringLiteral value: String) { self = .string(value) }
 
-    /// A list of texts.
+    /// Creates a list of texts.
     public init(arrayLiteral elements: String...) { self = .list(elements) }
 
-    /// Names and values in the order of the literal.
+    /// Creates names and values in the order of the literal.
     public init(dictionaryLiteral elements: (String, String)...) { self = .associative(elements.map { URITemplate.Pair($0, $1) }) }
 
-    /// No value.
+    /// Creates an undefined value.
     public init(nilLiteral: ()) { self = .undefined }
 }
 
 extension URITemplate {
-    /// The template with its values in place; a name the dictionary doesn't hold is undefined.
+    /// Expands the template; names that aren't in the dictionary are undefined.
     ///
-    /// - Throws: ``ExpansionError`` where a prefix is asked of a list or a map.
+    /// - Throws: ``ExpansionError`` if a prefix applies to a list or a map.
     public func expand(_ values: [String: Value]) throws -> String {
         try expand { values[$0] ?? .undefined }
     }
 
-    /// The template with its values in place, each asked for by its name when it is needed.
+    /// Expands the template, requesting each value by name when it is needed.
     ///
-    /// - Throws: ``ExpansionError`` where a prefix is asked of a list or a map, and what the closure throws.
+    /// - Throws: ``ExpansionError`` if a prefix applies to a list or a map, and the closure's errors.
     public func expand(_ value: (_ name: String) throws -> Value) throws -> String {
         try expand(value, noting: { _, _ in })
     }
 
-    /// The same; `note` is told which bytes of the expansion each variable makes, its separator not counted.
+    /// Expands the template and passes each variable's byte range in the expansion, without its separator, to `note`.
     func expand(_ value: (_ name: String) throws -> Value, noting note: (_ name: String, _ bytes: Range<Int>) -> Void) throws -> String {
         var output: [UInt8] = []
         output.reserveCapacity(description.utf8.count + 64)
@@ -318,7 +318,7 @@ extension URITemplate {
         }
     }
 
-    /// A list or a map: RFC 6570 section 3.2.1, from "else if no explode modifier is given" on.
+    /// Appends a list or a map: RFC 6570 section 3.2.1, from "else if no explode modifier is given" on.
     private func append(_ pairs: [Pair], areNamed: Bool, for variable: Variable, to output: inout [UInt8], as kind: Operator) throws {
         if case .prefix = variable.modifier { throw ExpansionError(variable: variable.name, template: description) }
         let isExploded = variable.modifier == .explode
@@ -328,8 +328,8 @@ extension URITemplate {
             if !isFirst { output.append(isExploded ? kind.separator : UInt8(ascii: ",")) }
             isFirst = false
             if areNamed {
-                // The RFC encodes exploded names like literals, which would let "a&b" add a pair. Encoding them like values reads the
-                // same at the receiver and stays in its place.
+                // The RFC encodes exploded names like literals, which would let "a&b" add a pair. Encoding them like values gives the
+                // receiver the same name and keeps it within its pair.
                 Self.append(pair.name, to: &output, as: kind)
                 if !isExploded {
                     output.append(UInt8(ascii: ","))
@@ -343,7 +343,7 @@ extension URITemplate {
         }
     }
 
-    /// The variable's own name, which the parser has checked: nothing in it needs encoding.
+    /// Appends the variable's own name. The parser has checked that it needs no encoding.
     private static func appendName(_ name: String, beforeEmpty isEmpty: Bool, to output: inout [UInt8], as kind: Operator) {
         output.append(contentsOf: name.utf8)
         if !isEmpty || kind.keepsEqualsSign { output.append(UInt8(ascii: "=")) }
@@ -359,10 +359,10 @@ extension URITemplate {
 }
 
 extension URITemplate.Value {
-    /// The value of an argument: a text or number as a string, an array of such as a list, a structure or a dictionary as pairs, `nil` as
-    /// undefined.
+    /// Creates the value of an argument: a text or number becomes a string, an array of these a list, a structure or dictionary pairs,
+    /// `nil` undefined.
     ///
-    /// - Throws: ``ReflectionError`` for a value that has no text, or is nested deeper than a template can say.
+    /// - Throws: ``ReflectionError`` for a value without a text, or nested deeper than a template supports.
     init(reflecting argument: Any) throws {
         if let list = argument as? [Any] {
             self = .list(try list.compactMap { try ArgumentText.text(of: $0) })
@@ -374,7 +374,7 @@ extension URITemplate.Value {
         }
     }
 
-    /// Whether an argument is a structure or a dictionary whose fields count, not something with a text of its own.
+    /// Whether an argument is a structure or dictionary without a text form, which is expanded by its fields.
     private static func hasFields(_ argument: Any) -> Bool {
         if argument is String || argument is any BinaryInteger || argument is any RawRepresentable { return false }
         let kind = Mirror(reflecting: argument).displayStyle

@@ -1,5 +1,5 @@
 extension URITemplate {
-    /// Reads a template's text, byte by byte (RFC 6570 section 2).
+    /// Parses a template, byte by byte (RFC 6570 section 2).
     struct Parser {
         private let text: String
         private let bytes: [UInt8]
@@ -22,7 +22,7 @@ extension URITemplate {
             return parts
         }
 
-        /// A literal up to the next brace, already as it will stand in the result.
+        /// Parses a literal up to the next brace and encodes it for the result.
         private mutating func literal() throws(ParseError) -> [UInt8] {
             let start = position
             while position < bytes.count, bytes[position] != Self.open {
@@ -37,7 +37,7 @@ extension URITemplate {
         private mutating func expression() throws(ParseError) -> Part {
             let start = position
             guard let end = bytes[start...].firstIndex(of: Self.close) else { throw error(.unclosedBrace, at: start, from: start) }
-            // Braces don't nest: what closes next belongs to the inner one.
+            // Braces don't nest: the next closing brace belongs to the inner one.
             if bytes[(start + 1)..<end].contains(Self.open) { throw error(.unclosedBrace, at: start, from: start) }
             position = start + 1
             guard position < end else { throw error(.emptyExpression, at: position, from: start) }
@@ -115,7 +115,7 @@ extension URITemplate {
         private func error(_ reason: ParseError.Reason, at position: Int, from start: Int) -> ParseError {
             let rest = bytes[start...]
             let end = rest.firstIndex(of: Self.close).map { $0 + 1 } ?? bytes.count
-            // The characters before the position; a position inside of a character counts as that character.
+            // The number of characters before the position; a position inside a character counts as that character.
             let column = slice(0, position).count + 1
             return ParseError(reason: reason, template: text, expression: slice(start, end), column: column)
         }
@@ -123,9 +123,9 @@ extension URITemplate {
 }
 
 extension URITemplate {
-    /// Why a text is no URI template: where, what, and what would be right there.
+    /// The reason why a text isn't a URI template: the place, the fault and what is expected there.
     public struct ParseError: DescribedError, Hashable, Sendable {
-        /// The kinds of fault.
+        /// The kinds of faults.
         public enum Reason: Hashable, Sendable {
             /// A `{` without its `}`.
             case unclosedBrace
@@ -133,9 +133,9 @@ extension URITemplate {
             case strayBrace
             /// `{}`, or an operator with no name after it.
             case emptyExpression
-            /// An operator that RFC 6570 reserves for later, or a character that is neither operator nor name.
+            /// An operator that RFC 6570 reserves, or a character that is neither an operator nor part of a name.
             case unknownOperator(String)
-            /// A name that is empty or holds a character that names can't have.
+            /// A name that is empty or has a character that isn't allowed in names.
             case invalidName(String)
             /// A prefix that isn't a number from 1 to 9999 without a leading zero.
             case invalidPrefix(String)
@@ -145,12 +145,12 @@ extension URITemplate {
         public let reason: Reason
         /// The whole template.
         public let template: String
-        /// The expression it happened in, with its braces as far as they go.
+        /// The expression with the fault, including the braces that it has.
         public let expression: String
-        /// Where, as a count of characters from 1.
+        /// The place, as a number of characters from 1.
         public let column: Int
 
-        /// What would be right there.
+        /// The expected text at the place.
         public var expected: String {
             switch reason {
             case .unclosedBrace: "a \"}\" that closes the expression"
@@ -162,31 +162,31 @@ extension URITemplate {
             }
         }
 
-        /// One sentence with all of that.
+        /// A sentence with all of these.
         public var description: String {
             let fault =
                 switch reason {
                 case .unclosedBrace: "the \"{\" is never closed"
                 case .strayBrace: "the \"}\" closes nothing"
                 case .emptyExpression: "the expression names no variable"
-                case .unknownOperator(let character): "\"\(character)\" is no operator"
-                case .invalidName(let name): name.isEmpty ? "a name is missing" : "\"\(name)\" is no variable name"
-                case .invalidPrefix(let length): "\"\(length)\" is no prefix length"
+                case .unknownOperator(let character): "\"\(character)\" isn't an operator"
+                case .invalidName(let name): name.isEmpty ? "a name is missing" : "\"\(name)\" isn't a variable name"
+                case .invalidPrefix(let length): "\"\(length)\" isn't a prefix length"
                 }
             return "URI template \"\(template)\", column \(column): \(fault) in \"\(expression)\"; expected \(expected)."
         }
     }
 
-    /// Why a template can't be expanded with the values given.
+    /// The reason why a template can't be expanded with the given values.
     public struct ExpansionError: DescribedError, Hashable, Sendable {
-        /// The variable that asks for a prefix of a list or a map.
+        /// The variable with a prefix whose value is a list or a map.
         public let variable: String
         /// The whole template.
         public let template: String
 
-        /// One sentence that names the variable and the fix; it holds no value.
+        /// A sentence with the variable and the fix, without any value.
         public var description: String {
-            "URI template \"\(template)\": \"\(variable)\" asks for a prefix, but its value is a list or a map, which has none;"
+            "URI template \"\(template)\": \"\(variable)\" has a prefix, but its value is a list or a map, which has none;"
                 + " give a string, or remove the prefix."
         }
     }

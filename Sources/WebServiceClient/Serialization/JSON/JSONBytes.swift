@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the scanner and the readers do with bytes in memory that has ``padding`` readable bytes after its end.
+/// Byte operations of the scanner and the readers, in memory with ``padding`` readable bytes after its end.
 enum JSONBytes {
-    /// So many bytes can be read after the end of every buffer: a step of sixteen may begin at the last byte.
+    /// The number of readable bytes after the end of every buffer: a step of sixteen may begin at the last byte.
     static let padding = 64
 
     @inline(__always) static func load8(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
@@ -13,7 +13,7 @@ enum JSONBytes {
         UInt32(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(as: UInt32.self))
     }
 
-    /// Whether the first bytes are the same. Reads up to eight bytes of each.
+    /// Whether the first bytes are equal. Reads up to eight bytes of each.
     @inline(__always) static func areEqual(_ one: UnsafePointer<UInt8>, _ other: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         if count <= 8 {
             let difference = load8(one) ^ load8(other)
@@ -24,7 +24,7 @@ enum JSONBytes {
         return memcmp(one, other, count) == 0
     }
 
-    /// Whether bytes in a padded buffer are those of memory that may end where they end.
+    /// Whether bytes in a padded buffer equal those in memory without padding.
     @inline(__always) static func areEqual(
         _ padded: UnsafePointer<UInt8>, exactly other: UnsafePointer<UInt8>, _ count: Int
     ) -> Bool {
@@ -40,20 +40,20 @@ enum JSONBytes {
         return true
     }
 
-    /// Four bits for each of sixteen bytes, since the bits of a mask can't be had by themselves.
+    /// Four bits for each of sixteen bytes, since a SIMD mask's bits can't be extracted singly.
     @inline(__always) static func nibbles(_ mask: SIMDMask<SIMD16<Int8>>) -> UInt64 {
         let pairs = unsafeBitCast(mask, to: SIMD8<UInt16>.self)
         return unsafeBitCast(SIMD8<UInt8>(truncatingIfNeeded: pairs &>> SIMD8<UInt16>(repeating: 4)), to: UInt64.self).littleEndian
     }
 
-    /// The number of bytes before the next backslash; sixteen when there is none among so many.
+    /// The number of bytes before the next backslash; sixteen if the next sixteen bytes contain none.
     @inline(__always) static func indexOfBackslash(_ bytes: UnsafePointer<UInt8>) -> Int {
         let vector = UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt8>.self)
         let mask: SIMDMask<SIMD16<Int8>> = vector .== SIMD16<UInt8>(repeating: 0x5C)
         return nibbles(mask).trailingZeroBitCount &>> 2
     }
 
-    /// A hash for names, which nobody outside of this process can foretell.
+    /// A hash of a name, unpredictable outside this process.
     static func hash(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
         var state = seed ^ UInt64(truncatingIfNeeded: count)
         var index = 0
@@ -70,7 +70,7 @@ enum JSONBytes {
 
     private static let seed = UInt64.random(in: 1 ... .max) | 1
 
-    /// The length of a sequence of two to four bytes; zero when it isn't well-formed (Unicode 3.9, table 3-7). Reads four bytes.
+    /// The length of a sequence of two to four bytes; zero if it isn't well-formed (Unicode 3.9, table 3-7). Reads four bytes.
     @inline(__always) static func sequenceLength(_ bytes: UnsafePointer<UInt8>, _ first: UInt8) -> Int {
         let second = bytes[1]
         if first < 0xE0 { return first >= 0xC2 && second & 0xC0 == 0x80 ? 2 : 0 }
@@ -86,21 +86,21 @@ enum JSONBytes {
     }
 }
 
-/// Strings from bytes that the scanner has checked.
+/// Creates strings from bytes that the scanner has checked.
 enum JSONText {
-    /// - Parameter isASCII: whether that is known.
+    /// - Parameter isASCII: Whether the bytes are known to be ASCII.
     @inline(__always) static func string(_ bytes: UnsafePointer<UInt8>, _ count: Int, isASCII: Bool) -> String {
         let buffer = UnsafeBufferPointer(start: bytes, count: count)
         #if compiler(>=6.2)
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            // Checked by the scanner: checking them again would take most of the time.
+            // The scanner has checked the bytes; a second check would take most of the time.
             return String(copying: unsafe UTF8Span(unchecked: buffer.span, isKnownASCII: isASCII))
         }
         #endif
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    /// A string with escapes.
+    /// Creates a string from bytes with escapes.
     @inline(never) static func string(escaped bytes: UnsafePointer<UInt8>, _ count: Int) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + JSONBytes.padding) { buffer in
             guard let target = buffer.baseAddress else { return "" }

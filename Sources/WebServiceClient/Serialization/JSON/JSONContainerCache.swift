@@ -1,23 +1,23 @@
-/// Keyed containers that are used again.
+/// A cache of reusable keyed containers.
 ///
-/// To make one takes a sixth of the time of decoding an object: the standard library puts it into a box, and finds the metadata of three
-/// generic types. So the box is kept, by the type of its keys, and what its container reads is set anew, as soon as nobody else
-/// holds the box any more. One that somebody still holds when its text goes is given up to ``JSONKeptContainers``.
+/// Creating one takes a sixth of the time of decoding an object: the standard library boxes it and looks up the metadata of three generic
+/// types. The cache keeps boxes by key type, and gives a box's container a new object to read once nothing else retains the box. Boxes
+/// that are still retained when their text ends move to ``JSONKeptContainers``.
 struct JSONContainerCache {
     private var slots: ContiguousArray<JSONContainerSlot> = []
-    /// From how many slots on those that are free are given up.
+    /// The number of slots at which free ones are released.
     private var threshold = 16
-    /// As many slots are searched for a free one, and kept.
+    /// The number of slots that are searched for a free one, and kept.
     private static let searched = 8
 
-    /// A container of the members of an object.
+    /// Returns a container of an object's members.
     @inline(__always) mutating func container<Key: CodingKey>(
         _ document: JSONDocument, _ node: Int, by type: Key.Type
     ) -> KeyedDecodingContainer<Key> {
         let keys = ObjectIdentifier(type)
         for index in 0..<min(slots.count, Self.searched) where slots[index].keys == keys && slots[index].isFree {
             slots[index].state.pointee = JSONContainerState(document: document, node: node)
-            // A box for keys of the same type, to which the structure is nothing but a reference.
+            // The box was made for the same key type, and the structure is only a reference to it.
             return unsafeBitCast(slots[index].box, to: KeyedDecodingContainer<Key>.self)
         }
         return make(document, node, by: type)
@@ -35,10 +35,10 @@ struct JSONContainerCache {
         return container
     }
 
-    /// Gives up the slots that nobody uses, but for a few.
+    /// Releases all but a few free slots.
     private mutating func sweep() {
         guard slots.count > Self.searched else { return }
-        // Of those that will be searched, the free ones are worth a place.
+        // Only free slots are worth a place among those that are searched.
         var free: ContiguousArray<JSONContainerSlot> = []
         var used: ContiguousArray<JSONContainerSlot> = []
         for index in slots.indices {
@@ -54,7 +54,7 @@ struct JSONContainerCache {
         threshold = max(16, 2 * slots.count)
     }
 
-    /// Ends all containers, since their text goes: afterwards there are only some that nobody holds.
+    /// Ends all containers, since their text ends; only free ones remain.
     mutating func end() {
         for index in slots.indices where !slots[index].isFree { return giveUpKept() }
         sweep()
@@ -77,9 +77,9 @@ struct JSONContainerCache {
     }
 }
 
-/// A box of the standard library with a keyed container in it, and what that reads.
+/// A standard library box with a keyed container, and the state that the container reads.
 ///
-/// Pointers only: a reference in an array may be copied by the optimiser before it is asked whether it is the only one, and then never is.
+/// It holds pointers only: the optimiser may copy a reference in an array before the uniqueness check, which then always fails.
 struct JSONContainerSlot {
     let keys: ObjectIdentifier
     let state: UnsafeMutablePointer<JSONContainerState>
@@ -94,10 +94,10 @@ struct JSONContainerSlot {
 
     var box: AnyObject { reference.pointee }
 
-    /// Whether nobody else holds the box.
+    /// Whether nothing else retains the box.
     @inline(__always) var isFree: Bool { isKnownUniquelyReferenced(&reference.pointee) }
 
-    /// Frees the box, which nobody holds, and what it reads.
+    /// Frees the box, which nothing else retains, and its state.
     func deallocate() {
         reference.deinitialize(count: 1)
         reference.deallocate()
@@ -105,26 +105,26 @@ struct JSONContainerSlot {
     }
 }
 
-/// What a keyed container reads.
+/// The state that a keyed container reads.
 struct JSONContainerState {
     var document: JSONDocument
     var node: Int
-    /// Whether the text is still there.
+    /// Whether the text still exists.
     var isCurrent = true
 }
 
-/// Keyed containers that somebody keeps beyond their call, with what tells them that it has ended, until they are let go.
+/// Keyed containers that are retained after their call, kept with their state until they are released.
 enum JSONKeptContainers {
-    // Sendable: what a slot holds is written no more, and given up under the lock.
+    // Sendable: a slot's contents don't change any more, and are released under the lock.
     private struct Kept: @unchecked Sendable {
         var slots: ContiguousArray<JSONContainerSlot> = []
-        /// From how many slots on those that are free are given up.
+        /// The number of slots at which free ones are released.
         var threshold = 16
     }
 
     private static let kept = Locked(Kept())
 
-    /// Takes containers whose state says that they are no longer current.
+    /// Takes containers whose state isn't current any more.
     static func take(_ slots: ContiguousArray<JSONContainerSlot>) {
         kept.withLock { kept in
             kept.slots.append(contentsOf: slots)
@@ -138,9 +138,9 @@ enum JSONKeptContainers {
         }
     }
 
-    /// Called by a container that has just read that it is no longer current.
+    /// Called by a container that has read that its call has ended.
     ///
-    /// Whoever reads that still holds the container. So the lock that is taken here comes before the one under which the last reference is
-    /// found gone and the memory freed: no read of it is at the same time as that, nor is it unordered.
+    /// Its reader still retains the container. This lock therefore happens before the one under which the last release is observed and
+    /// the memory freed, which orders every read before that.
     static func passBy() { kept.withLock { _ in } }
 }

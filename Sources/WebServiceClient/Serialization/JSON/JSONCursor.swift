@@ -1,6 +1,6 @@
 /// A value in a JSON text, for types that read themselves.
 ///
-/// It lives as long as the call to which it is lent: it can't be copied, and so not be kept.
+/// It is valid only during the call that receives it, so it isn't copyable.
 public struct JSONCursor: ~Copyable {
     let document: JSONDocument
     let place: JSONPlace
@@ -13,54 +13,54 @@ public struct JSONCursor: ~Copyable {
     /// Whether the value is null.
     public var isNull: Bool { document.isNull(place) }
 
-    /// Where the value is, by names and indices.
+    /// The place of the value, as names and indices.
     public var codingPath: [any CodingKey] { document.path(of: place) }
 
-    /// A value in another way: a type that is only `Decodable`, by the reader's strategies.
+    /// Decodes the value as a type that is only `Decodable`, by the reader's strategies.
     ///
-    /// - Throws: `DecodingError`, or what the type's own coding throws.
+    /// - Throws: `DecodingError`, or the error of the type's own coding.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         try document.decode(type, at: place)
     }
 
     // MARK: Members
 
-    /// The value of an object's member.
+    /// Reads the value of an object's member.
     ///
-    /// - Throws: `DecodingError` when the value isn't an object, has no such member, or that is of another kind.
+    /// - Throws: `DecodingError` if the value isn't an object, has no such member, or the member has another type.
     @inlinable public func read<Value: JSONReadable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value {
         try Value._member(name, of: self)
     }
 
-    /// The value of an object's member; `nil` when that isn't there or is null.
+    /// Reads the value of an object's member; `nil` if the member is missing or null.
     ///
-    /// - Throws: `DecodingError` when the value isn't an object, or the member is of another kind.
+    /// - Throws: `DecodingError` if the value isn't an object, or the member has another type.
     @inlinable public func readIfPresent<Value: JSONReadable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value? {
         try Value._memberIfPresent(name, of: self)
     }
 
-    /// The value of a member of a type that is only `Decodable`.
+    /// Decodes the value of a member as a type that is only `Decodable`.
     ///
-    /// - Throws: `DecodingError`, or what the type's own coding throws.
+    /// - Throws: `DecodingError`, or the error of the type's own coding.
     public func decode<Value: Decodable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value {
         let member = try member(name)
         return try document.decode(type, at: member.place)
     }
 
-    /// The same; `nil` when the member isn't there or is null.
+    /// Decodes the value of a member as a type that is only `Decodable`; `nil` if the member is missing or null.
     public func decodeIfPresent<Value: Decodable>(_ name: StaticString, as type: Value.Type = Value.self) throws -> Value? {
         let index = try present(name)
         return index < 0 ? nil : try document.decode(type, at: JSONPlace(node: index, container: place.index))
     }
 
-    /// Whether an object has a member, be it null.
+    /// Returns whether the object has a member, including a null one.
     ///
-    /// - Throws: `DecodingError` when the value isn't an object.
+    /// - Throws: `DecodingError` if the value isn't an object.
     public func contains(_ name: StaticString) throws -> Bool { try find(name) != nil }
 
-    /// Goes through the members of an object in their order.
+    /// Calls a closure with each member of an object, in order.
     ///
-    /// - Throws: `DecodingError` when the value isn't an object, and what the closure throws.
+    /// - Throws: `DecodingError` if the value isn't an object, and the closure's errors.
     public func forEachMember(_ body: (_ name: String, _ value: borrowing JSONCursor) throws -> Void) throws {
         try checkObject()
         var index = place.index + JSONWord.objectHead
@@ -73,12 +73,12 @@ public struct JSONCursor: ~Copyable {
 
     // MARK: Elements
 
-    /// The number of elements of an array, or members of an object; 0 for anything else.
+    /// The number of elements of an array, or members of an object; 0 for any other value.
     public var count: Int { document.word(place.index).isContainer ? document.word(place.index + 1).high : 0 }
 
-    /// Goes through the elements of an array.
+    /// Calls a closure with each element of an array.
     ///
-    /// - Throws: `DecodingError` when the value isn't an array, and what the closure throws.
+    /// - Throws: `DecodingError` if the value isn't an array, and the closure's errors.
     @inlinable public func forEachElement(_ body: (borrowing JSONCursor) throws -> Void) throws {
         var index = try firstElement()
         for number in 0..<count {
@@ -87,11 +87,11 @@ public struct JSONCursor: ~Copyable {
         }
     }
 
-    // MARK: For what is inlined
+    // MARK: Support for inlinable functions
 
     @usableFromInline func member(_ name: StaticString) throws -> JSONCursor { try JSONCursor(document, place(ofMember: name)) }
 
-    /// The index of a member's value; -1 when it isn't there or is null.
+    /// Returns the index of a member's value; -1 if the member is missing or null.
     @usableFromInline func present(_ name: StaticString) throws -> Int {
         try place(ofPresent: name)?.index ?? -1
     }
@@ -100,7 +100,7 @@ public struct JSONCursor: ~Copyable {
         JSONCursor(document, JSONPlace(node: index, container: place.index))
     }
 
-    /// For how many elements an array may take memory at once. That is given back when they have been read.
+    /// Reserves memory for an array's elements and returns their number. The reservation ends when they have been read.
     @usableFromInline func takeRoom(forElementsOf size: Int) -> Int {
         let room = min(count, document.room(forElementsOf: size))
         document.storage.pointee.reserved &+= room &* size
@@ -122,14 +122,14 @@ public struct JSONCursor: ~Copyable {
 
     @usableFromInline func end(ofElementAt index: Int) -> Int { document.end(ofValueAt: index) }
 
-    // MARK: For what reads a member at once
+    // MARK: Support for reading a member in one call
 
     @inline(__always) func place(ofMember name: StaticString) throws -> JSONPlace {
         guard let index = try find(name) else { throw missing(name) }
         return JSONPlace(node: index &+ 1, container: place.index)
     }
 
-    /// `nil` when the member isn't there or is null.
+    /// Returns `nil` if the member is missing or null.
     @inline(__always) func place(ofPresent name: StaticString) throws -> JSONPlace? {
         guard let index = try find(name), document.word(index &+ 1).kind != .null else { return nil }
         return JSONPlace(node: index &+ 1, container: place.index)
@@ -141,7 +141,7 @@ public struct JSONCursor: ~Copyable {
         return document.find(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), inObjectAt: place.index)
     }
 
-    /// A name that is a single scalar, and lies nowhere.
+    /// Finds a name that is a single scalar and has no memory address.
     @inline(never) private func findScalar(_ name: StaticString) -> Int? {
         document.findRaw(name.description, inObjectAt: place.index)
     }

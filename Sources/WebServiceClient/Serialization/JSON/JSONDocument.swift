@@ -1,14 +1,14 @@
 import Foundation
 
-/// A JSON text that has been read: a pointer to its memory, which is in use until the call that reads it ends.
+/// A JSON text that has been read: a pointer to its memory, which is in use until the reading call ends.
 struct JSONDocument {
     let storage: UnsafeMutablePointer<JSONStorage>
 
     @inline(__always) init(_ storage: UnsafeMutablePointer<JSONStorage>) { self.storage = storage }
 
-    /// Reads a whole text in UTF-8, and gives its document to a closure.
+    /// Reads a whole text in UTF-8 and passes its document to a closure.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``, and what the closure throws.
+    /// - Throws: `DecodingError.dataCorrupted` with a ``JSONSyntaxError``, and the closure's errors.
     static func withDocument<Value>(_ text: Data, _ reader: JSONReader, _ body: (JSONDocument) throws -> Value) throws -> Value {
         try text.withUnsafeBytes { bytes in
             let document = JSONPool.take(reader)
@@ -28,13 +28,13 @@ struct JSONDocument {
         if let fault = scan() { throw Self.corrupted(JSONSyntaxError(fault, in: text, limit: reader.boundedDepth)) }
     }
 
-    /// Reads the text that is in memory.
+    /// Scans the text in memory.
     func scan() -> JSONFault? {
         var scanner = JSONScanner(storage, depthLimit: reader.boundedDepth)
         return scanner.run()
     }
 
-    /// The bytes of a text that lies in the storage's own memory.
+    /// The bytes of a text in the storage's own memory.
     var text: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: storage.pointee.bytes, count: storage.pointee.count)
     }
@@ -50,7 +50,7 @@ struct JSONDocument {
 
     @inline(__always) func word(_ index: Int) -> JSONWord { JSONWord(bits: storage.pointee.tape[index]) }
 
-    /// The index after a value and all that is in it.
+    /// The index after a value, including its contents.
     @inline(__always) func end(ofValueAt index: Int) -> Int { JSONWord.end(ofValueAt: index, storage.pointee.tape) }
 
     /// The first byte of a simple value.
@@ -65,7 +65,7 @@ struct JSONDocument {
         word.kind == .unescapedName ? UnsafePointer(storage.pointee.names.bytes) + word.offset : bytes(word)
     }
 
-    /// The text of a string on the tape.
+    /// Returns the text of a string on the tape.
     @inline(never) func string(_ word: JSONWord) -> String {
         switch word.kind {
         case .ascii: JSONText.string(bytes(word), word.length, isASCII: true)
@@ -75,7 +75,7 @@ struct JSONDocument {
         }
     }
 
-    /// What a name on the wire is for properties.
+    /// Converts a name on the wire to a property name.
     func convertedName(_ name: String, in container: Int) -> String {
         switch reader.keyDecodingStrategy {
         case .useDefaultKeys:
@@ -83,7 +83,7 @@ struct JSONDocument {
         case .convertFromSnakeCase:
             if let known = storage.pointee.conversions[name] { return known }
             let result = JSONNameConversion.fromSnakeCase(name)
-            // Objects may have any number of names.
+            // Bounded, since an object may have any number of names.
             if storage.pointee.conversions.count < 1024 { storage.pointee.conversions[name] = result }
             return result
         case .custom(let convert):
@@ -95,9 +95,9 @@ struct JSONDocument {
 }
 
 extension JSONDocument {
-    /// The place to which names, as they stand in the text, and indices lead.
+    /// Returns the place to which a path of raw names and indices leads.
     ///
-    /// - Throws: ``SerializationError`` that tells how far they led, and what there is instead.
+    /// - Throws: ``SerializationError`` with the part of the path that was found, and what exists instead of the rest.
     func place(at path: [String]) throws -> JSONPlace {
         var place = JSONPlace.root
         for (depth, name) in path.enumerated() {
@@ -133,14 +133,14 @@ extension JSONDocument {
     }
 }
 
-// Coding paths are made when somebody asks for one, mostly for an error: the tape knows the way up.
+// Coding paths are created on demand, mostly for errors; the tape links each container to its parent.
 extension JSONDocument {
     func path(of place: JSONPlace) -> [any CodingKey] {
         guard place.container >= 0 else { return storage.pointee.rootPath }
         return path(ofContainerAt: place.parent) + [key(ofNode: place.index, number: Int(place.number), in: place.parent)]
     }
 
-    /// Where a container is.
+    /// The place of a container.
     func place(ofContainerAt node: Int) -> JSONPlace {
         let up = word(node + 2)
         return JSONPlace(node: node, container: up.high, number: up.low)
@@ -179,11 +179,11 @@ extension JSONDocument {
     }
 }
 
-// Where a dialect is asked. A text without one gets past all of it by a look at a Boolean.
+// The calls to a dialect. Without one, a text skips them by checking a Boolean.
 extension JSONDocument {
     @inline(__always) var hasDialect: Bool { storage.pointee.hasDialect }
 
-    /// Whether values of a type are the dialect's to read.
+    /// Whether the dialect reads values of a type.
     @inline(__always) func dialectReads(_ type: any Any.Type) -> Bool {
         guard hasDialect else { return false }
         let id = ObjectIdentifier(type)
@@ -193,12 +193,12 @@ extension JSONDocument {
 
     @inline(never) private func askDialect(_ type: any Any.Type) -> Bool {
         let isRead = reader.dialect?.reads(type) ?? false
-        // A few: a type may be made of any number of others.
+        // Bounded, since a type may contain any number of others.
         if storage.pointee.dialectTypes.count < 32 { storage.pointee.dialectTypes.append((ObjectIdentifier(type), isRead)) }
         return isRead
     }
 
-    /// A value of a type that the dialect reads.
+    /// Decodes a value of a type that the dialect reads.
     @inline(never) func readByDialect<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
         guard let dialect = reader.dialect else { throw mismatch(type, at: place) }
         return try dialect.read(type, from: JSONNode(self, place))
@@ -232,7 +232,7 @@ extension JSONDocument {
                 debugDescription: "“\(SerializationError.excerpt(text, upTo: 50))” isn't a number that \(type) can hold."))
     }
 
-    /// Whether a value stands in the place of a member that isn't there.
+    /// Whether a value represents a missing member.
     @inline(__always) func isAbsence(_ place: JSONPlace) -> Bool {
         guard hasDialect, word(place.index).kind == .object else { return false }
         return reader.dialect?.isAbsence(JSONNode(self, place)) ?? false

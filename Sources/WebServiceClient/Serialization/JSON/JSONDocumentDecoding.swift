@@ -1,7 +1,7 @@
 import Foundation
 
 extension JSONDocument {
-    /// A value of any type, those that Foundation's decoder reads by strategies included.
+    /// Decodes a value of any type, including those that Foundation's decoder reads by strategies.
     func decode<Value: Decodable>(_ type: Value.Type, at place: JSONPlace) throws -> Value {
         if type == String.self { return try unsafeBitCast(string(at: place), to: type) }
         if type == Int.self { return try unsafeBitCast(integer(at: place) as Int, to: type) }
@@ -34,20 +34,20 @@ extension JSONDocument {
         return value
     }
 
-    /// The value that a closure decodes inside of others.
+    /// Decodes a nested value with a closure.
     private func nested<Value>(at place: JSONPlace, _ decode: (JSONValueDecoder) throws -> Value) throws -> Value {
         try descend(at: place)
         defer { storage.pointee.nesting &-= 1 }
         return try decode(JSONValueDecoder(self, place))
     }
 
-    /// Bounds how deep values are decoded inside each other: a type may also decode itself again and again from one place.
+    /// Limits the nesting of decoded values: a type may also decode itself repeatedly from one place.
     @inline(__always) private func descend(at place: JSONPlace) throws {
         guard storage.pointee.nesting < Self.nestingLimit else { throw tooDeep(at: place) }
         storage.pointee.nesting &+= 1
     }
 
-    /// Optionals and other wrappers may come between the containers of a text.
+    /// Three times the depth of a text, since optionals and other wrappers may come between its containers.
     private static let nestingLimit = 3 * JSONReader.greatestDepth
 
     @inline(never) private func tooDeep(at place: JSONPlace) -> DecodingError {
@@ -67,14 +67,14 @@ extension JSONDocument {
             return try Date(timeIntervalSince1970: double(at: place) / 1000)
         case .iso8601:
             guard let date = try? Date.ISO8601FormatStyle().parse(string(at: place)) else {
-                throw corrupted("The text is no date in ISO 8601, as Foundation's strategy reads it.", at: place)
+                throw corrupted("The text isn't a date in ISO 8601, as Foundation's strategy reads it.", at: place)
             }
             return date
         #if canImport(Darwin)
-        // Elsewhere it is one of the custom ones.
+        // On other platforms this is one of the custom strategies.
         case .formatted(let formatter):
             guard let date = try formatter.date(from: string(at: place)) else {
-                throw corrupted("The text is no date in the formatter's format.", at: place)
+                throw corrupted("The text isn't a date in the formatter's format.", at: place)
             }
             return date
         #endif
@@ -100,7 +100,7 @@ extension JSONDocument {
     }
 
     private func url(at place: JSONPlace) throws -> URL {
-        guard let url = try URL(string: string(at: place)) else { throw corrupted("The text is no URL.", at: place) }
+        guard let url = try URL(string: string(at: place)) else { throw corrupted("The text isn't a URL.", at: place) }
         return url
     }
 
@@ -109,7 +109,7 @@ extension JSONDocument {
     }
 }
 
-/// Dictionaries with `String` keys: those are data and no names of properties, so that no strategy converts them.
+/// Dictionaries with `String` keys. Their keys are data, not property names, so key strategies don't convert them.
 protocol JSONStringDictionary {
     static func decode(from document: JSONDocument, at place: JSONPlace) throws -> Self
 }
@@ -185,7 +185,7 @@ extension JSONDocument {
         }
     }
 
-    /// Infinity or no number, as a text.
+    /// An infinity or NaN, written as a text.
     private func nonConforming<Value: BinaryFloatingPoint & LosslessStringConvertible>(at place: JSONPlace) throws -> Value {
         if hasDialect { return try dialectFloating(at: place) }
         let word = word(place.index)
@@ -211,7 +211,7 @@ extension JSONDocument {
 
     // MARK: Errors
 
-    /// That a value is of another kind than is needed; for null, that there is none.
+    /// The error for a value of the wrong type; for null, that the value is missing.
     @inline(never) func mismatch(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
         let kind = word(place.index).kind
         let path = path(of: place)
@@ -229,7 +229,7 @@ extension JSONDocument {
         return type == [Any].self ? "An array" : "\(type)"
     }
 
-    /// That a number doesn't fit.
+    /// The error for a number that the type can't represent.
     @inline(never) private func unrepresentable(_ type: Any.Type, at place: JSONPlace) -> DecodingError {
         let word = word(place.index)
         let number = JSONText.string(bytes(word), min(word.length, 200), isASCII: true)
@@ -241,27 +241,27 @@ extension JSONDocument {
 }
 
 extension JSONDocument {
-    /// The index of a member's name in an object.
+    /// Returns the index of a member's name in an object.
     ///
-    /// The search begins after the member that was found last: mostly that is the one asked for.
+    /// The search begins after the last member found, since types mostly read members in order.
     @inline(__always) func find(_ name: String, inObjectAt node: Int) -> Int? {
         if convertsNames { return convertedNames(ofObjectAt: node).find(name) }
         return findRaw(name, inObjectAt: node)
     }
 
-    /// The same for a name as it stands in the text.
+    /// Returns the index of a member by its raw name.
     @inline(__always) func findRaw(_ name: String, inObjectAt node: Int) -> Int? {
-        // Strings of Swift are contiguous; those that come from elsewhere are made so.
+        // Native Swift strings are contiguous; others are copied.
         if let index = name.utf8.withContiguousStorageIfAvailable({ find($0, inObjectAt: node) ?? -1 }) { return index < 0 ? nil : index }
         return Array(name.utf8).withUnsafeBufferPointer { find($0, inObjectAt: node) }
     }
 
-    /// The names of an object as keys see them, each once.
+    /// The names of an object as coding keys see them, without duplicates.
     func names(ofObjectAt node: Int) -> [String] {
         convertsNames ? convertedNames(ofObjectAt: node).unique : rawNames(ofObjectAt: node)
     }
 
-    /// The names of an object as they stand in the text.
+    /// The raw names of an object.
     func rawNames(ofObjectAt node: Int) -> [String] {
         var names: [String] = []
         names.reserveCapacity(word(node + 1).high)
@@ -273,11 +273,11 @@ extension JSONDocument {
         return names
     }
 
-    /// The names of an object as a strategy converts them.
+    /// The names of an object, converted by the key strategy.
     private func convertedNames(ofObjectAt node: Int) -> JSONConvertedNames {
         if let known = storage.pointee.convertedNames[node] { return known }
         let names = JSONConvertedNames(self, node)
-        // A few, for the objects that are being decoded; a text may have any number.
+        // Only a few, for the objects that are being decoded; a text may have any number.
         if storage.pointee.convertedNames.count >= 16 { storage.pointee.convertedNames.removeAll(keepingCapacity: true) }
         storage.pointee.convertedNames[node] = names
         return names
@@ -301,7 +301,7 @@ extension JSONDocument {
         return JSONBytes.areEqual(self.name(word), exactly: start, name.count)
     }
 
-    /// Searches onwards and then from the beginning.
+    /// Searches from a likely index to the end, then from the beginning.
     @inline(never) private func search(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int, from likely: Int, end: Int) -> Int? {
         let tape = storage.pointee.tape
         let first = node &+ JSONWord.objectHead
@@ -324,12 +324,13 @@ extension JSONDocument {
         return canonical(name, inObjectAt: node)
     }
 
-    /// A member of exactly this name: not one whose name is the same text in another canonical form, for which all would be looked through.
+    /// Finds a member with exactly these bytes. Names that are equal only in another canonical form don't match, since finding them would
+    /// take a scan of all members.
     func findExactly(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
         table(ofObjectAt: node).find(name)
     }
 
-    /// Objects with more members get a table of their names.
+    /// The number of members above which an object gets a name table.
     static let manyMembers = 64
 
     private func table(ofObjectAt node: Int) -> JSONNameTable {
@@ -344,7 +345,7 @@ extension JSONDocument {
         return table
     }
 
-    /// The name that is the same text in another canonical form, such as “é” as one scalar or as two: to Swift these are equal.
+    /// Finds a name that is equal in another canonical form, such as “é” as one scalar or as two, which Swift considers equal.
     private func canonical(_ name: UnsafeBufferPointer<UInt8>, inObjectAt node: Int) -> Int? {
         guard name.contains(where: { $0 >= 0x80 }) else { return nil }
         let wanted = String(decoding: name, as: UTF8.self)

@@ -1,41 +1,41 @@
 package import Foundation
 
-/// Reads the elements of an array that lies inside a payload, from pieces of the payload.
+/// Reads the elements of an array inside a payload, from pieces of the payload.
 ///
-/// Whole elements of a piece are read at once. One that is cut is followed to its end by ``JSONValueEnd`` as the pieces come, and
-/// read then: so each byte is looked at no more than three times, whatever the pieces are, and each element is there as soon as its
-/// last byte is. What lies around the array is kept, and checked at the end as the JSON text that it is with no elements.
+/// Whole elements in a piece are read together. If an element is cut, ``JSONValueEnd`` finds its end as further pieces arrive, and it is
+/// read then. Each byte is therefore read at most three times, whatever the sizes of the pieces, and each element is available as soon as
+/// its last byte is. The text around the array is kept and checked at the end, as a JSON text with an empty array.
 package final class JSONElementParser {
     private enum Stage { case mark, head, elements, tail, ended }
 
     private let reader: JSONReader
-    /// Where the array may be, and whether it is an error when there is none.
+    /// The possible paths of the array, and whether its absence is an error.
     private let paths: [[String]]
     private let needsArray: Bool
     private let bounds: JSONStreamBounds
-    /// What the places of elements are places in.
+    /// The document that contains the elements' places.
     let document: JSONDocument
     private var stage = Stage.mark
     private var finder: JSONPathFinder
     private var surroundings: JSONSurroundings
     /// The payload's text from its first element on, once that has begun.
     private var text: JSONElementText?
-    /// The first bytes of the payload, until there are enough to tell what it is written in.
+    /// The first bytes of the payload, until there are enough to detect its encoding.
     private var lead = Data()
-    /// How many bytes of the payload have come.
+    /// The number of bytes received.
     private var total = 0
 
-    /// The elements on the tape: how many are left, and the next one's number and index.
+    /// The elements on the tape: the number left, and the next one's number and index.
     private var left = 0
     private var number = 0
     private var node = 0
 
-    /// A parser of the array at a path.
+    /// Creates a parser of the array at a path.
     convenience init(_ reader: JSONReader, path: [String], bounds: JSONStreamBounds) {
         self.init(reader, paths: [path], needsArray: true, bounds: bounds)
     }
 
-    /// A parser of the first array at one of some paths; with none, all of the payload is what lies around.
+    /// Creates a parser of the first array at one of several paths; with no paths, the whole payload counts as surroundings.
     package convenience init(_ reader: JSONReader, anyOf paths: [[String]], bounds: JSONStreamBounds) {
         self.init(reader, paths: paths, needsArray: false, bounds: bounds)
     }
@@ -52,19 +52,19 @@ package final class JSONElementParser {
 
     deinit { JSONPool.giveBack(document) }
 
-    /// The largest piece that should be given at once.
+    /// The recommended maximum size of a piece.
     package static let pieceSize = 1 << 16
 
     /// Whether everything has been read.
     package var isAtEnd: Bool { stage == .ended }
-    /// Where the array is, once it has begun.
+    /// The path of the array, once it has begun.
     package private(set) var path: [String]?
-    /// The bytes of the payload so far.
+    /// The number of payload bytes received.
     package var count: Int { total }
 
     // MARK: Input
 
-    /// Takes a piece of the payload, after ``next()`` has had no more elements.
+    /// Takes a piece of the payload, after ``next()`` has returned `nil`.
     package func feed(_ piece: UnsafeRawBufferPointer) throws {
         let (sum, overflows) = total.addingReportingOverflow(piece.count)
         if overflows || sum > bounds.total { throw tooLarge("The payload", bounds.total) }
@@ -97,10 +97,10 @@ package final class JSONElementParser {
     }
 
     private func surround(_ piece: UnsafeRawBufferPointer) throws {
-        guard surroundings.append(piece) else { throw tooLarge("What lies around the array", bounds.surroundings) }
+        guard surroundings.append(piece) else { throw tooLarge("The payload around the array", bounds.surroundings) }
     }
 
-    /// Skips the byte order mark of UTF-8, and refuses other encodings, once there are bytes enough to tell.
+    /// Skips the UTF-8 byte order mark and rejects other encodings, once enough bytes have arrived.
     private func readMark() throws {
         let isOther = lead.prefix(2).contains(0) || lead.starts(with: [0xFE, 0xFF]) || lead.starts(with: [0xFF, 0xFE])
         if isOther {
@@ -114,13 +114,13 @@ package final class JSONElementParser {
         try rest.withUnsafeBytes { try take($0) }
     }
 
-    /// Says that the payload has ended, after ``next()`` has had no more elements; again, while there are more.
+    /// Ends the payload, after ``next()`` has returned `nil`. Call it again while ``next()`` returns elements.
     ///
-    /// - Throws: when it wasn't whole: no end of the payload is the end of a list that it cut short.
+    /// - Throws: An error if the payload was incomplete: a truncated list never counts as a complete one.
     package func finish() throws {
         switch stage {
         case .mark:
-            // So short that it hasn't been looked at yet.
+            // The payload was too short for its encoding to be detected before.
             try readMark()
         case .elements:
             if left == 0 { text?.drop() }
@@ -135,10 +135,10 @@ package final class JSONElementParser {
 
     // MARK: Output
 
-    /// The next element; `nil` when more of the payload is needed, or no element is left. It is good until the next is asked for.
+    /// Returns the next element; `nil` if more of the payload is needed, or no element is left. It is valid until the next call.
     package func nextNode() throws -> JSONNode? { try next().map { JSONNode(document, $0) } }
 
-    /// The place of the next element, on the tape of ``document``; `nil` when more of the payload is needed, or no element is left.
+    /// Returns the place of the next element on the tape of ``document``; `nil` if more of the payload is needed, or no element is left.
     func next() throws -> JSONPlace? {
         guard stage == .elements || left > 0 else { return nil }
         if left == 0 {
@@ -151,7 +151,7 @@ package final class JSONElementParser {
         return place
     }
 
-    /// Reads as many elements as are whole; false where there is none.
+    /// Reads all complete elements; returns false if there is none.
     private func readElements() throws -> Bool {
         text?.drop()
         document.storage.pointee.firstIndex += number
@@ -166,9 +166,9 @@ package final class JSONElementParser {
         return left > 0
     }
 
-    // MARK: What lies around
+    // MARK: Surroundings
 
-    /// The payload with no elements, as far as it is known: until the array has ended, what comes before it.
+    /// The part of the payload around the elements that is known: until the array has ended, the part before it.
     package func knownSurroundings() -> Data {
         switch stage {
         case .mark, .head: Data("null".utf8)
@@ -179,7 +179,7 @@ package final class JSONElementParser {
 
     // MARK: Errors
 
-    /// The coding path of the array, or of where it ought to be.
+    /// The coding path of the array, or its expected path.
     private var origin: [any CodingKey] { (path ?? (needsArray ? paths.first : nil) ?? []).map { JSONKey($0) } }
 
     private func tooLarge(_ what: String, _ limit: Int) -> DecodingError {
@@ -187,46 +187,46 @@ package final class JSONElementParser {
     }
 }
 
-/// What lies around the elements of an array inside a payload: the payload without them, as far as it has come.
+/// The text around the elements of an array inside a payload, as far as it has arrived.
 struct JSONSurroundings {
-    /// The text with no elements.
+    /// The text without the elements.
     private(set) var text = Data()
-    /// Where in the payload the first element is.
+    /// The offset of the first element in the payload.
     private(set) var begin = 0
-    /// How many bytes the elements take there, once they have ended.
+    /// The number of bytes of the elements, once they have ended.
     private var gap: Int?
-    /// The most bytes that are kept.
+    /// The maximum number of bytes that are kept.
     private let limit: Int
 
     init(upTo limit: Int) { self.limit = limit }
 
-    /// Adds what comes next; false where that is too much.
+    /// Appends a piece; returns false if the limit is exceeded.
     mutating func append(_ piece: UnsafeRawBufferPointer) -> Bool {
         guard text.count + piece.count <= limit else { return false }
         text.append(contentsOf: piece)
         return true
     }
 
-    /// The elements come next.
+    /// Marks the beginning of the elements.
     mutating func beginElements() { begin = text.count }
 
-    /// The elements end at a place in the payload.
+    /// Marks the end of the elements, at an offset in the payload.
     mutating func endElements(at place: Int) { gap = place - begin }
 
-    /// The text as it would be if the payload ended with the elements that have come.
+    /// The text as if the payload ended after the elements received so far.
     func closed(by closers: [UInt8]) -> Data { text.prefix(begin) + Data([UInt8(ascii: "]")] + closers) }
 
-    /// Checks the whole of it.
+    /// Checks the whole text.
     ///
-    /// - Parameter path: where the array must be; `nil` where there needn't be any.
-    /// - Throws: `DecodingError` where it is no JSON, with the place in the payload, or has no array there, and ``SerializationError`` where
-    ///   it has nothing there.
+    /// - Parameter path: The required path of the array; `nil` if the array is optional.
+    /// - Throws: `DecodingError` if the text isn't JSON, with the place in the payload, or has another value than an array at the path;
+    ///   ``SerializationError`` if it has no value there.
     func check(_ reader: JSONReader, arrayAt path: [String]?) throws {
         let whole = JSONPool.take(reader)
         defer { JSONPool.giveBack(whole) }
         text.withUnsafeBytes { whole.storage.pointee.append($0) }
         if let fault = whole.scan() {
-            // Behind the array, its elements count.
+            // Offsets after the array include its elements.
             let skipped = fault.offset >= begin ? gap ?? 0 : 0
             throw JSONDocument.corrupted(JSONSyntaxError(fault, in: whole.text, after: skipped, limit: reader.boundedDepth))
         }
@@ -236,16 +236,17 @@ struct JSONSurroundings {
     }
 }
 
-/// Finds where a value ends, in pieces of a text, without checking it: each byte is looked at once.
+/// Finds the end of a value, in pieces of a text, without checking it. Each byte is read once.
 struct JSONValueEnd {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
     private var hasBegun = false
 
-    /// Looks at more bytes, from the value's first one on.
+    /// Scans more bytes, starting at the value's first one.
     ///
-    /// - Returns: how many of them belong to the value, once its end has been found. A number or a word ends before what follows it.
+    /// - Returns: The number of these bytes that belong to the value, once its end is found. A number or word ends before the byte that
+    ///   follows it.
     mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {
@@ -270,7 +271,7 @@ struct JSONValueEnd {
                 if depth == 0, hasBegun { return index - 1 }
                 depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                // The container around a number or a word ends.
+                // The container around a number or word ends.
                 if depth == 0 { return index - 1 }
                 depth -= 1
                 if depth == 0 { return index }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The elements of an array in a payload's text: what of them has come and hasn't been read.
+/// The elements of an array in a payload's text that have arrived and haven't been read.
 struct JSONElementText {
     private let document: JSONDocument
-    /// The most bytes that an element may have, and how many containers may stand in it inside each other.
+    /// The maximum size of an element in bytes, and the maximum nesting of its containers.
     private let limit: Int
     private let depthLimit: Int
-    /// How much of the payload lies before the document's text.
+    /// The number of payload bytes before the document's text.
     private var dropped: Int
-    /// Where in the document's text the next element is, and how much of it has been read.
+    /// The position of the next element in the document's text, and the scanner's state there.
     private var position = 0
     private var expectation = JSONScanner.Expectation.elementOrEnd
-    /// How many blanks have come since the last element.
+    /// The number of blanks since the last element.
     private var blanks = 0
-    /// The end of an element that was cut, and up to where it has been sought.
+    /// The search for the end of a cut element, and the position that it has reached.
     private var pending: (end: JSONValueEnd, place: Int)?
 
-    /// - Parameter begin: where in the payload the array's bracket ends.
+    /// - Parameter begin: The offset in the payload after the array's bracket.
     init(_ document: JSONDocument, from begin: Int, upTo limit: Int, depthLimit: Int) {
         self.document = document
         self.limit = limit
@@ -24,15 +24,15 @@ struct JSONElementText {
         dropped = begin
     }
 
-    /// Whether the array has ended, and where in the payload that was.
+    /// Whether the array has ended, and its end in the payload.
     var isAtEnd: Bool { expectation == .nothing }
     var end: Int { dropped + position - 1 }
-    /// What has come from the array's end on.
+    /// The bytes received from the array's end on.
     var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: document.text[(position - 1)...])) }
 
     mutating func append(_ piece: UnsafeRawBufferPointer) { document.storage.pointee.append(piece) }
 
-    /// Drops what has been read from the document's text: nothing that was read from it is good any more.
+    /// Drops the text that has been read, which invalidates everything read from it.
     mutating func drop() {
         guard position > 0 else { return }
         document.storage.pointee.removeFirst(position)
@@ -41,14 +41,14 @@ struct JSONElementText {
         position = 0
     }
 
-    /// Reads as many elements as are whole.
+    /// Reads all complete elements.
     ///
-    /// - Returns: how many of them are on the tape.
+    /// - Returns: The number of elements on the tape.
     mutating func read() throws -> Int {
         guard try hasWholeElement() else { return 0 }
         let (count, fault) = scan()
         if count > 0 || isAtEnd { return count }
-        // Nothing of it could be read: either it isn't whole, or it is wrong.
+        // Nothing could be read: the element is either incomplete or invalid.
         guard let fault else { return 0 }
         guard let first = firstByte() else {
             try skipBlanks()
@@ -58,19 +58,19 @@ struct JSONElementText {
         var end = JSONValueEnd()
         let rest = UnsafeBufferPointer(rebasing: document.text[first...])
         if end.feed(rest) != nil { throw error(fault) }
-        // The blanks before it aren't part of what it may measure.
+        // The blanks before the element don't count towards its size.
         position = first
         pending = (end, document.text.count)
         try checkSize(rest.count)
         return 0
     }
 
-    /// Why what has come is no whole array.
+    /// The reason why the array is incomplete or invalid.
     mutating func errorAtEnd() -> DecodingError {
         error(scan().fault ?? JSONFault(reason: .truncated, offset: document.storage.pointee.count))
     }
 
-    /// Whether the element that was cut is whole by now.
+    /// Whether the cut element is complete now.
     private mutating func hasWholeElement() throws -> Bool {
         guard var cut = pending else { return true }
         let rest = UnsafeBufferPointer(rebasing: document.text[cut.place...])
@@ -83,7 +83,7 @@ struct JSONElementText {
         return false
     }
 
-    /// Reads from the position on; what is whole gets on the tape.
+    /// Scans from the position on and writes complete elements to the tape.
     private mutating func scan() -> (count: Int, fault: JSONFault?) {
         document.storage.pointee.clearTape()
         var scanner = JSONScanner(elementsIn: document.storage, from: position, expecting: expectation, depthLimit: depthLimit)
@@ -94,7 +94,7 @@ struct JSONElementText {
         return (scanner.count, fault)
     }
 
-    /// Drops what is nothing but blanks: of them there may be no end either.
+    /// Drops blanks, since a run of them may be endless.
     private mutating func skipBlanks() throws {
         blanks += document.text.count - position
         position = document.text.count

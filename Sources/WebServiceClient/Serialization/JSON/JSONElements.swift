@@ -1,14 +1,14 @@
 public import Foundation
 
-/// The elements of an array that lies inside a payload, decoded one by one while the payload arrives.
+/// The elements of an array inside a payload, decoded one by one while the payload arrives.
 ///
 ///     let products = JSONReader().elements(of: Product.self, in: response.body, at: ["value"])
 ///     for try await product in products { … }
 ///
-/// Memory stays flat: it holds a piece of the payload, or the element that is being received if that is larger, and what lies around the
-/// array. A payload that ends before its last bracket is an error, never the end of the elements; so is a payload without the array.
+/// Memory use is constant: one piece of the payload, or the element that is arriving if that is larger, and the text around the array. A
+/// payload that ends before its last bracket is an error, never the end of the elements; so is a payload without the array.
 ///
-/// What lies around is there, too, with an iterator by hand:
+/// To read the text around the array, use the iterator directly:
 ///
 ///     var iterator = products.makeAsyncIterator()
 ///     while let product = try await iterator.next() { … }
@@ -31,7 +31,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         self.read = read
     }
 
-    /// An iterator, which reads the pieces of the payload as it needs them.
+    /// Creates an iterator, which reads the pieces of the payload on demand.
     public func makeAsyncIterator() -> Iterator {
         Iterator(
             chunks: chunks.makeAsyncIterator(), parser: JSONElementParser(reader, path: path, bounds: bounds), reader: reader, read: read)
@@ -43,7 +43,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
         private let parser: JSONElementParser
         private let reader: JSONReader
         private let read: @Sendable (JSONDocument, JSONPlace) throws -> Element
-        /// The piece that is being given to the parser, bit by bit.
+        /// The piece that is being passed to the parser in parts.
         private var chunk = Data()
         private var isLastChunk = false
         private var failure: (any Error)?
@@ -58,11 +58,11 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             self.read = read
         }
 
-        /// The next element; `nil` when the array and the payload around it have ended.
+        /// Returns the next element; `nil` after the end of the array and the payload.
         ///
-        /// - Throws: `DecodingError`, or what the element's own coding throws; with a ``JSONSyntaxError`` when the payload is no JSON, ends
-        ///   too early, or is beyond the bounds; ``SerializationError`` when it has no such root; what the sequence of pieces throws.
-        ///   After an error, the same one is thrown again.
+        /// - Throws: `DecodingError`, or the error of the element's own coding; with a ``JSONSyntaxError`` if the payload isn't JSON,
+        ///   ends too early, or exceeds the bounds; ``SerializationError`` if it has no such root; the errors of the sequence of pieces.
+        ///   After an error, every call throws the same error again.
         public mutating func next() async throws -> Element? {
             while true {
                 if let element = try ready() { return element }
@@ -71,7 +71,7 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             }
         }
 
-        /// The same without leaving an actor while elements are there.
+        /// Returns the next element, without leaving the actor while elements are available.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while true {
@@ -81,13 +81,13 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             }
         }
 
-        /// An element that is there.
+        /// Returns an available element.
         private mutating func ready() throws -> Element? {
             if let failure { throw failure }
             return try failing { parser, read in try parser.next().map { try read(parser.document, $0) } }
         }
 
-        /// Keeps an error, to throw it again.
+        /// Stores an error, to throw it again.
         private mutating func failing<Value>(
             _ body: (JSONElementParser, (JSONDocument, JSONPlace) throws -> Element) throws -> Value
         ) throws -> Value {
@@ -99,9 +99,9 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             }
         }
 
-        /// The elements that are there, at least one; `nil` at the end. It spares the cost of an asynchronous call for each.
+        /// Returns the available elements, at least one; `nil` at the end. It saves the cost of an asynchronous call per element.
         ///
-        /// - Throws: as ``next()`` does. Elements before the one that fails are returned first.
+        /// - Throws: The errors of ``next()``. Elements before a failing one are returned first.
         public mutating func nextBatch() async throws -> [Element]? {
             guard let first = try await next() else { return nil }
             var batch = [first]
@@ -113,10 +113,10 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
             return batch
         }
 
-        /// The payload as if the array had no elements, as another type: after the last element all of it, before that what comes before
-        /// the array.
+        /// Decodes the payload, with an empty array, as another type: after the last element the whole payload, before that the part
+        /// before the array.
         ///
-        /// - Throws: `DecodingError`, or what the type's own coding throws.
+        /// - Throws: `DecodingError`, or the error of the type's own coding.
         public func surroundings<Value: Decodable>(as type: Value.Type) throws -> Value {
             try reader.decode(type, utf8: parser.knownSurroundings(), at: [])
         }
@@ -161,20 +161,20 @@ public struct JSONElements<Element, Chunks: AsyncSequence>: AsyncSequence where 
 extension JSONElements: Sendable where Chunks: Sendable {}
 
 extension JSONReader {
-    /// The elements of an array inside a payload that comes in pieces.
+    /// Returns the elements of an array inside a payload that arrives in pieces.
     ///
     /// - Parameters:
-    ///   - type: what to make of each element.
-    ///   - chunks: the pieces of the payload, in UTF-8, cut anywhere.
-    ///   - path: the names, as they stand in the text, and indices that lead to the array; empty where the payload is the array.
-    ///   - bounds: how much of what there may be.
+    ///   - type: The type of each element.
+    ///   - chunks: The pieces of the payload, in UTF-8, cut anywhere.
+    ///   - path: The raw names and indices that lead to the array; empty if the payload is the array.
+    ///   - bounds: The maximum sizes.
     public func elements<Element: Decodable & Sendable, Chunks: AsyncSequence>(
         of type: Element.Type, in chunks: Chunks, at path: [String] = [], bounds: JSONStreamBounds = JSONStreamBounds()
     ) -> JSONElements<Element, Chunks> where Chunks.Element == Data {
         JSONElements(chunks, self, at: path, bounds: bounds) { try $0.decode(type, at: $1) }
     }
 
-    /// The elements of an array inside a payload that comes in pieces, of a type that reads itself.
+    /// Returns the elements of an array inside a payload that arrives in pieces, of a type that reads itself.
     public func readElements<Element: JSONReadable & Sendable, Chunks: AsyncSequence>(
         of type: Element.Type, in chunks: Chunks, at path: [String] = [], bounds: JSONStreamBounds = JSONStreamBounds()
     ) -> JSONElements<Element, Chunks> where Chunks.Element == Data {
@@ -182,16 +182,16 @@ extension JSONReader {
     }
 }
 
-/// How much a payload that is read in pieces may have of what. All in bytes.
+/// The maximum sizes of the parts of a payload that is read in pieces, in bytes.
 public struct JSONStreamBounds: Sendable, Hashable {
-    /// The largest element; one that is within one piece, of up to 64 KiB, is never too large. Default: 16 MiB.
+    /// The maximum size of an element; an element within one piece of up to 64 KiB is always accepted. Default: 16 MiB.
     public var element: Int
-    /// The most of what lies around the array. Default: 1 MiB.
+    /// The maximum size of the text around the array. Default: 1 MiB.
     public var surroundings: Int
-    /// The whole payload. Default: without bound, since what has been read isn't kept.
+    /// The maximum size of the payload. Default: unlimited, since text that has been read isn't kept.
     public var total: Int
 
-    /// Bounds.
+    /// Creates bounds.
     public init(element: Int = 16 << 20, surroundings: Int = 1 << 20, total: Int = .max) {
         self.element = element
         self.surroundings = surroundings

@@ -1,14 +1,15 @@
-/// The escapes in the strings of JSON (RFC 8259 §7), which the scanner has checked before.
+/// The escapes in JSON strings (RFC 8259 §7), already checked by the scanner.
 enum JSONEscapes {
-    /// Writes a string without its escapes: no more than it has, and what follows within the padding is overwritten, too.
+    /// Writes a string without its escapes. The result is never longer than the input, but bytes in the padding after it are overwritten,
+    /// too.
     ///
-    /// - Returns: the number of bytes written.
+    /// - Returns: The number of bytes written.
     static func unescape(_ bytes: UnsafePointer<UInt8>, _ count: Int, into target: UnsafeMutablePointer<UInt8>) -> Int {
         var index = 0
         var end = 0
         while index < count {
-            // Sixteen bytes, and as many of them count as stand before the next escape. Where it is sixteen, that is no sum of what was found:
-            // so the next ones needn't wait for it.
+            // Copies sixteen bytes, of which those before the next escape count. The constant step of sixteen doesn't depend on the
+            // search's result, so the next step needn't wait for it.
             UnsafeMutableRawPointer(target + end).copyMemory(from: bytes + index, byteCount: 16)
             let plain = JSONBytes.indexOfBackslash(bytes + index)
             if plain == 16 {
@@ -19,7 +20,7 @@ enum JSONEscapes {
             index &+= plain
             end &+= plain
             if index >= count { break }
-            // Escapes come in runs: what is no Latin script may have nothing else.
+            // Escapes come in runs: text in other scripts than Latin may consist of nothing else.
             repeat {
                 let escape = bytes[index + 1]
                 index &+= 2
@@ -37,11 +38,11 @@ enum JSONEscapes {
                 end &+= write(scalar, to: target + end)
             } while index < count && bytes[index] == UInt8(ascii: "\\")
         }
-        // The last sixteen may have gone beyond the end.
+        // The last copy of sixteen may exceed the end.
         return end &- (index &- count)
     }
 
-    /// What a letter after a backslash stands for.
+    /// The character of the letter after a backslash.
     private static func character(of escape: UInt8) -> UInt8 {
         switch escape {
         case UInt8(ascii: "b"): 0x08
@@ -53,7 +54,7 @@ enum JSONEscapes {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// The value of four hexadecimal digits.
     private static func unit(_ bytes: UnsafePointer<UInt8>) -> UInt32 {
         (0..<4).reduce(0) { $0 &<< 4 | UInt32(digit(bytes[$1]) ?? 0) }
     }
@@ -91,7 +92,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The length of the escape at a backslash, or why it is none.
+    /// The length of the escape at a backslash, or the reason why it is invalid.
     @inline(__always) static func check(
         _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
     ) -> Result<Int, JSONFault.Reason> {
@@ -107,7 +108,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The same for one by numbers.
+    /// The length of a `\u` escape, or the reason why it is invalid.
     @inline(never) private static func checkUnit(
         _ bytes: UnsafePointer<UInt8>, upTo end: UnsafePointer<UInt8>
     ) -> Result<Int, JSONFault.Reason> {

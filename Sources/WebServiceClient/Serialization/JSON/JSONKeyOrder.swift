@@ -1,13 +1,13 @@
 import Foundation
 
-/// Sorts the members of all objects in a JSON text by name, and changes no other byte.
+/// Sorts the members of all objects in a JSON text by name and changes no other byte.
 ///
-/// Foundation's encoder writes members in a different order in each process. That matters in texts that people compare, but not on the wire,
-/// where sorting would cost time.
+/// Foundation's encoder orders members differently in each process. That matters in texts that people compare, but not on the wire, where
+/// sorting would cost time.
 struct JSONKeyOrder {
     private struct Unexpected: Error {}
 
-    /// No encoder nests values this deep.
+    /// More than any encoder nests values.
     private static let depthLimit = 600
 
     private let bytes: [UInt8]
@@ -17,7 +17,7 @@ struct JSONKeyOrder {
         bytes = Array(data)
     }
 
-    /// The text with its members sorted. Text that isn't JSON is returned unchanged.
+    /// Returns the text with its members sorted; returns invalid JSON unchanged.
     static func sorted(_ data: Data) -> Data {
         var order = JSONKeyOrder(data)
         var result: [UInt8] = []
@@ -53,7 +53,7 @@ struct JSONKeyOrder {
         }
     }
 
-    /// Sorts the members; commas and blanks between them keep their places.
+    /// Sorts the members; commas and blanks between them stay in place.
     private mutating func object(depth: Int) throws -> [UInt8] {
         var members: [(name: [UInt8], text: [UInt8])] = []
         var separators: [[UInt8]] = []
@@ -88,7 +88,7 @@ struct JSONKeyOrder {
         return result + take()
     }
 
-    /// The text after a member or an element: a comma with blanks around it, or blanks before the closing bracket.
+    /// The text after a member or an element: a comma with the blanks around it, or the blanks before the closing bracket.
     private mutating func end(before bracket: UInt8) throws -> [UInt8] {
         var text = blanks()
         guard position < bytes.count else { throw Unexpected() }

@@ -1,7 +1,7 @@
 /// The members of an object, by name.
 ///
-/// A pointer, so that copying it costs nothing; ``JSONContainerCache`` owns what it points to, and nobody frees that or makes other use of
-/// it while the container is held: so one that outlives its call finds there that it has ended, and never looks at pooled memory.
+/// It is a pointer, so copying it is cheap. ``JSONContainerCache`` owns the state, which is neither freed nor reused while the container
+/// is retained. A container that outlives its call therefore reads there that the call has ended, and never accesses pooled memory.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let state: UnsafeMutablePointer<JSONContainerState>
 
@@ -9,7 +9,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     @inline(__always) private var document: JSONDocument { state.pointee.document }
     @inline(__always) private var node: Int { state.pointee.node }
-    /// Whether the call that it was made for is still going on.
+    /// Whether the container's call is still running.
     @inline(__always) private var isCurrent: Bool {
         if state.pointee.isCurrent { return true }
         JSONKeptContainers.passBy()
@@ -19,7 +19,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { isCurrent ? document.path(ofContainerAt: node) : [] }
     var allKeys: [Key] { isCurrent ? document.names(ofObjectAt: node).compactMap { Key(stringValue: $0) } : [] }
 
-    /// The place of a member, if it is there.
+    /// The place of a member, or `nil` if it is missing.
     @inline(__always) private func place(ifPresent key: Key) throws -> JSONPlace? {
         guard isCurrent else { throw JSONDocument.outlived }
         guard let index = document.find(key.stringValue, inObjectAt: node) else { return nil }
@@ -31,7 +31,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return place
     }
 
-    /// The place of a member, unless it isn't there or is null.
+    /// The place of a member, or `nil` if it is missing or null.
     @inline(__always) private func value(_ key: Key) throws -> JSONPlace? {
         guard let place = try place(ifPresent: key), !document.isNull(place), !document.isAbsence(place) else { return nil }
         return place
@@ -83,7 +83,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { try superDecoder(named: JSONKey.super) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(named: key) }
 
-    /// Where the member isn't there, a superclass finds null.
+    /// A superclass finds null if the member is missing.
     private func superDecoder(named key: any CodingKey) throws -> any Decoder {
         guard isCurrent else { throw JSONDocument.outlived }
         if let dialect = document.reader.dialect {
@@ -96,7 +96,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-// What may be missing, in one search each, where the defaults of the protocol take three.
+// Optional members need one search each; the protocol's default implementations need three.
 extension JSONKeyedContainer {
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
         guard let place = try value(key) else { return nil }
@@ -186,7 +186,7 @@ extension JSONKeyedContainer {
     }
 }
 
-/// A key of a coding path in a JSON payload: a member's name, or a place in an array, which is spelled as Foundation does.
+/// A key of a coding path in a JSON payload: a member's name, or an array index in Foundation's notation.
 package struct JSONKey: CodingKey {
     package let stringValue: String
     package let intValue: Int?

@@ -6,14 +6,14 @@ struct JSONNames {
 
     @inline(__always) init(_ storage: UnsafeMutablePointer<JSONStorage>) { self.storage = storage }
 
-    /// Up to so many names are compared each with each.
+    /// The number of names up to which each is compared with each.
     private static let fewest = 16
 
-    /// Where in the text a name stands that the object has had before.
+    /// Returns the text offset of a name that repeats an earlier one of the object.
     ///
     /// - Parameters:
-    ///   - first: the index of the first name.
-    ///   - end: the index after the last member.
+    ///   - first: The index of the first name.
+    ///   - end: The index after the last member.
     @inline(never) func duplicate(from first: Int, count: Int, end: Int) -> Int? {
         if count > Self.fewest { return duplicateOfMany(from: first, count: count, end: end) }
         return withUnsafeTemporaryAllocation(of: (UInt64, Int).self, capacity: Self.fewest) { seen in
@@ -22,7 +22,7 @@ struct JSONNames {
             while index < end, number < Self.fewest {
                 let word = JSONWord(bits: storage.pointee.tape[index])
                 let bytes = JSONDocument(storage).name(word)
-                // Length and first bytes tell most names apart.
+                // Length and first bytes distinguish most names.
                 var mark = JSONBytes.load8(bytes)
                 if word.length < 8 { mark &= ~(~0 &<< UInt64(truncatingIfNeeded: 8 &* word.length)) }
                 mark ^= UInt64(truncatingIfNeeded: word.length) &<< 56
@@ -51,7 +51,7 @@ struct JSONNames {
             && JSONBytes.areEqual(JSONDocument(storage).name(words.0), JSONDocument(storage).name(words.1), words.0.length)
     }
 
-    /// Where the name stands, or its value where the name was stored elsewhere.
+    /// The text offset of the name, or of its value if the name is in the name store.
     private func offset(ofNameAt index: Int) -> Int {
         let word = JSONWord(bits: storage.pointee.tape[index])
         return word.kind == .unescapedName ? JSONWord(bits: storage.pointee.tape[index + 1]).offset : word.offset - 1
@@ -70,7 +70,7 @@ struct JSONNameTable {
         slots = [Int32](repeating: -1, count: size)
     }
 
-    /// Adds the name at an index; true when it was there before, and is left as it was.
+    /// Inserts the name at an index; returns true and changes nothing if the name exists already.
     mutating func insert(_ index: Int) -> Bool {
         let word = JSONWord(bits: storage.pointee.tape[index])
         var slot = place(of: JSONDocument(storage).name(word), word.length)
@@ -82,9 +82,9 @@ struct JSONNameTable {
         return false
     }
 
-    /// The index of a name, if it is there.
+    /// Returns the index of a name, or `nil` if it is missing.
     func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
-        // The hash reads whole words: a copy with room after its end.
+        // The hash reads whole words, so it needs a copy with padding.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count + JSONBytes.padding) { copy in
             guard let start = copy.baseAddress else { return nil }
             copy.initialize(repeating: 0)
@@ -106,7 +106,7 @@ struct JSONNameTable {
     }
 }
 
-/// Names that had escapes, without them: one behind the other, with padding behind the last one.
+/// The unescaped forms of names with escapes, stored contiguously with padding after the last one.
 struct JSONNameStore {
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private var count = 0
@@ -122,7 +122,7 @@ struct JSONNameStore {
 
     /// Stores a name unescaped.
     ///
-    /// - Returns: where it lies, and its length.
+    /// - Returns: Its offset and length in the store.
     mutating func store(_ escaped: UnsafePointer<UInt8>, _ length: Int) -> (offset: Int, length: Int) {
         if count + length > capacity {
             let larger = max(capacity * 2, count + length, 256)
@@ -138,7 +138,7 @@ struct JSONNameStore {
         return (offset, length)
     }
 
-    /// Forgets all names, and gives back the memory if it is more than so much.
+    /// Removes all names, and frees the memory if it exceeds a size.
     mutating func removeAll(keeping size: Int) {
         count = 0
         guard capacity > size else { return }
@@ -148,10 +148,10 @@ struct JSONNameStore {
     }
 }
 
-/// The names of one object, converted by a strategy. Where two become one, the first is meant.
+/// The names of one object, converted by a strategy. If two names convert to the same one, the first counts.
 struct JSONConvertedNames {
     private var members: [(name: String, index: Int)] = []
-    /// The names of an object that has many.
+    /// The names of a large object.
     private var table: [String: Int] = [:]
 
     init(_ document: JSONDocument, _ node: Int) {
@@ -164,21 +164,21 @@ struct JSONConvertedNames {
         if members.count > 16 { table = Dictionary(members.map { ($0.name, $0.index) }) { first, _ in first } }
     }
 
-    /// Each name once.
+    /// The names without duplicates.
     var unique: [String] {
         var seen: Set<String> = []
         return members.map(\.name).filter { seen.insert($0).inserted }
     }
 
-    /// The index of a name on the tape.
+    /// Returns the index of a name on the tape.
     func find(_ name: String) -> Int? {
         table.isEmpty ? members.first { $0.name == name }?.index : table[name]
     }
 }
 
-/// Names on the wire as names of properties.
+/// Converts names on the wire to property names.
 enum JSONNameConversion {
-    /// The same as Foundation's `convertFromSnakeCase` makes of a name: `page_count` is `pageCount`, underscores at either end stay.
+    /// Converts like Foundation's `convertFromSnakeCase`: `page_count` becomes `pageCount`; underscores at either end are kept.
     static func fromSnakeCase(_ name: String) -> String {
         let head = name.prefix { $0 == "_" }
         let rest = name.dropFirst(head.count)

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// A value in a text, with what stands around it: what a ``JSONDialect`` sees.
+/// A value in a text with its surroundings, as a ``JSONDialect`` sees it.
 ///
-/// It is good within the call that it was given to, as decoders are.
+/// Like a decoder, it is valid only within the call that receives it.
 package struct JSONNode {
-    /// A value that isn't a container, or which container it is.
+    /// A value that isn't a container, or the kind of container.
     package enum Content {
         case null
         case boolean(Bool)
-        /// A number by its digits, and whether it has neither fraction nor exponent.
+        /// A number's digits, and whether it has neither fraction nor exponent.
         case number(String, isWhole: Bool)
         case string(String)
         case array, object
@@ -22,13 +22,13 @@ package struct JSONNode {
         self.place = place
     }
 
-    /// The value that a decoder of the reader's stands at, unless its call has ended.
+    /// Creates a node for the place of one of the reader's decoders; `nil` if the decoder's call has ended.
     package init?(_ decoder: any Decoder) {
         guard let decoder = decoder as? JSONValueDecoder, let node = decoder.node else { return nil }
         self = node
     }
 
-    /// What the text is read with.
+    /// The dialect of the text's reader.
     package var dialect: (any JSONDialect)? { document.reader.dialect }
 
     package var content: Content {
@@ -49,25 +49,25 @@ package struct JSONNode {
     package var isObject: Bool { document.word(place.index).kind == .object }
     package var isNull: Bool { document.isNull(place) }
 
-    /// A number with all of its digits; `nil` for what is none, and where a `Decimal` can't hold them.
+    /// The exact number; `nil` if the value isn't a number or a `Decimal` can't represent it.
     package var decimal: Decimal? {
         let word = document.word(place.index)
         guard word.kind == .integer || word.kind == .number else { return nil }
         return JSONNumber.decimal(document.bytes(word), word.length)
     }
 
-    /// The array or the object that the value is in; `nil` for the root.
+    /// The array or object that contains the value; `nil` for the root.
     package var container: JSONNode? {
         place.parent < 0 ? nil : JSONNode(document, document.place(ofContainerAt: place.parent))
     }
 
-    /// The number of elements or members; 0 for what is no container.
+    /// The number of elements or members; 0 if the value isn't a container.
     package var count: Int { document.word(place.index).isContainer ? document.word(place.index + 1).high : 0 }
 
-    /// A decoder of the value, which knows where it is.
+    /// A decoder of the value, with its place.
     package var decoder: any Decoder { JSONValueDecoder(document, place) }
 
-    /// A value by the reader's rules.
+    /// Decodes the value by the reader's rules.
     package func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try document.decode(type, at: place) }
 
     package func forEachElement(_ body: (JSONNode) throws -> Void) rethrows {
@@ -89,22 +89,23 @@ package struct JSONNode {
         }
     }
 
-    /// The value of an object's member.
+    /// Returns the value of an object's member.
     package func member(_ name: String) -> JSONNode? {
         guard isObject, let index = document.findRaw(name, inObjectAt: place.index) else { return nil }
         return JSONNode(document, JSONPlace(node: index + 1, container: place.index))
     }
 
-    /// The name of the member that the value is of an object; `nil` for an element of an array and for the root.
+    /// The name of the value's member in its object; `nil` for an element of an array and for the root.
     package var name: String? {
         guard place.parent >= 0, document.word(place.parent).kind == .object else { return nil }
         return document.string(document.word(place.index - 1))
     }
 
-    /// The members of the object around the value whose names are its own name and a suffix that begins with some byte, of ASCII.
+    /// Returns the members of the surrounding object whose names are the value's own name followed by a suffix that begins with an ASCII
+    /// byte.
     ///
-    /// - Parameter suffixes: the ones that matter. In an object of many members only these are found, each by itself: to look through all
-    ///   members for each value would take a time that grows with the square of their number.
+    /// - Parameter suffixes: The relevant suffixes. In an object with many members only these are looked up, one by one: scanning all
+    ///   members for each value would take quadratic time.
     package func neighbours(behind mark: UInt8, suffixes: [String]) -> [(name: String, value: JSONNode)] {
         guard place.parent >= 0, document.word(place.parent).kind == .object else { return [] }
         if document.word(place.parent + 1).high > JSONDocument.manyMembers { return neighbours(suffixes) }
@@ -137,23 +138,23 @@ package struct JSONNode {
     }
 }
 
-/// What a format that is written in JSON makes of values otherwise than JSON's readers do: OData's numbers as texts, for one.
+/// The differences between a format based on JSON and plain JSON, such as OData's numbers as texts.
 ///
-/// It is asked about what the reader can't read by itself, and about the types that it names; everything else costs nothing more.
+/// The reader consults it for values that it can't read itself, and for the types that the dialect reads; other values have no overhead.
 package protocol JSONDialect: Sendable {
-    /// Whether values of a type are read by the dialect. It is asked once for each type and text.
+    /// Returns whether the dialect reads values of a type. It is called once per type and text.
     func reads(_ type: any Any.Type) -> Bool
-    /// A value of such a type.
+    /// Reads a value of such a type.
     func read<Value: Decodable>(_ type: Value.Type, from node: JSONNode) throws -> Value
-    /// A number of a text; `nil` where it is none.
+    /// Returns the number that a text represents; `nil` if it isn't a number.
     func integer<Value: FixedWidthInteger>(of text: String, as type: Value.Type) -> Value?
     func floating<Value: BinaryFloatingPoint & LosslessStringConvertible>(of text: String, as type: Value.Type) -> Value?
-    /// Whether an object stands in a member's place for one that isn't there.
+    /// Returns whether an object represents a missing member.
     func isAbsence(_ object: JSONNode) -> Bool
-    /// Looks at an object before its members are decoded.
+    /// Checks an object before its members are decoded.
     func check(object: JSONNode) throws
-    /// The array that is meant by a value; `nil` where it means none.
+    /// Returns the array that a value represents; `nil` if it represents none.
     func array(in node: JSONNode) throws -> JSONNode?
-    /// A decoder of an object's member, which may not be there, with what stands beside it.
+    /// Returns a decoder of an object's member, which may be missing, with its accompanying members.
     func decoder(ofMember key: any CodingKey, in object: JSONNode) throws -> any Decoder
 }

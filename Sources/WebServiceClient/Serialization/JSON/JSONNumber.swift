@@ -1,8 +1,8 @@
 import Foundation
 
-/// Numbers from their digits, which the scanner has checked.
+/// Converts digits that the scanner has checked to numbers.
 enum JSONNumber {
-    /// A whole number, `nil` when it doesn't fit.
+    /// Returns a whole number; `nil` if it doesn't fit.
     @inline(__always) static func integer<Value: FixedWidthInteger>(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Value? {
         let isNegative = bytes.pointee == UInt8(ascii: "-")
         let digits = isNegative ? bytes + 1 : bytes
@@ -28,7 +28,7 @@ enum JSONNumber {
         return value
     }
 
-    /// A number with fraction or exponent that is whole nevertheless, such as `1.0` or `12e3`; by its digits, so exactly.
+    /// Returns a whole number written with a fraction or exponent, such as `1.0` or `12e3`, computed exactly from its digits.
     @inline(never) static func integer<Value: FixedWidthInteger>(ofDecimal bytes: UnsafePointer<UInt8>, _ count: Int) -> Value? {
         guard let parts = JSONDecimalParts(bytes, count), parts.exponent >= 0, parts.digits.count + parts.exponent <= 40 else { return nil }
         let digits = parts.digits + [UInt8](repeating: 48, count: parts.digits.isEmpty ? 1 : parts.exponent)
@@ -37,10 +37,10 @@ enum JSONNumber {
         }
     }
 
-    /// The nearest `Double`; `nil` when the number is larger than all of them.
+    /// Returns the nearest `Double`; `nil` if the number is too large.
     @inline(__always) static func double(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Double? {
         if let short = JSONShortDecimal(bytes, count), short.mantissa <= 1 << 53, short.exponent >= -22, short.exponent <= 22 {
-            // Both are exact, so the result is rounded once (Clinger's fast path).
+            // Both operands are exact, so the result is rounded once (Clinger's fast path).
             let mantissa = Double(Int64(truncatingIfNeeded: short.mantissa))
             let power = powersOfTen[abs(short.exponent)]
             let value = short.exponent < 0 ? mantissa / power : mantissa * power
@@ -54,7 +54,7 @@ enum JSONNumber {
         return value
     }
 
-    /// The nearest `Float`, rounded once; `nil` when the number is larger than all of them.
+    /// Returns the nearest `Float`, rounded once; `nil` if the number is too large.
     @inline(never) static func float(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Float? {
         if let short = JSONShortDecimal(bytes, count), short.mantissa <= 1 << 24, short.exponent >= -10, short.exponent <= 10 {
             let mantissa = Float(Int64(truncatingIfNeeded: short.mantissa))
@@ -70,10 +70,10 @@ enum JSONNumber {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     ]
 
-    /// The number with all of its digits; `nil` when `Decimal` can't hold them: it has 38 or 39 without the zeros at the end, and exponents
-    /// from -128 to 127.
+    /// Returns the exact number; `nil` if `Decimal` can't represent it. `Decimal` has 38 or 39 digits, trailing zeros not counted, and
+    /// exponents from -128 to 127.
     @inline(never) static func decimal(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Decimal? {
-        // Foundation takes the zeros at the end out of the digits, which makes the exponent larger, by 18 at most.
+        // Foundation removes trailing zeros from the digits, which increases the exponent by 18 at most.
         if let short = JSONShortDecimal(bytes, count), short.exponent >= -128, short.exponent <= 109 {
             let significand = Decimal(short.mantissa)
             guard short.exponent != 0 else { return short.isNegative ? -significand : significand }
@@ -83,7 +83,7 @@ enum JSONNumber {
         if parts.digits.isEmpty { return 0 }
         guard (-128...127).contains(parts.exponent), parts.digits.count <= 39 else { return nil }
         let digits = String(decoding: parts.digits, as: UTF8.self)
-        // More digits than there is room for would have been rounded to an exponent.
+        // Excess digits would have been rounded into the exponent.
         guard let significand = Decimal(string: digits, locale: Locale(identifier: "en_US_POSIX")), significand.exponent == 0 else {
             return nil
         }
@@ -91,7 +91,7 @@ enum JSONNumber {
     }
 }
 
-/// A number of up to 19 digits as mantissa and exponent of ten.
+/// A number of up to 19 digits as a mantissa and an exponent of ten.
 private struct JSONShortDecimal {
     var mantissa: UInt64 = 0
     var exponent = 0
@@ -133,13 +133,13 @@ private struct JSONShortDecimal {
     }
 }
 
-/// A number of any length: its digits without zeros at either end, and the exponent of the last one.
+/// A number of any length: its digits without leading and trailing zeros, and the exponent of the last digit.
 private struct JSONDecimalParts {
     let isNegative: Bool
     private(set) var digits: [UInt8] = []
     private(set) var exponent = 0
 
-    /// `nil` when the exponent is beyond all use.
+    /// Returns `nil` if the exponent is unusably large.
     init?(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         let text = UnsafeBufferPointer(start: bytes, count: count)
         isNegative = text.first == UInt8(ascii: "-")

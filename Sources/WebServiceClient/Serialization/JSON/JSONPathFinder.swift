@@ -1,8 +1,8 @@
 import Foundation
 
-/// Finds an array inside a payload that comes in pieces, byte by byte: the first one at one of some roots.
+/// Finds an array inside a payload that arrives in pieces, byte by byte: the first array at one of several paths.
 ///
-/// What comes before is only followed, not checked: the parser checks all that lies around the array at the end.
+/// The text before it is followed but not checked; the parser checks all text around the array at the end.
 struct JSONPathFinder {
     private enum Expectation {
         /// The value to which the trail has led.
@@ -11,28 +11,28 @@ struct JSONPathFinder {
         case name(isEscaped: Bool)
         case colon
         case elementOrEnd
-        /// A value that lies beside all paths, before its first byte and from there on.
+        /// A value outside all paths: before its first byte, and after it.
         case other, rest(JSONValueEnd)
-        /// There is no such array: all is to be read as what lies around.
+        /// There is no such array; the whole payload counts as surroundings.
         case nothing
     }
 
     private let paths: [[String]]
-    /// The names and indices that have been followed, which begin one of the paths; once the array has begun, its path.
+    /// The names and indices followed so far, a prefix of one of the paths; once the array has begun, its path.
     private(set) var trail: [String] = []
-    /// What closes the containers on the trail, the innermost first.
+    /// The closing brackets of the containers on the trail, the innermost first.
     private(set) var closers: [UInt8] = []
     private var expectation = Expectation.value
     /// The name that is being read, with its quotation marks.
     private var name: [UInt8] = []
-    /// The numbers of the next elements in the containers on the trail, the innermost last.
+    /// The indices of the next elements in the containers on the trail, the innermost last.
     private var elements: [Int] = []
 
     init(paths: [[String]]) { self.paths = paths }
 
-    /// Looks at more bytes.
+    /// Scans more bytes.
     ///
-    /// - Returns: how many of them come before the array's first element, once the array has begun.
+    /// - Returns: The number of these bytes before the array's first element, once the array has begun.
     mutating func feed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {
@@ -79,7 +79,7 @@ struct JSONPathFinder {
                 }
                 let number = elements.last ?? 0
                 if !elements.isEmpty { elements[elements.count - 1] += 1 }
-                // A brace is no element.
+                // A brace isn't an element.
                 expectation = byte == UInt8(ascii: "}") ? .nothing : follow { Int($0) == number } ? .value : .other
                 continue
             case .other:
@@ -91,10 +91,10 @@ struct JSONPathFinder {
         return nil
     }
 
-    /// What may come after a value of a container on the trail.
+    /// The expectation after a value of a container on the trail.
     private var afterValue: Expectation { closers.first == UInt8(ascii: "]") ? .elementOrEnd : .nameOrEnd }
 
-    /// Goes into the container at the trail's end, if one of the paths goes on there.
+    /// Enters the container at the trail's end, if one of the paths continues there.
     private mutating func enter(_ byte: UInt8) -> Bool {
         let isContainer = byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")
         guard isContainer, paths.contains(where: { $0.count > trail.count && $0.starts(with: trail) }) else {
@@ -107,14 +107,14 @@ struct JSONPathFinder {
         return true
     }
 
-    /// Goes out of the innermost container.
+    /// Leaves the innermost container.
     private mutating func leave() {
         closers.removeFirst()
         elements.removeLast()
         expectation = trail.popLast() == nil ? .nothing : afterValue
     }
 
-    /// Follows a step with which a path goes on from the trail.
+    /// Follows a step with which one of the paths continues from the trail.
     private mutating func follow(where isStep: (String) -> Bool) -> Bool {
         let step = paths.lazy.filter { [trail] in $0.count > trail.count && $0.starts(with: trail) }.map { [trail] in $0[trail.count] }
             .first(where: isStep)

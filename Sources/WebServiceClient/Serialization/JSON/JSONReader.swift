@@ -1,49 +1,48 @@
 public import Foundation
 
-/// Decodes values from JSON (RFC 8259): what `JSONDecoder` does, by the same strategies and with the same errors, several times faster
-/// and stricter.
+/// Decodes values from JSON (RFC 8259), with the strategies and errors of `JSONDecoder`, but several times faster and more strictly.
 ///
 ///     var reader = JSONReader()
 ///     reader.keyDecodingStrategy = .convertFromSnakeCase
 ///     let products = try reader.decode([Product].self, from: data, at: ["result", "items"])
 ///
-/// The whole of the text is checked, also what the type doesn't ask for. Errors, where `JSONDecoder` lets them pass, are a name that an
-/// object has twice, a comma at the end, half of a surrogate pair, a control character in a string, an escape that doesn't exist,
-/// bytes that are no UTF-8, a number such as `02`. They are `DecodingError.dataCorrupted` with a ``JSONSyntaxError`` that tells the place.
+/// The whole text is checked, including the parts that the type doesn't read. Unlike `JSONDecoder`, it rejects duplicate names in an
+/// object, trailing commas, half a surrogate pair, control characters in strings, unknown escapes, bytes that aren't UTF-8, and numbers
+/// such as `02`. These errors are `DecodingError.dataCorrupted` with a ``JSONSyntaxError`` that has the place.
 ///
-/// A `Decimal` and an integer of any width get exactly the number whose digits stand in the text, also from `1.0` or `12e3`; one that
-/// the type can't hold is an error. UTF-16 and UTF-32 are read, too, as are byte order marks.
+/// A `Decimal` or an integer of any width gets exactly the number that the text's digits denote, also from `1.0` or `12e3`; a number that
+/// the type can't represent is an error. UTF-16, UTF-32 and byte order marks are supported, too.
 ///
-/// A type that conforms to ``JSONReadable`` is read without the detour through `Decodable`.
+/// A type that conforms to ``JSONReadable`` is read directly, without `Decodable`.
 public struct JSONReader: Sendable {
     /// How dates are read. Default: as `Date` decodes itself.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
     /// How `Data` is read. Default: base64.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy = .base64
-    /// Which texts are numbers that JSON can't write. Default: none.
+    /// The texts that represent numbers that JSON can't. Default: none.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy = .throw
-    /// How names on the wire become those of properties. Default: not at all. Keys of dictionaries with `String` keys are left alone.
+    /// How names on the wire map to property names. Default: unchanged. Keys of dictionaries with `String` keys are never converted.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy = .useDefaultKeys
-    /// What types that decode themselves find in their decoder.
+    /// The user info of the decoders.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// How many containers may stand inside each other, 1 to ``greatestDepth``. Default: 512.
+    /// The maximum nesting of containers, 1 to ``greatestDepth``. Default: 512.
     public var depthLimit = JSONReader.greatestDepth
-    /// The most bytes that a text may have, up to ``largestSize``, which is the default.
+    /// The maximum size of a text in bytes, up to ``largestSize``, which is the default.
     public var sizeLimit = JSONReader.largestSize
 
-    /// What is read otherwise than JSON says.
+    /// The differences from plain JSON.
     package var dialect: (any JSONDialect)?
 
-    /// The greatest depth that a reader can be set to, 512: decoding deeper values could need more than a thread's stack.
+    /// The maximum depth limit, 512: decoding deeper values could overflow a thread's stack.
     public static let greatestDepth = 512
-    /// The largest text that a reader reads as a whole: 1 GiB.
+    /// The maximum size of a text that is read as a whole: 1 GiB.
     public static let largestSize = 1 << 30
 
-    /// A reader with the defaults, which are those of `JSONDecoder`.
+    /// Creates a reader with the defaults, which are those of `JSONDecoder`.
     public init() {}
 
-    /// A reader with the strategies and the user info of a decoder. What it doesn't do are JSON5 and texts without the braces at the
-    /// top: ``isAble(toReadAs:)`` tells.
+    /// Creates a reader with the strategies and user info of a decoder. JSON5 and texts without braces at the top aren't supported; see
+    /// ``isAble(toReadAs:)``.
     public init(settingsOf decoder: JSONDecoder) {
         dateDecodingStrategy = decoder.dateDecodingStrategy
         dataDecodingStrategy = decoder.dataDecodingStrategy
@@ -52,25 +51,25 @@ public struct JSONReader: Sendable {
         userInfo = decoder.userInfo
     }
 
-    /// Whether a reader with the decoder's settings reads what the decoder does: not with JSON5, texts without braces at the top, or a
-    /// subclass, which may do anything.
+    /// Returns whether a reader with the decoder's settings reads the same texts as the decoder. This excludes JSON5, texts without
+    /// braces at the top, and subclasses, which may behave in any way.
     public static func isAble(toReadAs decoder: JSONDecoder) -> Bool {
         type(of: decoder) == JSONDecoder.self && !decoder.allowsJSON5 && !decoder.assumesTopLevelDictionary
     }
 
-    /// A value from a text, or from the root inside it.
+    /// Decodes a value from a text, or from the root inside it.
     ///
     /// - Parameters:
-    ///   - data: the text in UTF-8, UTF-16 or UTF-32. Its bytes are read where they lie and mustn't change before the call returns: no file
-    ///     that is mapped while others write it.
-    ///   - path: the names, as they stand in the text, and indices that lead to the root; empty for the text's own value.
-    /// - Throws: `DecodingError`, or what the type's own coding throws; ``SerializationError`` when the root isn't there or the bytes
-    ///   are of no charset.
+    ///   - data: The text in UTF-8, UTF-16 or UTF-32. Its bytes are read in place and mustn't change before the call returns; don't pass
+    ///     a mapped file that other processes write.
+    ///   - path: The raw names and indices that lead to the root; empty for the text's own value.
+    /// - Throws: `DecodingError`, or the error of the type's own coding; ``SerializationError`` if the root is missing or the bytes
+    ///   aren't valid in a supported charset.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: [String] = []) throws -> Value {
         try decode(type, utf8: TextEncoding.utf8(from: data, contentType: nil), at: path)
     }
 
-    /// The same from a text in UTF-8 without a byte order mark.
+    /// Decodes a value from a text in UTF-8 without a byte order mark.
     func decode<Value: Decodable>(_ type: Value.Type, utf8 text: Data, at path: [String]) throws -> Value {
         try JSONDocument.withDocument(text, self) { document in
             let place = try document.place(at: path)
@@ -88,20 +87,21 @@ public struct JSONReader: Sendable {
 }
 
 extension JSONReader {
-    /// A value that reads itself, from a text or from the root inside it.
+    /// Reads a value of a type that reads itself, from a text or from the root inside it.
     ///
     /// - Parameters:
-    ///   - data: the text in UTF-8, UTF-16 or UTF-32. Its bytes are read where they lie and mustn't change before the call returns: no file
-    ///     that is mapped while others write it.
-    ///   - path: the names, as they stand in the text, and indices that lead to the root; empty for the text's own value.
-    /// - Throws: `DecodingError`, or what the type throws; ``SerializationError`` when the root isn't there or the bytes are of no charset.
+    ///   - data: The text in UTF-8, UTF-16 or UTF-32. Its bytes are read in place and mustn't change before the call returns; don't pass
+    ///     a mapped file that other processes write.
+    ///   - path: The raw names and indices that lead to the root; empty for the text's own value.
+    /// - Throws: `DecodingError`, or the type's error; ``SerializationError`` if the root is missing or the bytes aren't valid in a
+    ///   supported charset.
     public func read<Value: JSONReadable>(_ type: Value.Type, from data: Data, at path: [String] = []) throws -> Value {
         try JSONDocument.withDocument(TextEncoding.utf8(from: data, contentType: nil), self) { document in
             try Value(from: JSONCursor(document, document.place(at: path)))
         }
     }
 
-    /// The same for a type of which it is known only now that it reads itself.
+    /// Reads a value of a type whose ``JSONReadable`` conformance is known only at run time.
     static func read<Value>(_ type: Value.Type, directly readable: any JSONReadable.Type, _ document: JSONDocument, _ place: JSONPlace)
         throws -> Value?
     {
@@ -113,8 +113,8 @@ extension JSONReader {
 }
 
 @_spi(Fuzzing) extension JSONReader {
-    /// The elements of an array inside a payload that is given to the parser in pieces of one size: what ``elements(of:in:at:bounds:)``
-    /// does, without waiting for anything.
+    /// Returns the elements of an array inside a payload that is passed to the parser in pieces of one size: a synchronous form of
+    /// ``elements(of:in:at:bounds:)``.
     public func elements<Element: Decodable>(
         of type: Element.Type, inPiecesOf size: Int, of payload: Data, at path: [String]
     ) throws -> [Element] {

@@ -1,20 +1,20 @@
-/// Reads a JSON text (RFC 8259) once, from its first byte to its last, and writes the tape.
+/// Reads a JSON text (RFC 8259) once, from the first byte to the last, and writes the tape.
 ///
-/// It recurses nowhere, and knows no depth but the limit. All of the text is checked, also what nobody will decode: duplicate names,
-/// control characters, escapes, surrogates and UTF-8 included.
+/// It isn't recursive; only the limit bounds the depth. The whole text is checked, including parts that aren't decoded: duplicate names,
+/// control characters, escapes, surrogates and UTF-8.
 ///
-/// Objects in a list mostly have the same names in the same order. So each object follows an earlier one, its counterpart: a name
-/// that stands where it is foretold is read by one comparison, and an object whose names are all found so has no name twice.
+/// Objects in a list mostly have the same names in the same order. Each object therefore follows an earlier one, its counterpart: a
+/// predicted name is read by one comparison, and an object in which all predictions hold has no duplicate names.
 struct JSONScanner {
-    /// What is to be read.
+    /// The part of a text to read.
     enum Extent {
         /// One value and nothing after it.
         case document
-        /// Elements of an array, the beginning of which lies before the text, as far as they are whole.
+        /// The complete elements of an array that begins before the text.
         case elements
     }
 
-    /// What may come next among the elements of an array.
+    /// The possible next tokens among the elements of an array.
     enum Expectation {
         case elementOrEnd, element, commaOrEnd, nothing
     }
@@ -23,7 +23,7 @@ struct JSONScanner {
     private let depthLimit: Int
     private let extent: Extent
 
-    /// For elements: what has been read whole, and what may come next.
+    /// For elements: the end of the last complete one, and the possible next tokens.
     private(set) var position: Int
     private(set) var expectation: Expectation
     private(set) var count = 0
@@ -36,7 +36,7 @@ struct JSONScanner {
         expectation = .element
     }
 
-    /// A scanner of elements from some byte on.
+    /// Creates a scanner of elements from a position on.
     init(elementsIn storage: UnsafeMutablePointer<JSONStorage>, from position: Int, expecting expectation: Expectation, depthLimit: Int) {
         self.storage = storage
         self.depthLimit = depthLimit
@@ -45,12 +45,12 @@ struct JSONScanner {
         self.expectation = expectation
     }
 
-    /// Reads all there is.
+    /// Scans the text.
     ///
-    /// - Returns: what stopped it before the end: for elements, at the first byte that isn't part of a whole one.
+    /// - Returns: The fault that stopped the scan before the end; for elements, at the first byte that isn't part of a complete one.
     mutating func run() -> JSONFault? {
-        // What a call that isn't inlined could change would lie in memory, and be fetched anew at each byte; a method would be given a copy of
-        // all of this. So such calls are static, take values and return values.
+        // State that a non-inlined call could change would stay in memory and be reloaded at each byte, and a method would get a copy of
+        // all of it. Such calls are therefore static functions that take and return values.
         let storage = storage
         var text = JSONStretch(storage)
         var p = text.base + position
@@ -59,11 +59,11 @@ struct JSONScanner {
         var t = 0
         let outermost = storage.pointee.frames
         let deepest = outermost + depthLimit
-        // The container around the place. It stays where it is: to copy it at each bracket would take a good part of the time.
+        // The current container. It is updated in place, since copying it at each bracket would take much of the time.
         var frame = outermost
         frame.initialize(to: JSONFrame(head: -1, isObject: false))
         var isObject = false
-        // For elements, the array that they are in.
+        // For elements, the array that contains them.
         let list = extent == .elements ? outermost + 1 : nil
 
         if list != nil {
@@ -75,7 +75,7 @@ struct JSONScanner {
             storage.pointee.tapeCount = t
         }
         defer {
-            // What was begun and isn't whole is left out.
+            // Incomplete values are omitted.
             if list != nil { tape[1] = JSONWord(count, storage.pointee.tapeCount).bits }
         }
 
@@ -90,7 +90,6 @@ struct JSONScanner {
 
         while true {
             if goesOn {
-                // A value.
                 Self.skipSpace(&p)
                 if t &+ Self.room > capacity { (tape, capacity) = Self.grownTape(storage, keeping: t) }
                 let byte = p.pointee
@@ -118,7 +117,7 @@ struct JSONScanner {
                     p += 1
                     Self.skipSpace(&p)
                     if p.pointee == byte &+ 2 {
-                        // Closed below, as one that has members.
+                        // Closed below, like a container with members.
                         goesOn = false
                     } else if opensObject, let fault = Self.readName(storage, &p, &text, tape, &t, frame, atBracket: .name) {
                         return fault
@@ -132,7 +131,7 @@ struct JSONScanner {
                     tape[t] = JSONWord(number.kind, offset: text.offset(of: p), length: length).bits
                     t &+= 1
                     p = number.end
-                    // Its next digit may be in the next piece.
+                    // The next piece may continue the number.
                     if frame == list, p >= text.end { return text.fault(.truncated, p) }
                 case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
                     let literal = Self.literal(p)
@@ -151,7 +150,7 @@ struct JSONScanner {
                 if frame == list { pass(p, in: text, elements: frame.pointee.count, tape: t) }
             }
 
-            // After a value, or at the end of an empty container, or among elements after one of an earlier text.
+            // After a value, at the end of an empty container, or among elements after one of an earlier text.
             goesOn = true
             Self.skipSpace(&p)
             let mark = p.pointee
@@ -174,7 +173,7 @@ struct JSONScanner {
                 pass(p, in: text, expecting: .nothing)
                 return nil
             }
-            // Closes the container, which is a value of the one around it.
+            // Closes the container, which is a value of its parent.
             if let duplicate = Self.close(storage, frame, end: t, tape) { return JSONFault(reason: .duplicate, offset: duplicate) }
             let closed = frame.pointee.head
             frame -= 1
@@ -192,13 +191,13 @@ struct JSONScanner {
         return p < text.end ? JSONFault(reason: .trailing, offset: position) : nil
     }
 
-    /// Has read elements up to a place.
+    /// Records that elements have been read up to a position.
     @inline(__always) private mutating func pass(_ p: UnsafePointer<UInt8>, in text: JSONStretch, expecting next: Expectation) {
         position = text.offset(of: p)
         expectation = next
     }
 
-    /// Has read so many elements, and written so many words.
+    /// Records the number of elements that have been read and of words that have been written.
     @inline(__always) private mutating func pass(_ p: UnsafePointer<UInt8>, in text: JSONStretch, elements: Int, tape: Int) {
         count = elements
         storage.pointee.tapeCount = tape
@@ -206,17 +205,17 @@ struct JSONScanner {
     }
 }
 
-/// A container that the scanner is inside of.
+/// A container that encloses the scanner's position.
 struct JSONFrame {
     var head: Int
     let isObject: Bool
-    /// Whether a name has come that the earlier object didn't have.
+    /// Whether a name differed from the earlier object's.
     var hasDiverged = false
     var count = 0
-    /// For objects: the name in an earlier object which the next name is likely to be, and the end of that object.
+    /// For objects: the likely next name, in an earlier object, and the end of that object.
     var predicted = 0
     var predictedEnd = 0
-    /// The value in an earlier container that is likely to be like the next one here; -1 for none.
+    /// The value in an earlier container that is likely to resemble the next one here; -1 for none.
     var counterpart = -1
 
     @inline(__always) init(head: Int, isObject: Bool) {
@@ -225,9 +224,9 @@ struct JSONFrame {
     }
 }
 
-// By pointers: a mutating method may copy all of it.
+// Functions on pointers, since a mutating method may copy the whole structure.
 extension JSONFrame {
-    /// Goes into a container that begins at an index of the tape.
+    /// Enters a container that begins at an index of the tape.
     @inline(__always) static func open(
         in outer: UnsafeMutablePointer<JSONFrame>, head: Int, isObject: Bool, _ tape: UnsafeMutablePointer<UInt64>
     ) -> UnsafeMutablePointer<JSONFrame> {
@@ -245,7 +244,7 @@ extension JSONFrame {
         return frame
     }
 
-    /// Goes on to the next name of the earlier object; the value of this one is the counterpart of the value to come.
+    /// Moves to the next name of the earlier object; the current name's value becomes the counterpart of the next value.
     @inline(__always) static func follow(_ frame: UnsafeMutablePointer<JSONFrame>, _ tape: UnsafeMutablePointer<UInt64>) {
         let value = frame.pointee.predicted &+ 1
         frame.pointee.counterpart = value
@@ -259,9 +258,9 @@ extension JSONFrame {
     }
 }
 
-// What the scanner does to the memory in which it reads.
+// Memory operations of the scanner.
 extension JSONScanner {
-    /// So many words are free before each value, and before each name with its value: no more are written without looking again.
+    /// The number of free words before each value, and before each name with its value; no more are written without another check.
     static let room = 16
 
     @inline(never) static func grownTape(
@@ -273,7 +272,7 @@ extension JSONScanner {
 
     /// Writes the rest of a container's head.
     ///
-    /// - Returns: where in the text a name stands that the object has had before.
+    /// - Returns: The text offset of a duplicate name.
     @inline(__always) static func close(
         _ storage: UnsafeMutablePointer<JSONStorage>, _ frame: UnsafeMutablePointer<JSONFrame>, end: Int,
         _ tape: UnsafeMutablePointer<UInt64>
@@ -291,7 +290,7 @@ extension JSONScanner {
         return nil
     }
 
-    /// Goes on in the storage's own copy of the rest of a text, from the beginning of a name or a string.
+    /// Continues in the storage's own copy of the rest of a text, from the beginning of a name or a string.
     @inline(never) static func moved(
         _ storage: UnsafeMutablePointer<JSONStorage>, from p: UnsafePointer<UInt8>, in text: JSONStretch
     ) -> (text: JSONStretch, place: UnsafePointer<UInt8>) {
@@ -304,9 +303,9 @@ extension JSONScanner {
 
 // The names of members.
 extension JSONScanner {
-    /// The name of a member, and the colon after it.
+    /// Reads the name of a member and the colon after it.
     ///
-    /// - Parameter reason: what is wrong where there is a bracket instead.
+    /// - Parameter reason: The fault for a bracket in place of the name.
     @inline(__always) static func readName(
         _ storage: UnsafeMutablePointer<JSONStorage>, _ p: inout UnsafePointer<UInt8>, _ text: inout JSONStretch,
         _ tape: UnsafeMutablePointer<UInt64>, _ t: inout Int, _ frame: UnsafeMutablePointer<JSONFrame>, atBracket reason: JSONFault.Reason
@@ -328,7 +327,7 @@ extension JSONScanner {
         return nil
     }
 
-    /// The name which an earlier object has at this place, if it and its closing quotation mark stand here again.
+    /// Returns the earlier object's name for this place, if the text repeats it with its closing quotation mark.
     @inline(__always) private static func foretold(
         at start: UnsafePointer<UInt8>, in text: JSONStretch, _ tape: UnsafeMutablePointer<UInt64>, _ frame: UnsafeMutablePointer<JSONFrame>
     ) -> JSONWord? {
@@ -340,7 +339,7 @@ extension JSONScanner {
         return word
     }
 
-    /// A name that isn't the one foretold. Where it stands later in the earlier object, that one is followed from there.
+    /// Reads a name that differs from the prediction. If the earlier object has it further on, the prediction continues from there.
     @inline(never) private static func readOtherName(
         _ storage: UnsafeMutablePointer<JSONStorage>, _ start: UnsafePointer<UInt8>, _ stretch: JSONStretch,
         _ tape: UnsafeMutablePointer<UInt64>, _ t: Int, _ frame: UnsafeMutablePointer<JSONFrame>

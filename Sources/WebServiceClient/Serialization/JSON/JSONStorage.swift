@@ -1,26 +1,26 @@
 import CSystemLibraries
 import Foundation
 
-/// The memory in which a text is read: the text itself or its end, padded with zeros, the tape, and the names that had escapes.
+/// The memory of a text that is being read: the text itself or its end, padded with zeros, the tape, and the names that had escapes.
 ///
-/// Raw memory and no arrays: nothing in the inner loops counts references or checks bounds. What keeps it safe is the padding, that the
-/// scanner alone writes the tape, and the ``generation``: decoders hold a pointer to here, which is never freed, and look at nothing else
-/// once the call for which they were made has ended.
+/// It is raw memory instead of arrays, so the inner loops neither count references nor check bounds. Three facts make it safe: the
+/// padding, the scanner as the tape's only writer, and the ``generation``. Decoders hold a pointer to this memory, which is never freed,
+/// and read only the generation once their call has ended.
 struct JSONStorage {
-    /// Whether names are converted on their way to properties.
+    /// Whether names are converted to property names.
     private(set) var convertsNames = false
-    /// What values are decoded with.
+    /// The settings for decoding values.
     private(set) var reader = JSONReader()
-    /// Whether that has a dialect, and which of the types that have come the dialect reads.
+    /// Whether the reader has a dialect, and which of the types seen so far the dialect reads.
     private(set) var hasDialect = false
     var dialectTypes: ContiguousArray<(type: ObjectIdentifier, isRead: Bool)> = []
-    /// Which text this is: raised whenever the tape changes under decoders of an earlier one.
+    /// The generation of the text, incremented whenever the tape changes under existing decoders.
     let generation = JSONGeneration()
 
-    /// The text where its owner has it, for as long as that lends it, and up to where it may be read there; see ``JSONStretch``.
+    /// The text in its owner's memory, while that is lent, and the limit for reading it there; see ``JSONStretch``.
     private(set) var lent: UnsafePointer<UInt8>?
     private(set) var lentLimit = 0
-    /// How much of the text lies there, and so before what lies in the storage's own memory.
+    /// The number of text bytes in the owner's memory, before those in the storage's own memory.
     private(set) var origin = 0
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
@@ -33,26 +33,26 @@ struct JSONStorage {
     /// The names that had escapes.
     var names = JSONNameStore()
 
-    /// The containers around the place where the scanner is.
+    /// The containers that enclose the scanner's position.
     let frames: UnsafeMutablePointer<JSONFrame>
 
-    /// How many values are being decoded inside each other.
+    /// The current nesting of values that are being decoded.
     var nesting = 0
-    /// How many bytes the arrays that are being decoded have taken for elements that haven't been read.
+    /// The number of bytes that arrays have reserved for elements that haven't been read yet.
     var reserved = 0
-    /// Where the tape's root lies in the payload, and the number of its first element, where it was read in pieces.
+    /// The path of the tape's root in the payload, and the number of its first element, if the text is read in pieces.
     var rootPath: [any CodingKey] = []
     var firstIndex = 0
-    /// The keyed containers that have been made.
+    /// The keyed containers created so far.
     var containers = JSONContainerCache()
-    /// The tables of names of objects that have many, by their indices on the tape.
+    /// The name tables of large objects, by their indices on the tape.
     var tables: [Int: JSONNameTable] = [:]
-    /// Where a strategy converts names: those of the objects that containers were made of, by their indices on the tape.
+    /// The converted names of the objects with containers, by their indices on the tape, if a strategy converts names.
     var convertedNames: [Int: JSONConvertedNames] = [:]
-    /// Conversions that have been made.
+    /// The conversions made so far.
     var conversions: [String: String] = [:]
 
-    /// What is kept between two texts, in bytes and in words.
+    /// The sizes of the memory that is kept between texts, in bytes and in words.
     private static let smallText = 1 << 16
     private static let smallTape = 1 << 13
 
@@ -71,7 +71,7 @@ struct JSONStorage {
         if case .useDefaultKeys = reader.keyDecodingStrategy { convertsNames = false } else { convertsNames = true }
     }
 
-    /// Forgets the text, and gives back the memory if it was a large one.
+    /// Discards the text, and frees the memory if it was large.
     mutating func end() {
         endDecoders()
         if capacity > Self.smallText {
@@ -101,7 +101,7 @@ struct JSONStorage {
         pad()
     }
 
-    /// Ends the decoders and containers there are: they read no more.
+    /// Ends the existing decoders and containers, which can't read afterwards.
     private mutating func endDecoders() {
         generation.advance()
         containers.end()
@@ -109,12 +109,12 @@ struct JSONStorage {
 
     // MARK: Text
 
-    /// What comes after the text reads as zeros, which end whatever the scanner is in.
+    /// Zeros after the text end every token.
     private func pad() {
         (bytes + count).update(repeating: 0, count: JSONBytes.padding)
     }
 
-    /// Takes a whole text. Most of it isn't copied, but must stay as it is until ``end()``.
+    /// Takes a whole text. Most of it isn't copied, so it must not change until ``end()``.
     mutating func lend(_ text: UnsafeRawBufferPointer) {
         let text = text.bindMemory(to: UInt8.self)
         guard let limit = JSONStretch.limit(of: text) else { return append(UnsafeRawBufferPointer(text)) }
@@ -123,7 +123,7 @@ struct JSONStorage {
         origin = text.count
     }
 
-    /// Copies a lent text from some byte on: from there it is read in the storage's own memory.
+    /// Copies a lent text from an offset on, from which it is read in the storage's own memory.
     mutating func copyRest(from offset: Int) {
         guard let lent, count == 0, offset <= origin else { return }
         let rest = UnsafeRawBufferPointer(start: lent + offset, count: origin - offset)
@@ -143,7 +143,7 @@ struct JSONStorage {
     /// Drops the first bytes.
     mutating func removeFirst(_ number: Int) {
         guard number > 0 else { return }
-        // Who still holds a place in the text must not read what is there now.
+        // Existing decoders must not read the text that moves to their places.
         endDecoders()
         bytes.update(from: bytes + number, count: count - number)
         count -= number
@@ -152,7 +152,7 @@ struct JSONStorage {
 
     private mutating func reserve(_ number: Int) {
         guard count + number > capacity else { return }
-        // What is filled once is taken as large as it is; what grows does so by half.
+        // Memory that is filled once gets the exact size; memory that grows does so by half.
         let larger = count == 0 ? number : max(count + number, capacity + capacity / 2)
         let fresh = JSONMemory.allocate(UInt8.self, count: larger + JSONBytes.padding)
         fresh.update(from: bytes, count: count)
@@ -163,7 +163,7 @@ struct JSONStorage {
 
     // MARK: Tape
 
-    /// Empties the tape; decoders of what was on it read no more.
+    /// Empties the tape, which ends the decoders of its contents.
     mutating func clearTape() {
         endDecoders()
         tapeCount = 0
@@ -172,9 +172,9 @@ struct JSONStorage {
         if !convertedNames.isEmpty { convertedNames = [:] }
     }
 
-    /// Makes room for more words.
+    /// Grows the tape.
     @inline(never) mutating func growTape(keeping count: Int) {
-        // A word for eight bytes is enough for most texts; what isn't used of a large block costs nothing.
+        // One word per eight bytes is enough for most texts; the unused part of a large block costs nothing.
         let larger = max(tapeCapacity * 2, (origin + self.count) / 8)
         let fresh = JSONMemory.allocate(UInt64.self, count: larger)
         fresh.update(from: tape, count: count)
@@ -184,17 +184,17 @@ struct JSONStorage {
     }
 }
 
-/// The memory for reading texts, used again and again.
+/// A pool of memory for reading texts.
 ///
-/// What has once been made for as many calls as there were at the same time stays for good. So decoders and containers can hold
-/// plain pointers, which counts no references, and one that outlives its call finds memory that says so.
+/// The pool grows to the number of concurrent calls and never shrinks. Decoders and containers can therefore hold plain pointers without
+/// reference counting, and one that outlives its call can still read that the call has ended.
 enum JSONPool {
-    // Sendable as raw addresses; each is used by the one who took it.
+    // Sendable as a raw address; only the caller that took it uses it.
     private struct Entry: @unchecked Sendable { let storage: UnsafeMutablePointer<JSONStorage> }
 
     private static let idle = Locked<[Entry]>([])
 
-    /// Memory for one text, until it is given back.
+    /// Takes memory for one text, until it is returned.
     static func take(_ reader: JSONReader) -> JSONDocument {
         let entry = idle.withLock { $0.popLast() } ?? make()
         entry.storage.pointee.begin(reader)
@@ -214,10 +214,11 @@ enum JSONPool {
     }
 }
 
-/// Which text is in some pooled memory: a number that changes whenever decoders and containers of an earlier text must read no more.
+/// The generation of the text in pooled memory: a number that changes whenever decoders and containers of an earlier text must stop
+/// reading.
 ///
-/// One that was kept beyond its call looks here, while another call may be using the memory. So the number lies by itself in memory that
-/// is never freed, it is read and written atomically, and it is all that such a one ever looks at.
+/// A decoder that outlives its call reads the generation while another call may be using the memory. The number is therefore separate, in
+/// memory that is never freed, and accessed atomically, and such a decoder reads nothing else.
 struct JSONGeneration {
     private let number: UnsafeMutablePointer<UInt32>
 
@@ -228,17 +229,17 @@ struct JSONGeneration {
 
     @inline(__always) var current: UInt32 { csl_shared_number(number) }
 
-    /// Whether so many generations have passed that some number might come again: memory with such a one is used no more.
+    /// Whether the number is so high that it might wrap around; such memory is no longer used.
     var isOld: Bool { current > .max / 2 }
 
-    /// Ends the present generation. Only whoever uses the memory calls this, so nobody else writes at the same time.
+    /// Ends the current generation. Only the memory's current user calls this, so there are no concurrent writes.
     func advance() { csl_set_shared_number(number, current &+ 1) }
 }
 
 /// Memory for texts and tapes.
 enum JSONMemory {
-    /// From this size on, pages are large ones where the system has such: to touch a large block for the first time costs as much as to
-    /// scan it otherwise.
+    /// The size from which large pages are requested, if the system has them: page faults in a large block otherwise cost as much as
+    /// scanning it.
     private static let large = 1 << 22
     private static let pageSize = 1 << 21
 
@@ -247,7 +248,7 @@ enum JSONMemory {
         #if os(Linux)
         if size >= large {
             let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: pageSize)
-            // Where it isn't followed, nothing is lost.
+            // The call is a hint; ignoring its failure is safe.
             _ = madvise(block, size, MADV_HUGEPAGE)
             return block.bindMemory(to: type, capacity: count)
         }
@@ -256,7 +257,7 @@ enum JSONMemory {
     }
 
     static func deallocate<Value: BitwiseCopyable>(_ block: UnsafeMutablePointer<Value>) {
-        // As raw memory, which knows of no alignment.
+        // Freed as raw memory, without a type's alignment.
         UnsafeMutableRawPointer(block).deallocate()
     }
 }

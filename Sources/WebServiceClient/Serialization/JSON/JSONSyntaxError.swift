@@ -1,34 +1,33 @@
-/// Why a text is no JSON, or more of it than the reader's bounds allow: the underlying error of the `DecodingError.dataCorrupted` that is
-/// thrown.
+/// The reason why a text isn't JSON, or exceeds the reader's bounds: the underlying error of a `DecodingError.dataCorrupted`.
 ///
-/// It tells the place and what was expected there. Of the text it quotes no more than one byte, or the name that an object has twice.
+/// It has the place and what was expected there. It quotes at most one byte of the text, or an object's duplicate name.
 public struct JSONSyntaxError: DescribedError, Sendable, Hashable {
-    /// What sort of failure.
+    /// The kinds of failure.
     public enum Kind: Sendable, Hashable {
         /// The text ends before its value does.
         case truncated
-        /// A byte stands where it can't (RFC 8259): a missing or trailing comma, an unknown word, a zero before a number, an escape that
-        /// doesn't exist, a control character, something after the value.
+        /// An unexpected byte (RFC 8259): a missing or trailing comma, an unknown word, a leading zero, an unknown escape, a control
+        /// character, or text after the value.
         case syntax
-        /// The bytes are no UTF-8, or an escape is half of a surrogate pair.
+        /// The bytes aren't UTF-8, or an escape is half a surrogate pair.
         case encoding
         /// An object has two members of the same name.
         case duplicateName
-        /// More containers stand inside each other than the reader's ``JSONReader/depthLimit``.
+        /// The containers are nested more deeply than the reader's ``JSONReader/depthLimit``.
         case depth
-        /// The text, an element of it, or one string is larger than the reader's bounds.
+        /// The text, an element of it, or a string exceeds the reader's bounds.
         case size
     }
 
-    /// What sort of failure.
+    /// The kind of failure.
     public let kind: Kind
-    /// The bytes before the place, counted in UTF-8 from the beginning of the text without a byte order mark.
+    /// The number of bytes before the place, counted in UTF-8 from the beginning of the text without a byte order mark.
     public let offset: Int
-    /// The line, counted from 1; `nil` where the text was read in pieces.
+    /// The line, counted from 1; `nil` if the text was read in pieces.
     public let line: Int?
-    /// The byte in the line, counted from 1; `nil` where the text was read in pieces.
+    /// The byte in the line, counted from 1; `nil` if the text was read in pieces.
     public let column: Int?
-    /// What is wrong.
+    /// The description of the fault, without the place.
     public let message: String
 
     /// The message with the place.
@@ -40,8 +39,8 @@ public struct JSONSyntaxError: DescribedError, Sendable, Hashable {
 
 extension JSONSyntaxError {
     /// - Parameters:
-    ///   - text: the text in which the fault is.
-    ///   - before: how many bytes of the text went before these; `nil` for a text that is whole.
+    ///   - text: The text with the fault.
+    ///   - before: The number of preceding bytes that aren't in `text`; `nil` for a whole text.
     init(_ fault: JSONFault, in text: UnsafeBufferPointer<UInt8>, after before: Int? = nil, limit: Int) {
         let place = min(max(fault.offset, 0), text.count)
         let head = text[..<place]
@@ -53,7 +52,7 @@ extension JSONSyntaxError {
         message = Self.message(fault.reason, byte: byte, name: Self.name(in: text, at: place), limit: limit)
     }
 
-    /// That there is more of something than a bound allows.
+    /// Creates the error for exceeding a size bound.
     init(size what: String, limit: Int, offset: Int) {
         kind = .size
         self.offset = offset
@@ -77,24 +76,24 @@ extension JSONSyntaxError {
         switch reason {
         case .truncated: "The JSON ends within a value: it was cut short"
         case .empty: "There is no JSON: the text is empty"
-        case .value: "\(byte) stands where a value must begin"
-        case .afterValue, .trailing: "\(byte) follows the JSON value, after which only white space may stand"
-        case .afterElement: "\(byte) stands where “,” or “]” must follow an element"
-        case .afterMember: "\(byte) stands where “,” or “}” must follow a member"
-        case .name: "\(byte) stands where a member's name in quotation marks must begin"
-        case .colon: "\(byte) stands where “:” must follow a member's name"
-        case .trailingComma: "\(byte) follows a comma, after which another element must stand"
-        case .literal: "A word stands here that is none of true, false and null"
-        case .number: "\(byte) stands where a number's first digit must"
-        case .fraction: "\(byte) stands where the first digit of a number's fraction must"
-        case .exponent: "\(byte) stands where the first digit of a number's exponent must"
-        case .controlCharacter: "The control character \(byte) stands in a string: it must be escaped"
-        case .escape: "A backslash in a string begins no escape of JSON"
+        case .value: "\(byte) was found where a value must begin"
+        case .afterValue, .trailing: "\(byte) follows the JSON value, after which only white space is allowed"
+        case .afterElement: "\(byte) was found where “,” or “]” must follow an element"
+        case .afterMember: "\(byte) was found where “,” or “}” must follow a member"
+        case .name: "\(byte) was found where a member's name in quotation marks must begin"
+        case .colon: "\(byte) was found where “:” must follow a member's name"
+        case .trailingComma: "\(byte) follows a comma, which must be followed by another element"
+        case .literal: "A word other than true, false and null isn't allowed"
+        case .number: "\(byte) was found where a number's first digit must be"
+        case .fraction: "\(byte) was found where the first digit of a number's fraction must be"
+        case .exponent: "\(byte) was found where the first digit of a number's exponent must be"
+        case .controlCharacter: "The control character \(byte) in a string must be escaped"
+        case .escape: "A backslash in a string doesn't begin a JSON escape"
         case .hexDigits: "\\u isn't followed by four hexadecimal digits"
         case .surrogate: "An escape is one half of a surrogate pair without the other"
-        case .encoding: "\(byte) is no UTF-8"
+        case .encoding: "\(byte) isn't valid UTF-8"
         case .duplicate: name.map { "The object has the member “\($0)” twice" } ?? "The object has a member of this value's name twice"
-        case .depth: "More than \(limit) containers stand inside each other"
+        case .depth: "The JSON is nested more than \(limit) containers deep"
         case .length: "A string or number is longer than \(JSONWord.longestLength) bytes"
         case .size: "The JSON is larger than the bound of \(limit) bytes"
         }
@@ -105,7 +104,7 @@ extension JSONSyntaxError {
         return "“" + String(UnicodeScalar(byte)) + "”"
     }
 
-    /// The beginning of the name that stands at a place.
+    /// The beginning of the name at a place.
     private static func name(in text: UnsafeBufferPointer<UInt8>, at place: Int) -> String? {
         guard place < text.count, text[place] == UInt8(ascii: "\"") else { return nil }
         let name = text[(place + 1)...].prefix { $0 != UInt8(ascii: "\"") }
@@ -113,7 +112,7 @@ extension JSONSyntaxError {
     }
 }
 
-/// Where and why a text is no JSON. Small, since the scanner throws it; ``JSONSyntaxError`` is what callers see.
+/// The place and reason of a syntax error. It is small, since the scanner throws it; callers get a ``JSONSyntaxError``.
 struct JSONFault: Error {
     enum Reason: Error {
         case truncated, empty

@@ -1,11 +1,11 @@
-/// A word of the tape on which the scanner writes what it finds, in the order of the text.
+/// A word of the tape, to which the scanner writes its results in text order.
 ///
-/// A simple value is one word: kind, length and offset of its bytes in the text. A member of an object is the word of its name and then
-/// its value. A container begins with a head of three words, or four for objects, and its elements or members follow:
+/// A simple value is one word: the kind, length and offset of its bytes in the text. A member of an object is the word of its name
+/// followed by its value. A container begins with a head of three words, or four for objects, followed by its elements or members:
 ///
 ///     kind, 0, offset of its bracket
 ///     number of elements, index of the word after its last one
-///     index of the container around it (-1 for none), position in it where that is an array
+///     index of the container around it (-1 for none), position in it if that is an array
 ///     objects only: index of the name at which a search begins
 ///
 /// All indices and offsets have 31 bits: ``JSONReader/largestSize`` bounds the text so that they suffice, on 32-bit platforms too.
@@ -14,7 +14,7 @@ struct JSONWord {
 
     static let arrayHead = 3
     static let objectHead = 4
-    /// The most bytes of one string, number, or name: what 28 bits can say.
+    /// The maximum size of a string, number or name in bytes, limited by 28 bits.
     static let longestLength = 1 << 28 - 1
 
     @inline(__always) init(bits: UInt64) { self.bits = bits }
@@ -23,12 +23,12 @@ struct JSONWord {
         bits = UInt64(truncatingIfNeeded: offset) &<< 32 | UInt64(truncatingIfNeeded: length) &<< 4 | UInt64(kind.rawValue)
     }
 
-    /// Two halves: the high one signed.
+    /// Two halves; the high one is signed.
     @inline(__always) init(_ high: Int, _ low: Int) {
         bits = UInt64(UInt32(truncatingIfNeeded: high)) &<< 32 | UInt64(UInt32(truncatingIfNeeded: low))
     }
 
-    /// Only kinds are ever written in these bits, and the raw values of an enumeration that counts them from 0 are its memory.
+    /// These bits always contain a valid kind, and an enumeration with raw values counted from 0 has these values as its memory.
     @inline(__always) var kind: JSONKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 15), to: JSONKind.self) }
     @inline(__always) var isContainer: Bool { bits & 15 >= 9 }
     @inline(__always) var length: Int { Int(truncatingIfNeeded: (bits &>> 4) & 0xFFF_FFFF) }
@@ -43,20 +43,20 @@ struct JSONWord {
     }
 }
 
-/// What a value in a JSON text is, as the scanner has found it. Four bits of a word on the tape.
+/// The kind of a value in a JSON text: four bits of a word on the tape.
 enum JSONKind: UInt8, CaseIterable {
     case null, `false`, `true`
     /// A number without fraction and exponent.
     case integer
     /// Any other number.
     case number
-    /// A text in ASCII without escapes, one without escapes, and one with escapes, all checked.
+    /// A checked string: in ASCII without escapes, without escapes, or with escapes.
     case ascii, text, escaped
-    /// A name that had escapes: its bytes lie unescaped in the store of names.
+    /// A name that had escapes; its unescaped bytes are in the name store.
     case unescapedName
     case array, object
 
-    /// What to call it in an error.
+    /// The kind's name in an error.
     var name: String {
         switch self {
         case .null: "null"
@@ -69,7 +69,7 @@ enum JSONKind: UInt8, CaseIterable {
     }
 }
 
-/// Where a value is: its index on the tape, the index of the container around it (-1 for none), and its number in that, for arrays.
+/// The place of a value: its index on the tape, the index of its container (-1 for none), and its number in an array.
 struct JSONPlace {
     let node: Int32
     let container: Int32

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Goes to the next byte that is no white space.
+    /// Skips white space.
     @inline(__always) static func skipSpace(_ p: inout UnsafePointer<UInt8>) {
         if p.pointee <= 0x20 { p = spaceEnd(p) }
     }
@@ -16,25 +16,26 @@ extension JSONScanner {
         }
     }
 
-    /// What has been read of a string or a number: up to where, or why and where it is none.
+    /// A string or number: its end, or the place and reason of a fault.
     struct Token {
         var kind: JSONKind
         var end: UnsafePointer<UInt8>
         var reason: JSONFault.Reason?
     }
 
-    /// A string, from the byte after its quotation mark. One that ends at the stretch's limit or later must be read again elsewhere.
+    /// Reads a string from the byte after its quotation mark. If it ends at the stretch's limit or later, it must be read again from the
+    /// copy.
     @inline(__always) static func string(_ start: UnsafePointer<UInt8>, in text: JSONStretch) -> Token {
         let end = plainEnd(start)
         return end.pointee == UInt8(ascii: "\"") ? Token(kind: .ascii, end: end) : restOfString(from: end, in: text)
     }
 
-    /// The first byte that isn't plain in a string: a quotation mark, a backslash, a control character, or one beyond ASCII.
+    /// The first special byte of a string: a quotation mark, a backslash, a control character, or a byte beyond ASCII.
     @inline(__always) static func plainEnd(_ start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var p = start
         while true {
             let bytes = UnsafeRawPointer(p).loadUnaligned(as: SIMD16<UInt8>.self)
-            // As signed numbers, those beyond ASCII are below the space, too.
+            // As signed numbers, bytes beyond ASCII are less than the space, too.
             let low: SIMDMask<SIMD16<Int8>> =
                 SIMD16<Int8>(truncatingIfNeeded: bytes) .< SIMD16<Int8>(repeating: 0x20)
             let quote: SIMDMask<SIMD16<Int8>> = bytes .== SIMD16<UInt8>(repeating: 0x22)
@@ -45,7 +46,7 @@ extension JSONScanner {
         }
     }
 
-    /// The rest of a string that has escapes or isn't ASCII, from its first such byte.
+    /// Reads the rest of a string that has escapes or isn't ASCII, from the first such byte.
     @inline(never) private static func restOfString(from first: UnsafePointer<UInt8>, in text: JSONStretch) -> Token {
         let end = text.end
         var p = first
@@ -79,16 +80,16 @@ extension JSONScanner {
         return Token(kind: kind, end: p)
     }
 
-    /// That no sequence of UTF-8 begins at a place.
+    /// The fault of an invalid UTF-8 sequence at a place.
     @inline(never) private static func noSequence(_ place: UnsafePointer<UInt8>, _ kind: JSONKind, _ text: JSONStretch) -> Token {
         var rest = place
         while rest.pointee >= 0x80 { rest += 1 }
-        // Cut within a sequence, by the end of the text, it isn't wrong yet.
+        // A sequence that is cut by the end of the text isn't invalid yet.
         let isCut = rest >= text.end && text.end - place < 4
         return Token(kind: kind, end: isCut ? text.end : place, reason: .encoding)
     }
 
-    /// A number.
+    /// Reads a number.
     @inline(__always) static func number(_ start: UnsafePointer<UInt8>) -> Token {
         var p = start
         if p.pointee == UInt8(ascii: "-") { p += 1 }
@@ -103,7 +104,7 @@ extension JSONScanner {
         return fractionAndExponent(p)
     }
 
-    /// What follows the integer part of a number.
+    /// Reads the fraction and exponent of a number.
     @inline(never) private static func fractionAndExponent(_ start: UnsafePointer<UInt8>) -> Token {
         var p = start
         if p.pointee == UInt8(ascii: ".") {
@@ -122,7 +123,7 @@ extension JSONScanner {
         return Token(kind: .number, end: p)
     }
 
-    /// `true`, `false` or `null`, told by the first letter.
+    /// Reads `true`, `false` or `null`, chosen by the first letter.
     @inline(__always) static func literal(_ start: UnsafePointer<UInt8>) -> Token {
         switch start.pointee {
         case UInt8(ascii: "t"): Token(kind: .true, end: start + 4, reason: JSONBytes.load4(start) == 0x6575_7274 ? nil : .literal)
@@ -131,7 +132,7 @@ extension JSONScanner {
         }
     }
 
-    /// Why there is none of these though it begins like one.
+    /// The fault of a word that begins like one of these literals.
     @inline(never) static func literalFault(_ p: UnsafePointer<UInt8>, _ text: JSONStretch) -> JSONFault {
         let literal: StaticString = p.pointee == UInt8(ascii: "t") ? "true" : p.pointee == UInt8(ascii: "f") ? "false" : "null"
         var index = 0
@@ -141,18 +142,18 @@ extension JSONScanner {
     }
 }
 
-/// A stretch of a text as it lies in memory, which the scanner reads without looking at each byte whether it is the last one.
+/// A contiguous part of a text, which the scanner reads without checking each byte for the end.
 ///
-/// The storage's own memory is padded with zeros, which end everything. A large text is read where its owner has it, as copying it would
-/// take as long as scanning a third of it; there is no padding there. But no string can get past a quotation mark unnoticed, nor anything
-/// else at all: so the stretch has a ``limit``, at which the rest is copied, and the scanner reads on in the copy.
+/// The storage's own memory is padded with zeros, which end every token. A large text is read in its owner's memory, since copying takes
+/// a third of the scanning time, but has no padding there. No string passes a quotation mark unnoticed, nor does any other token. The
+/// stretch therefore has a ``limit`` at a quotation mark, at which the rest is copied and the scanner continues in the copy.
 struct JSONStretch {
     let base: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
-    /// Names and strings that end here or later are read from the copy. The scanner gets no further before: here is a quotation mark, and
-    /// another one, behind which there are enough bytes. Beyond the end where the stretch has padding.
+    /// The limit: names and strings that end here or later are read from the copy. Without padding, it is a quotation mark that is
+    /// followed by another one with enough bytes after it, so the scanner never passes it. With padding, it is after the end.
     let limit: UnsafePointer<UInt8>
-    /// How many bytes of the text lie before the stretch.
+    /// The number of text bytes before the stretch.
     let origin: Int
 
     init(_ storage: UnsafeMutablePointer<JSONStorage>) {
@@ -175,13 +176,13 @@ struct JSONStretch {
         JSONFault(reason: place >= end ? .truncated : reason, offset: offset(of: min(place, end)))
     }
 
-    /// The first byte of a name that is on the tape, where it lies in this stretch and had no escapes.
+    /// The first byte of a name on the tape, if it is in this stretch and had no escapes.
     @inline(__always) func name(_ word: JSONWord) -> UnsafePointer<UInt8>? {
         word.kind != .unescapedName && word.offset >= origin ? base + (word.offset &- origin) : nil
     }
 
-    /// The limit within a text that has no padding: its last quotation mark but one that has some bytes behind it. `nil` where there is none,
-    /// or not in some last bytes, or the text is so short that nothing is gained.
+    /// The limit within a text without padding: the last quotation mark but one with enough bytes after it. `nil` if there is none near
+    /// the end, or the text is too short to benefit.
     static func limit(of text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard text.count >= shortest else { return nil }
         var isSecond = false

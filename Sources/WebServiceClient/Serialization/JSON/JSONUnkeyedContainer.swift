@@ -1,4 +1,4 @@
-/// The elements of an array, one after the other.
+/// The elements of an array, in order.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let document: JSONDocument
     private let node: Int32
@@ -21,7 +21,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     var currentIndex: Int { Int(number) }
     var isAtEnd: Bool { !isCurrent || Int(number) >= length }
 
-    /// The place of the next element, which stays the next one until it has been decoded.
+    /// The place of the next element, which remains the next one until it has been decoded.
     @inline(__always) private func next(_ type: Any.Type) throws -> JSONPlace {
         guard isCurrent else { throw JSONDocument.outlived }
         guard Int(number) < length else { throw atEnd(type) }
@@ -118,18 +118,18 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     }
 }
 
-/// Arrays that are decoded element by element without a container: what takes the standard library some look-ups for each element, and moves
-/// them all whenever the array grows.
+/// Arrays that are decoded element by element without a container. The standard library's way needs several look-ups per element and
+/// moves all elements whenever the array grows.
 protocol JSONLongArray {
     static func decode(from document: JSONDocument, at place: JSONPlace) throws -> Self?
 }
 
 extension JSONDocument {
-    /// From so many elements on it is worth finding out whether a type is such an array.
+    /// The number of elements from which the check for such an array type pays off.
     static let fewElements = 16
 
-    /// For how many values memory may be taken before they have been read: no more than four times that of the text, since its elements may be
-    /// something else than what is wanted. What the arrays around have taken counts, too, until they are complete.
+    /// The number of values for which memory may be reserved before they are read. The limit is four times the text's memory, since the
+    /// elements may turn out to have another type. Reservations of enclosing arrays count until these are complete.
     func room(forElementsOf size: Int) -> Int {
         let text = storage.pointee.origin + storage.pointee.count
         let bound = text > .max / 4 ? .max : max(1 << 16, 4 * text)
@@ -138,12 +138,12 @@ extension JSONDocument {
 }
 
 extension Array: JSONLongArray where Element: Decodable {
-    /// `nil` where so much memory might be in vain.
+    /// Returns `nil` if the memory would exceed that limit.
     static func decode(from document: JSONDocument, at place: JSONPlace) throws -> [Element]? {
         let array = try document.array(at: place)
         let count = document.word(array.index + 1).high
         guard count <= document.room(forElementsOf: MemoryLayout<Element>.stride) else { return nil }
-        // No more than the room, and so no overflow.
+        // The product is bounded by the room, so it doesn't overflow.
         let memory = count * MemoryLayout<Element>.stride
         document.storage.pointee.reserved &+= memory
         defer { document.storage.pointee.reserved &-= memory }

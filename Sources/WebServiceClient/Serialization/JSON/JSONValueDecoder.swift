@@ -1,6 +1,6 @@
-/// Decodes the value at a place of a document; also its own container of a single value.
+/// Decodes the value at a place of a document; it is also its single-value container.
 ///
-/// A pointer and numbers, so that copying it costs nothing.
+/// It consists of a pointer and numbers, so copying it is cheap.
 struct JSONValueDecoder: Decoder {
     private let document: JSONDocument
     private let place: JSONPlace
@@ -14,7 +14,7 @@ struct JSONValueDecoder: Decoder {
 
     @inline(__always) private var isCurrent: Bool { generation == document.generation }
 
-    /// The document, as long as it is still the one that this was made for.
+    /// The document, if it is still the one that this decoder was created for.
     @inline(__always) private var current: JSONDocument {
         get throws {
             guard isCurrent else { throw JSONDocument.outlived }
@@ -74,14 +74,14 @@ extension JSONDocument {
         try JSONUnkeyedContainer(self, array(at: place).index)
     }
 
-    /// The array that is meant by a value.
+    /// The place of the array that a value represents.
     func array(at place: JSONPlace) throws -> JSONPlace {
         let array = hasDialect ? try reader.dialect?.array(in: JSONNode(self, place))?.place : place
         guard let array, word(array.index).kind == .array else { throw mismatch([Any].self, at: place) }
         return array
     }
 
-    /// A decoder or container was kept beyond the call that it was made for.
+    /// The error for a decoder or container that is used after its call.
     static var outlived: DecodingError {
         .dataCorrupted(
             DecodingError.Context(
@@ -90,7 +90,7 @@ extension JSONDocument {
     }
 }
 
-/// Decodes a member that isn't there, as null.
+/// Decodes a missing member as null.
 struct JSONNullDecoder: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
@@ -116,7 +116,7 @@ struct JSONNullDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: UInt64.Type) throws -> UInt64 { throw missing(type) }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // Of the types that are decoded here, only optionals take null.
+        // Of the types decoded here, only optionals accept null.
         guard let optional = type as? any ExpressibleByNilLiteral.Type, let value = optional.init(nilLiteral: ()) as? Value else {
             throw missing(type)
         }

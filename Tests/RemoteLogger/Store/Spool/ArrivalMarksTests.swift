@@ -17,7 +17,7 @@ import Testing
             passed = .random(in: passed..<arrivals.count - 1, using: &random)
             marks.pass(UInt64(passed))
             #expect(marks.oldest <= arrivals[passed])
-            // 64 marks are spread over all that waits, or have been spread over what waited before.
+            // The 64 marks are spread over all waiting records, or were spread over those that waited before.
             #expect(marks.oldest + (now - arrivals[passed]) / 8 + 5_000_000_000 >= arrivals[passed])
         }
         marks.passAll()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CRC32CTests {
-    /// RFC 3720, appendix B.4, whose bytes stand in the order of the wire.
+    /// RFC 3720, appendix B.4, which gives the bytes in wire order.
     @Test func `agrees with the vectors of RFC 3720`() {
         #expect(CRC32C.checksum(of: [UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
         #expect(CRC32C.checksum(of: [UInt8](repeating: 0xFF, count: 32)) == 0x62A8_AB43)
@@ -18,7 +18,7 @@ import Testing
         #expect(CRC32C.checksum(of: read) == 0xD996_3A56)
     }
 
-    /// The check value that catalogues of checksums give.
+    /// The check value from checksum catalogues.
     @Test func `agrees with the customary check value`() {
         #expect(CRC32C.checksum(of: Array("123456789".utf8)) == 0xE306_9283)
         #expect(CRC32C.checksum(of: []) == 0)

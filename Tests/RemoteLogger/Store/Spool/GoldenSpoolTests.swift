@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// What version 1 has written, to the byte: spools that are out there are read for ever.
+/// Files written by version 1, which must stay readable forever.
 @Suite struct GoldenSpoolTests {
-    /// What the segment holds, at the places 1 to 9.
+    /// The records of the segment, at positions 1 to 9.
     private static let records: [LogRecord] = [
         record(1, .trace, "plain"), record(2, .debug, ""), record(3, .info, "Grüße, 🦊\nand a line", label: "shop.orders"),
         record(
@@ -36,8 +36,8 @@ import WebServiceClient
             metadata: metadata, error: error, trace: trace, source: source)
     }
 
-    /// The files of a directory, in Base64. These bytes must never be changed, whatever becomes of the code: what reads them no more strands
-    /// the records of whoever updates. A later version adds files of its own beside them.
+    /// The files of a directory, in Base64. These bytes must never change: if the code can't read them, users lose records on update. Later
+    /// versions add their own files.
     private static let files = [
         "0000000000000001-0000000000000001.segment": """
         UmVtTG9nU3ABAAAAQAAAAJ/6F5O3SjJiAAAAAAMQ/r1SZW1Mb2dTcAEAAABAAAAAn/oXk7dKMmIAAAAAAxD+vfXBnvowAAAAHGS6EAEAAAAA\
@@ -73,7 +73,7 @@ import WebServiceClient
         #expect(segment.version == 1 && segment.damages == 0 && segment.records.count == 9)
         for (found, expected) in zip(segment.records, Self.records) {
             #expect(bytes(of: found) == bytes(of: expected))
-            // NDJSON leaves out or rounds what other formats tell.
+            // NDJSON omits or rounds values that other formats keep.
             #expect(
                 found.id == expected.id && found.time == expected.time && found.uptime == expected.uptime && found.level == expected.level)
             #expect(found.trace == expected.trace && found.source == expected.source && found.error == expected.error)
@@ -86,7 +86,7 @@ import WebServiceClient
         for file in Self.files.keys { disk["/spool/0/" + file] = try Self.content(file) }
         let harness = try SpoolHarness(disk)
         #expect(harness.spool.statistics.directory == "/spool/0" && harness.events.withLock { $0.isEmpty })
-        // Of the two slots of the cursor the later one counts, which says 5.
+        // The later of the cursor's two slots counts, which is 5.
         #expect(await harness.readAll().map(\.position) == [6, 7, 8, 9])
         let other = try #require(harness.spool.store(for: "other Ω", minimumLevel: .error))
         #expect(await other.read(after: 0, limits: BatchLimits()).sequences == [9_000])

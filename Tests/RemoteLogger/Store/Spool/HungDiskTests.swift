@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// A disk that hangs keeps nobody waiting.
+/// A hung disk blocks no callers.
 @Suite struct HungDiskTests {
     private let clock = ManualLogClock()
 
-    /// A shipper that is made on a thread of its own; `nil` if that doesn't end.
+    /// Creates a shipper on a separate thread; `nil` if that doesn't return.
     private func shipper(_ receiver: StubReceiver, _ name: String, on spool: @escaping @Sendable () -> Spool) async throws -> LogShipper? {
         let made = Locked<LogShipper?>(nil)
         let endpoint = try Harness.endpoint()
@@ -72,7 +72,7 @@ import WebServiceClient
         _ = first.append(.sample(2, .error, "wanted"), now: 1)
         #expect(await eventually { gate.waiting > 0 })
         if isAcknowledged {
-            // The first one has it all before the second begins.
+            // The first one has all records before the second registers.
             let batch = await first.read(after: 0, limits: BatchLimits(records: 8))
             first.acknowledge(through: batch.last?.position ?? 0)
         }
@@ -146,7 +146,7 @@ import WebServiceClient
     }
 }
 
-/// Keeps every sync waiting while it is closed.
+/// Blocks every sync while it is closed.
 private final class DiskGate: Sendable {
     private let state = Locked((isClosed: false, waiting: 0))
     private let semaphore = DispatchSemaphore(value: 0)
@@ -165,7 +165,7 @@ private final class DiskGate: Sendable {
         }
     }
 
-    /// How many wait.
+    /// The number of blocked syncs.
     var waiting: Int { state.withLock { $0.waiting } }
 
     func close() {

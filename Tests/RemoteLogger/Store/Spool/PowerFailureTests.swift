@@ -2,20 +2,20 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// The power fails at every call of short runs, and every state is tried in which that may leave the disk.
+/// The power fails at every call of short runs, and every disk state that may result is tested.
 @Suite struct PowerFailureTests {
-    /// A short run, by what it does on a spool.
+    /// A short run of actions on a spool.
     enum Script: String, CaseIterable {
-        /// The first run on this disk.
+        /// The first run on the disk.
         case first
         /// A run that finds records, delivers all of them, and logs more.
         case next
         /// A run that only delivers.
         case last
-        /// A run whose records fill a segment each, and that delivers all of them: those are deleted.
+        /// A run whose records fill one segment each, and that delivers all of them, so that the segments are deleted.
         case full
 
-        /// Does it until the end, or until the disk dies.
+        /// Runs the script until it ends or the disk dies.
         func run(_ disk: MemoryDisk, _ files: SpoolFileSystem, _ outcome: inout SpoolCrashTests.Outcome) async throws {
             let harness = try SpoolHarness(disk, files: files) { $0.diskBytes = 512 << 10 }
             if self != .last { await log(harness, &outcome) }
@@ -65,7 +65,7 @@ import WebServiceClient
         #expect(states > 2 * calls, "\(states) states of \(calls) calls")
     }
 
-    /// A disk as the script finds it, all of it on the medium.
+    /// Returns the disk at the start of the script, fully synced.
     private func prepared(_ script: Script, dyingAt call: Int? = nil) async throws -> (disk: MemoryDisk, outcome: SpoolCrashTests.Outcome) {
         let disk = MemoryDisk(dyingAt: call)
         var outcome = SpoolCrashTests.Outcome()

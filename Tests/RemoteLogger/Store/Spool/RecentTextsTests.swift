@@ -3,7 +3,7 @@ import Testing
 @testable import RemoteLogger
 
 @Suite struct RecentTextsTests {
-    /// Texts that end alike are looked for in one place.
+    /// Texts with the same end share a slot.
     @Test func `gives each text, whatever came before`() {
         var texts = RecentTexts()
         let ends = [

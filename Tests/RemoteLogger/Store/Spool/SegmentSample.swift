@@ -1,6 +1,6 @@
 @testable import RemoteLogger
 
-/// A segment's file as the spool writes it, with records at given places, whose levels take turns.
+/// A segment file as the spool writes it, with records at given positions and alternating levels.
 struct SegmentSample {
     let segment: Segment
     let file: ByteBuffer

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// A shutdown that has delivered everything leaves nothing to deliver again.
+/// After a shutdown that has delivered everything, the next run delivers nothing again.
 @Suite struct ShutdownCursorTests {
     private static func shipper(_ disk: MemoryDisk, _ clock: ManualLogClock, _ receiver: StubReceiver) throws -> LogShipper {
         var settings = SpoolSettings()
@@ -21,7 +21,7 @@ import WebServiceClient
         let clock = ManualLogClock()
         let receiver = StubReceiver()
         let shipper = try Self.shipper(disk, clock, receiver)
-        // A disk that takes its time, but for the first writes.
+        // A disk that is slow after the first writes.
         let isSlow = Locked(false)
         disk.faults.withLock { faults in
             faults = { call, _ in

@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// A shutdown keeps its time, whatever the disk does.
+/// A shutdown observes its time limit, whatever the disk does.
 @Suite struct ShutdownTimeTests {
     @Test(arguments: [0, 10, 100, 5_000]) func `a blocked sync doesn't prolong it by construction`(milliseconds: Int) async throws {
         let disk = MemoryDisk()
@@ -18,7 +18,7 @@ import WebServiceClient
             guard let clock = settings.clock as? ManualLogClock else { return }
             var spool = SpoolSettings()
             spool.clock = clock
-            // Nobody but the shutdown is to wait for a time.
+            // Only the shutdown may wait for a time.
             spool.syncInterval = .seconds(3_600)
             spool.retryInterval = .seconds(3_600)
             settings.spool = Spool(root: "/spool", settings: spool, files: disk.files)
@@ -35,7 +35,7 @@ import WebServiceClient
             isOver.withLock { $0 = true }
             return isDelivered
         }
-        // Only what somebody waits for passes: the sum of the waits.
+        // The clock advances only while a task waits for it: the result is the sum of the waits.
         while !isOver.withLock({ $0 }) {
             try #require(await eventually { isOver.withLock { $0 } || clock.nextWake ?? .seconds(3_600) <= .milliseconds(6_000) })
             if let next = clock.nextWake, next <= .milliseconds(6_000), !isOver.withLock({ $0 }) { clock.advance(by: next) }
@@ -66,7 +66,7 @@ import WebServiceClient
             isOver.withLock { $0 = true }
             return isDelivered
         }
-        // Half of the time: the rest is the disk's, which needs nothing of it here.
+        // Half of the time; the rest is reserved for the disk, which needs no time here.
         try #require(await eventually { clock.nextWake == .milliseconds(50) })
         clock.advance(by: .milliseconds(50))
         #expect(await eventually { isOver.withLock { $0 } })

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// The bounds hold to the byte, and what goes is what matters least.
+/// The limits are exact, and the least important records are dropped first.
 @Suite(.serialized) struct SpoolBoundsTests {
     @Test func `when the disk is full the lowest level goes first, then the oldest`() async throws {
         let bound = 64 << 10
@@ -42,7 +42,7 @@ import WebServiceClient
         #expect(harness.store.load.records == errors[.error]?.count)
     }
 
-    /// What is held, by level, as the next process would find it.
+    /// Returns the held records by level, as the next process finds them.
     private static func held(in harness: SpoolHarness) async -> [LogLevel: [UInt64]] {
         guard let next = try? SpoolHarness(harness.disk.afterKill()) else { return [:] }
         return Dictionary(grouping: await next.readAll(), by: \.record.level).mapValues { $0.map(\.record.sequence) }
@@ -76,7 +76,7 @@ import WebServiceClient
         #expect(harness.disk.peak <= 64 << 10)
     }
 
-    /// Anything in any order: nothing is lost uncounted, the bounds hold, and the order is kept.
+    /// Random operations: no loss is uncounted, the limits hold, and the order is kept.
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func `the accounts are exact and the bounds hold, whatever happens`(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
@@ -125,7 +125,7 @@ import WebServiceClient
             harness.clock.advance(by: .milliseconds(Int.random(in: 0...300, using: &generator)))
             lost += harness.takeLosses().reduce(0) { $0 + $1.count }
             let load = harness.store.load
-            // What was lost between these two lines is in the load still.
+            // Losses between these two lines are still in the load.
             #expect(Int(sequence) == delivered + lost + load.records, "seed \(seed)")
             #expect(harness.spool.statistics.memoryRecords <= memory.records && harness.spool.statistics.memoryBytes <= memory.bytes)
         }

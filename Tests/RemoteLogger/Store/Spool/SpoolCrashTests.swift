@@ -4,25 +4,25 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// The process or the power ends at every call that changes the disk, one after the other.
+/// The process or the power ends at every call that changes the disk, in turn.
 @Suite(.serialized) struct SpoolCrashTests {
-    /// How many scripted runs are killed at each of their calls; a run has some hundred.
+    /// The seeds of scripted runs, which are killed at each of their hundred or so calls.
     private static let seeds: ClosedRange<UInt64> =
         1...max(1, ProcessInfo.processInfo.environment["CRASH_RUNS"].flatMap { UInt64($0) } ?? 2)
 
-    /// What a run knew when it ended.
+    /// The knowledge of a run when it ended.
     struct Outcome {
-        /// Written and synced, as the spool said.
+        /// The records that the spool reported as synced.
         var accepted: Set<UInt64> = []
-        /// Everything that was logged.
+        /// All logged records.
         var logged: Set<UInt64> = []
         var acknowledged: Set<UInt64> = []
         var lastBatch: Set<UInt64> = []
-        /// Dropped to make room.
+        /// The number of records dropped to make room.
         var lost = 0
     }
 
-    /// A run by a script: it logs, syncs, delivers, and overflows, until the disk dies or the script ends.
+    /// Runs a script that logs, syncs, delivers and overflows, until the disk dies or the script ends.
     private static func run(
         _ disk: MemoryDisk, seed: UInt64, diskBytes: Int, outcome: inout Outcome, from first: UInt64 = 1
     ) async throws {
@@ -53,7 +53,7 @@ import WebServiceClient
         await harness.end()
     }
 
-    /// Opens what is left, and looks whether all is there that has to be.
+    /// Opens the remaining files and checks that all required records are there.
     static func check(_ disk: MemoryDisk, _ outcome: Outcome, powerFailed: Bool = false, _ note: String) async throws {
         let next = try SpoolHarness(disk) { $0.diskBytes = 512 << 10 }
         #expect(next.spool.statistics.mode == .disk, "\(note)")
@@ -67,7 +67,7 @@ import WebServiceClient
         let missing = outcome.accepted.subtracting(outcome.acknowledged).subtracting(found)
         #expect(missing.isEmpty, "\(note): lost \(missing.sorted())")
         let twice = found.intersection(outcome.acknowledged)
-        // Cursors are synced only before something is deleted; after a power failure more may come twice.
+        // Cursors are synced only before a deletion, so a power failure may cause more duplicates.
         if !powerFailed { #expect(twice.isSubset(of: outcome.lastBatch), "\(note): twice \(twice.sorted())") }
     }
 
@@ -88,7 +88,7 @@ import WebServiceClient
 
     @Test(arguments: seeds.prefix(1))
     func `killed at any call while some syncs fail, no synced record is lost and at most a batch comes twice`(seed: UInt64) async throws {
-        // What was written and not synced is cut off: hence there are these calls to be killed at, too.
+        // Unsynced data is truncated, which adds calls to be killed at.
         func disk(dyingAt call: Int? = nil, counting cuts: Locked<Int> = Locked(0)) -> MemoryDisk {
             let disk = MemoryDisk(dyingAt: call)
             let syncs = Locked(0)

@@ -4,15 +4,15 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Whatever happens to a file, every record that isn't hit is read, once, and none is invented.
+/// After any damage to a file, every intact record is read, once, and none is invented.
 @Suite(.serialized) struct SpoolDamageTests {
-    /// A segment of random records, and where each of them ends.
+    /// A segment of random records, and the end of each.
     private struct Sample {
         let disk: MemoryDisk
         let path: String
         let bytes: [UInt8]
         let records: [LogRecord]
-        /// The bytes of each record's frame.
+        /// The range of each record's frame.
         let frames: [Range<Int>]
     }
 
@@ -34,7 +34,7 @@ import WebServiceClient
         return Sample(disk: harness.disk, path: path, bytes: try #require(harness.disk[path]), records: records, frames: frames)
     }
 
-    /// Compares texts of all fields, since NaN isn't equal to itself.
+    /// Encodes the records for comparison, because NaN isn't equal to itself.
     private static func texts(_ records: some Sequence<LogRecord>) -> [Data] { records.map(bytes) }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
@@ -71,14 +71,14 @@ import WebServiceClient
         var bytes = sample.bytes
         var hits: Set<Int> = []
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            // The header has two copies, of which one may go.
+            // One of the header's two copies may be damaged.
             let start = Int.random(in: 32..<bytes.count, using: &generator)
             let end = min(bytes.count, start + Int.random(in: 1...60, using: &generator))
             for index in start..<end { bytes[index] = UInt8.random(in: 0...255, using: &generator) }
             for (number, frame) in sample.frames.enumerated() where frame.overlaps(start..<end) { hits.insert(number) }
         }
         let segment = SpoolSegment(Data(bytes))
-        // What was overwritten with the very same byte is whole, hence at least.
+        // Bytes overwritten with the same value are intact, so this is a lower bound.
         let found = Self.texts(segment.records)
         let expected = texts.indices.filter { !hits.contains($0) }.map { texts[$0] }
         #expect(found.filter(Set(expected).contains) == expected)
@@ -110,7 +110,7 @@ import WebServiceClient
         #expect(await harness.spool.sync())
         let path = try #require(harness.disk.segments.first)
         var bytes = try #require(harness.disk[path])
-        // With the carrier's own frame damaged, the scanner walks through what it carries.
+        // If the outer frame is damaged, the scanner searches its payload.
         bytes[70] ^= 1
         let segment = SpoolSegment(Data(bytes))
         #expect(segment.records.map(\.sequence) == [2])

@@ -4,17 +4,17 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Disks that fail: the caller sees nothing, the bounds hold, and all is well again once the disk is.
+/// Failing disks: callers notice nothing, the limits hold, and everything recovers with the disk.
 @Suite(.serialized) struct SpoolFaultTests {
     /// ENOSPC, EIO, EROFS, EMFILE, EPERM.
     static let codes: [Int32] = [28, 5, 30, 24, 1]
-    /// Calls that fail. Where others stand behind the first, that fails half of the time: what a segment got is taken back only where its own write
-    /// or sync fails, and others come before.
+    /// The failing calls. If a list has several, the first one fails half of the time: a segment is truncated only if its own write or
+    /// sync fails, after other calls have succeeded.
     static let calls = [
         ["open"], ["read"], ["write"], ["write", "ftruncate"], ["write", "ftruncate", "fstat"], ["fsync"], ["fsync", "ftruncate"],
         ["fsync", "ftruncate", "fstat"], ["rename"], ["unlink"], ["fsync directory"],
     ]
-    /// Those of the beginning.
+    /// The failing calls at the start.
     static let firstCalls = [["mkdir", "flock"], ["mkdir"], ["opendir"], ["flock"]]
 
     private func step(_ harness: SpoolHarness) async {
@@ -65,7 +65,7 @@ import WebServiceClient
         #expect(delivered == Array(1...sequence), "all, once, in order")
         #expect(harness.spool.statistics.mode == .disk)
         #expect(disk.peak <= 64 << 10)
-        // And what the next run finds is sound, whatever was left behind.
+        // The next run must find a sound state, whatever is left.
         let next = try SpoolHarness(disk.afterKill()) { $0.diskBytes = 64 << 10 }
         let again = await next.readAll().sequences
         #expect(again == again.sorted() && Set(again).count == again.count)
@@ -168,7 +168,7 @@ import WebServiceClient
         #expect(read == [1000] + stride(from: 3, through: 90, by: 3))
     }
 
-    /// Records come while others are being written: the disk's thread brings them itself, in the middle of its sync.
+    /// Records arrive during a write: the disk's thread adds them itself in the middle of its sync.
     @Test(arguments: [nil, 5] as [Int32?])
     func `what is being written is dropped before what matters more`(code: Int32?) async throws {
         let disk = MemoryDisk()
@@ -195,7 +195,7 @@ import WebServiceClient
         #expect(await harness.spool.sync())
         let losses = harness.takeLosses()
         #expect(losses.map(\.count) == [4] && losses.map(\.reason) == [.overflow])
-        // Of the five of the lowest level the oldest four have gone, on disk or not.
+        // The oldest four of the five records of the lowest level were dropped, on disk or in memory.
         #expect(await harness.readAll().sequences == [1000, 2, 4, 6, 8, 9, 10, 11, 12, 13, 14])
         harness.store.acknowledge(through: 15)
         #expect(harness.store.load.records == 0)

@@ -16,7 +16,7 @@ import Musl
         let folder = URL.temporaryDirectory.appending(path: "spool-names-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // More than the system brings at once.
+        // More than the system returns at once.
         let names = (0..<2_000).map { "\($0)-\(String(repeating: "n", count: $0 % 40))" } + [String(repeating: "é", count: 127)]
         for name in names { try Data().write(to: folder.appending(path: name)) }
         #expect(Set(try SpoolFileSystem.system.list(folder.path(percentEncoded: false))) == Set(names))

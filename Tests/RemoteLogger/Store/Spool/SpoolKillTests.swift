@@ -11,8 +11,8 @@ import Darwin
 #endif
 
 #if compiler(>=6.3) && (os(Linux) || os(macOS))
-/// A real process with a real spool on a real disk, ended by SIGKILL. The child is this test program, started again by the testing
-/// library (an exit test).
+/// A real process with a real spool on a real disk, killed by SIGKILL. The child is this test program, restarted by the testing library (an
+/// exit test).
 @Suite(.serialized) struct SpoolKillTests {
     @Test func `what was synced when the process was killed is all there`() async throws {
         let root = FileManager.default.temporaryDirectory.appending(path: "spool-kill-\(UUID().uuidString)").path(percentEncoded: false)
@@ -52,9 +52,9 @@ import Darwin
     }
 }
 
-/// What the child does.
+/// The child process.
 enum KilledProcess {
-    /// The sequence numbers of a round are behind its number times this.
+    /// The sequence numbers of a round start at its number times this.
     static let span: UInt64 = 10_000_000
 
     static func message(_ sequence: UInt64) -> String {
@@ -66,7 +66,7 @@ enum KilledProcess {
         return UInt64(String(decoding: data, as: UTF8.self).split(separator: "\n").last ?? "") ?? 0
     }
 
-    /// Logs until it is killed, by itself, in the middle of whatever it does; says in a file what was synced before.
+    /// Logs until it kills itself at a random moment, and records the synced sequence numbers in a file.
     static func run(_ root: String, _ round: Int) async throws {
         let spool = Spool(directory: URL(filePath: root + "/spool"))
         guard let store = spool.store(for: "default", minimumLevel: .trace) else { return }

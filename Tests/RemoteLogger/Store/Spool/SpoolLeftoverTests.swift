@@ -10,12 +10,12 @@ import Glibc
 import Darwin
 #endif
 
-/// What processes have left in directories of their own, and who ships it.
+/// The leftover directories of processes, and the processes that ship them.
 @Suite struct SpoolLeftoverTests {
-    /// A disk on which processes have ended, each with records of its own that begin at its number times a hundred.
+    /// Returns a disk with the leftovers of ended processes. The records of each start at its number times a hundred.
     private static func disk(processes: Int, records: UInt64 = 30) async throws -> MemoryDisk {
         let disk = MemoryDisk()
-        // All at once, so that each has its own directory.
+        // Created at the same time, so that each has its own directory.
         let harnesses = try (0..<processes).map { _ in try SpoolHarness(disk) }
         for (number, harness) in harnesses.enumerated() {
             let first = UInt64(number) * 100 + 1
@@ -118,7 +118,7 @@ import Darwin
     @Test func `a leftover that can't be opened waits for the next run`() async throws {
         let disk = try await Self.disk(processes: 2)
         let locks = Locked(0)
-        // The first directory is this process's own.
+        // The first directory belongs to this process.
         let fails: @Sendable (String) -> Bool = { call in
             guard call == "flock" else { return false }
             return locks.withLock { locks in

@@ -3,9 +3,9 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// A segment is counted anew while the spool goes on writing to it.
+/// A segment is recounted while the spool continues to write to it.
 @Suite struct SpoolRecountTests {
-    /// Waits, on a thread of the spool's own, until nothing is in memory any more.
+    /// Waits, on a thread of the spool, until the memory is empty.
     private static func waitUntilWritten(_ spool: Spool) -> Bool {
         for _ in 0..<30_000 {
             if spool.statistics.memoryRecords == 0 { return true }
@@ -24,7 +24,7 @@ import WebServiceClient
         var bytes = try #require(harness.disk[path])
         bytes[100] ^= 1
         harness.disk[path] = bytes
-        // At one of the reads the next record comes, and is on disk before the read is.
+        // During one of the reads the next record arrives, and is on disk before the read ends.
         let reads = Locked(0)
         let isWritten = Locked(false)
         harness.disk.faults.withLock {

@@ -12,9 +12,9 @@ import Glibc
 import Musl
 #endif
 
-/// Directories that others have prepared: nothing in them is followed, nothing that isn't the spool's is deleted, and nobody waits for ever.
+/// Directories prepared by other users: the spool follows nothing in them, deletes only its own files, and never blocks forever.
 @Suite(.timeLimit(.minutes(2))) struct SpoolSafetyTests {
-    /// A folder of its own for a test.
+    /// A separate folder for a test.
     private final class Place {
         let path = URL.temporaryDirectory.appending(path: "spool-safety-\(UUID().uuidString)").path(percentEncoded: false)
         var root: String { path + "/spool" }
@@ -42,12 +42,12 @@ import Musl
 
         func says(_ texts: String...) -> Bool { events.withLock { $0.contains { event in texts.allSatisfy(event.contains) } } }
         func isThere(_ path: String) -> Bool {
-            // Links aren't followed.
+            // Doesn't follow links.
             (try? FileManager.default.attributesOfItem(atPath: path)) != nil
         }
     }
 
-    /// What may stand in a file's place.
+    /// The things that may replace a file.
     enum Thing: String, CaseIterable {
         case pipe = "a FIFO", link = "a symbolic link", dangling = "a symbolic link to nothing", folder = "a directory", socket = "a socket"
 
@@ -66,7 +66,7 @@ import Musl
                 defer { close(descriptor) }
                 var address = sockaddr_un()
                 address.sun_family = sa_family_t(AF_UNIX)
-                // The path of a socket is short: it is made under a short name, and renamed.
+                // Socket paths are limited in length, so the socket is created under a short name and renamed.
                 let short = "/tmp/s\(UInt32.random(in: 0 ... .max))"
                 withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
                 let result = withUnsafePointer(to: &address) { pointer in
@@ -136,7 +136,7 @@ import Musl
             let place = try Place()
             try FileManager.default.removeItem(atPath: place.root + "/0")
             try #require(symlink(place.outside, place.root + "/" + slot) == 0)
-            // What a spool would delete, or take.
+            // The files that a spool would delete or read.
             for name in ["next.temporary", Self.segment, "test.cursor"] { try Data().write(to: URL(filePath: place.outside + "/" + name)) }
             let spool = place.spool()
             #expect(spool.statistics.directory == place.root + (slot == "0" ? "/1" : "/0"))
@@ -175,7 +175,7 @@ import Musl
         let spool = place.spool()
         #expect(spool.statistics.mode == .memory)
         #expect(place.says(place.root, "mode \(String(mode, radix: 8))", "owner \(geteuid())", "chmod go-w"))
-        // Once it is mended it is used.
+        // After the repair it is used.
         try #require(chmod(place.root, 0o755) == 0)
         #expect(place.spool().statistics.directory == place.root + "/0")
     }
@@ -215,7 +215,7 @@ import Musl
 
     @Test(.enabled("only root may give files away") { geteuid() == 0 }) func `what belongs to others isn't used`() async throws {
         let place = try Place()
-        // As root in a container: the owner of the volume is accepted, and nobody else.
+        // As root in a container: only the owner of the volume is accepted, too.
         try #require(chown(place.root, 12_345, 12_345) == 0)
         try place.make("spool/1")
         try #require(chown(place.root + "/0", 23_456, 0) == 0)
@@ -238,14 +238,14 @@ import Musl
             return SpoolFileStatus(kind: kind, owner: owner, mode: mode).objection(at: "/p", wanted: kind, user: user, accepted: accepted)
                 == nil
         }
-        // An ordinary user: itself and root.
+        // An ordinary user trusts itself and root.
         #expect(isTrusted(1_000, 0o700, user: 1_000) && isTrusted(0, 0o755, user: 1_000))
         #expect(!isTrusted(1_001, 0o700, user: 1_000) && !isTrusted(1_001, 0o700, user: 1_000, in: 1_001))
         #expect(!isTrusted(65_534, 0o755, user: 1_000, in: 65_534))
-        // Root: itself, and who owns the spool's directory.
+        // Root trusts itself and the owner of the spool's directory.
         #expect(isTrusted(0, 0o700, user: 0) && isTrusted(1_000, 0o755, user: 0, in: 1_000) && !isTrusted(1_000, 0o755, user: 0))
         #expect(!isTrusted(1_001, 0o755, user: 0, in: 1_000))
-        // Modes hold for everybody.
+        // Modes are checked for all users.
         #expect(!isTrusted(0, 0o777, user: 0) && !isTrusted(1_000, 0o775, user: 1_000) && isTrusted(0, 0o1777, user: 1_000))
         #expect(!isTrusted(1_000, 0o1666, user: 1_000, .file) && !isTrusted(1_000, 0o620, user: 1_000, .file))
         #expect(isTrusted(1_000, 0o644, user: 1_000, .file) && isTrusted(1_000, 0o400, user: 1_000, .file))

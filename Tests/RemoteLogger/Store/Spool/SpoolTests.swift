@@ -64,7 +64,7 @@ import WebServiceClient
         #expect(harness.store.load.records == 0 && harness.store.load.first == nil)
     }
 
-    // MARK: When it syncs
+    // MARK: Syncing
 
     @Test func `records wait 200 ms, or for 64 KiB, errors not at all`() async throws {
         let harness = try SpoolHarness()
@@ -92,7 +92,7 @@ import WebServiceClient
         #expect(syncs.withLock { $0 } >= 3)
     }
 
-    // MARK: Several at once
+    // MARK: Several destinations
 
     @Test func `a second process on the directory gets its own`() async throws {
         let disk = MemoryDisk()
@@ -147,7 +147,7 @@ import WebServiceClient
         #expect(await again.read(after: 0, limits: BatchLimits()).sequences == Array(6...30))
     }
 
-    // MARK: Other versions and strangers
+    // MARK: Other versions and foreign files
 
     @Test func `a cursor of a newer version makes it use another directory`() async throws {
         let disk = MemoryDisk()

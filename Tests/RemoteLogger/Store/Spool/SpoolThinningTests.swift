@@ -5,13 +5,13 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// Of segments that lose all but a rare level little is left: it becomes few segments.
+/// Segments that keep only the records of a rare level are merged into few segments.
 @Suite struct SpoolThinningTests {
     private static let bound = 64 << 10
-    /// Some calls only, unless all are asked for: each is a run of its own.
+    /// By default only some calls are tested; each requires a separate run.
     private static let takesAll = ProcessInfo.processInfo.environment["CRASH_RUNS"] != nil
 
-    /// Logs rounds of twenty records, of which two are errors, into a spool that is full after ten of them.
+    /// Logs rounds of twenty records, two of them errors, to a spool that is full after ten rounds.
     ///
     /// - Returns: the errors that were synced.
     private static func run(_ harness: SpoolHarness, rounds: Int, from start: Int = 0) async -> Set<UInt64> {
@@ -33,7 +33,7 @@ import WebServiceClient
         let harness = try Self.harness()
         let errors = await Self.run(harness, rounds: 200)
         #expect(errors.count == 400)
-        // Two that follow each other have more than half a segment together.
+        // Two consecutive segments together exceed half a segment.
         #expect(harness.disk.segments.count <= 64, "\(harness.disk.segments.count)")
         #expect(harness.spool.statistics.segments == harness.disk.segments.count)
         #expect(harness.disk.peak <= Self.bound, "\(harness.disk.peak)")
@@ -44,7 +44,7 @@ import WebServiceClient
         #expect(next.store.load.records == held)
         let (read, found) = (await harness.readAll(), await next.readAll())
         #expect(read.sequences == found.sequences && read.count == held && read.sequences == read.sequences.sorted())
-        // Of one level the oldest go.
+        // Within a level the oldest records are dropped.
         let left = read.filter { $0.record.level == .error }.map(\.record.sequence)
         #expect(left.count > 100 && left == errors.sorted().suffix(left.count))
     }
@@ -68,7 +68,7 @@ import WebServiceClient
         #expect(Set(read).isSuperset(of: (1...120).map { $0 * 10 }), "no error is lost")
     }
 
-    /// The errors that were synced are there, each once, in order, however far it was; others may be.
+    /// Checks that all synced errors are there, once and in order, whatever the progress; others are allowed.
     private static func check(_ disk: MemoryDisk, _ errors: Set<UInt64>, _ note: String) async throws {
         let next = try Self.harness(disk)
         let held = next.store.load.records
@@ -77,7 +77,7 @@ import WebServiceClient
         #expect(errors.isSubset(of: read), "\(note): lost \(errors.subtracting(read).sorted())")
     }
 
-    /// The next process goes on in the full spool: its accounts are exact, the bound holds, and what it found comes before its own.
+    /// The next process continues in the full spool: its accounts are exact, the limit holds, and found records come before its own.
     private static func goOn(_ disk: MemoryDisk, _ note: String) async throws {
         let next = try Self.harness(disk)
         let found = next.store.load.records
@@ -140,7 +140,7 @@ import WebServiceClient
         #expect(batch.count == 30)
         _ = await Self.run(harness, rounds: 60, from: 12)
         #expect(await harness.store.read(after: 0, limits: BatchLimits(records: 30)).sequences == batch.sequences)
-        // Every second file goes.
+        // Deletes every second file.
         for (index, path) in harness.disk.segments.enumerated() where index % 2 == 0 { harness.disk[path] = nil }
         _ = await Self.run(harness, rounds: 60, from: 72)
         let read = await harness.readAll(after: batch.last?.position ?? 0)
@@ -148,7 +148,7 @@ import WebServiceClient
         #expect(read.count + lost + 30 == 132 * 20 && harness.disk.peak <= Self.bound)
     }
 
-    /// How often a call is made in a run without faults: most of them in a full spool.
+    /// Returns the number of calls in a run without faults, most of them in a full spool.
     private static func count(of name: String) async throws -> Int {
         let (disk, count) = (MemoryDisk(), Locked(0))
         disk.faults.withLock {
@@ -161,7 +161,7 @@ import WebServiceClient
         return count.withLock { $0 }
     }
 
-    /// EIO, ENOSPC: of each call that thinning makes, three times in a row.
+    /// EIO and ENOSPC in each call that thinning makes, three times in a row.
     @Test(arguments: ["write", "fsync", "unlink", "rename", "open"], [5, 28] as [Int32])
     func `a call that fails costs nothing`(name: String, code: Int32) async throws {
         let count = try await Self.count(of: name)
@@ -191,7 +191,7 @@ import WebServiceClient
             #expect(read == read.sorted() && read.count + lost == 800, "\(name) \(number)")
             #expect(Set(read).isSuperset(of: (1...80).map { $0 * 10 }), "\(name) \(number)")
             #expect(disk.peak <= Self.bound, "\(name) \(number): \(disk.peak)")
-            // What was told as lost doesn't come back.
+            // Records reported as lost don't come back.
             _ = await Self.run(harness, rounds: 20, from: 40)
             let held = await harness.readAll().sequences
             await harness.end()

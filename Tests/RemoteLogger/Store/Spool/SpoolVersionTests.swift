@@ -4,9 +4,9 @@ import WebServiceClient
 
 @testable import RemoteLogger
 
-/// What later versions have written isn't touched, and no position of theirs is used.
+/// Files of later versions stay untouched, and their positions aren't used.
 @Suite struct SpoolVersionTests {
-    /// A disk with three records, acknowledged or not, and the path of their segment.
+    /// Returns a disk with three records, acknowledged or not, and the path of their segment.
     private static func source() async throws -> (disk: MemoryDisk, path: String) {
         let harness = try SpoolHarness()
         harness.append((1...3).map { .sample($0) })
@@ -14,7 +14,7 @@ import WebServiceClient
         return (harness.disk.afterKill(), try #require(harness.disk.segments.first))
     }
 
-    /// The bytes of a segment as a later version would begin it.
+    /// Returns the bytes of a segment with the header of a later version.
     private static func newer(_ bytes: [UInt8]) -> [UInt8] {
         var newer = bytes
         for start in [0, 32] where newer.count >= start + 32 {
@@ -25,7 +25,7 @@ import WebServiceClient
         return newer
     }
 
-    /// However little of it is there: a later version may have a shorter header.
+    /// A later version may have a shorter header, so any length must be detected.
     @Test(arguments: [nil, 64, 50, 32] as [Int?])
     func `a directory with a segment of a later version isn't used`(length: Int?) async throws {
         let (disk, path) = try await Self.source()
@@ -50,7 +50,7 @@ import WebServiceClient
         let (disk, path) = try await Self.source()
         let later = "/spool/0/00000000000000ff-0000000000000001.segment"
         disk[later] = Self.newer(try #require(disk[path]))
-        // What would be tidied up elsewhere stays as well.
+        // Files that are removed in other directories stay here, too.
         disk["/spool/0/next.temporary"] = [1, 2, 3]
         disk["/spool/0/0000000000000001-0000000000000009.segment"] = []
         let (before, content) = (disk.paths, disk["/spool/0/next.temporary"])
@@ -59,7 +59,7 @@ import WebServiceClient
         #expect(await old.readAll().isEmpty)
         await old.end()
         #expect(Set(before).isSubset(of: disk.paths) && disk["/spool/0/next.temporary"] == content)
-        // The later program is this one again: it has read what it knew.
+        // Without the later version's file, the directory can be used again.
         disk[later] = nil
         let next = try SpoolHarness(disk.afterKill())
         #expect(await next.readAll().sequences == [1, 2, 3])

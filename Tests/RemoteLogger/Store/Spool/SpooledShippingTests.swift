@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// A shipper with a spool behind it.
+/// A shipper with a spool.
 @Suite struct SpooledShippingTests {
     private static func settings(_ clock: ManualLogClock) -> SpoolSettings {
         var settings = SpoolSettings()
@@ -62,7 +62,7 @@ import WebServiceClient
         disk.faults.withLock { $0 = { _, _ in nil } }
         #expect(await harness.clock.run { harness.shipper.statistics.spooled == 30 })
         #expect(harness.shipper.statistics.buffered == 30)
-        // Some of it is on its way, and more comes.
+        // Some records are in flight, and more arrive.
         #expect(await harness.clock.run { harness.shipper.statistics.repeats > 2 })
         disk.faults.withLock { $0 = { name, _ in name == "fsync" ? 5 : nil } }
         for _ in 0..<5 { harness.logger.info("m") }
@@ -70,7 +70,7 @@ import WebServiceClient
         #expect(harness.shipper.statistics.buffered == 35 && harness.shipper.statistics.spooled == 30)
         harness.expectConservation()
         let next = try Self.harness(StubReceiver(), disk.afterKill())
-        // By then some may be delivered.
+        // Some records may be delivered by then.
         let counts = next.shipper.statistics
         #expect(counts.spooled == counts.buffered && counts.buffered + counts.delivered == counts.found && counts.found >= 30)
         #expect(await next.clock.run { next.shipper.statistics.buffered == 0 })
@@ -87,7 +87,7 @@ import WebServiceClient
         let oversize = LogRecord.sample(1, .info, String(repeating: "x", count: 20 << 20))
         for _ in 0..<3 { harness.shipper.write(oversize) }
         harness.logger.info("m")
-        // On a busy machine the first may be told before the others are written: these are told a minute later.
+        // On a busy machine the first loss may be reported before the others, which are then reported a minute later.
         func told() -> [Int64] {
             harness.receiver.lines.joined().filter { $0.label == "RemoteLogger" }.map { report in
                 guard case .int(let count)? = report.metadata?["dropped.oversize"] else { return -1 }

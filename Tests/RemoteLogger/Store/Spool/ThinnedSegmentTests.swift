@@ -8,7 +8,7 @@ import Testing
         return ThinnedSegment(sample.segment, sample.file, frames, dropping: frames.map { isDropped($0.frame.position) })
     }
 
-    /// What a reader finds in a file, whatever the segment says that it should have.
+    /// Returns what a reader finds in a file, independent of the segment's state.
     private static func read(_ content: ByteBuffer) -> (salt: UInt64?, positions: [RecordPosition], damages: Int) {
         content.withUnsafeBytes { bytes in
             guard let header = SegmentHeader(bytes) else { return (nil, [], 0) }

@@ -91,8 +91,8 @@ import Testing
         let error = #expect(throws: URITemplate.ParseError.self) { try URITemplate("/x{a:0}") }
         #expect(
             error?.description
-                == "URI template \"/x{a:0}\", column 6: \"0\" is no prefix length in \"{a:0}\"; expected a length from 1 to 9999 after the"
-                + " colon, as in {name:3}.")
+                == "URI template \"/x{a:0}\", column 6: \"0\" isn't a prefix length in \"{a:0}\"; expected a length from 1 to 9999 after"
+                + " the colon, as in {name:3}.")
     }
 
     @Test func `Random templates and values never trap, and what comes out is a URL's text`() throws {

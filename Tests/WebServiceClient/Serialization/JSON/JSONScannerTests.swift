@@ -73,8 +73,8 @@ import WebServiceClient
     @Test(
         "Tells the place",
         arguments: [
-            ("[1,\n  2 3]", 2, 5, "“3” stands where “,” or “]”"), ("{\"a\":1,\n\n\"b\"}", 3, 4, "“:”"), ("[\"\\q\"]", 1, 3, "escape"),
-            ("{\"a\":1,\n \"a\":2}", 2, 2, "“a” twice"), ("[1,]", 1, 4, "comma"), ("[01]", 1, 3, "“1” stands"),
+            ("[1,\n  2 3]", 2, 5, "“3” was found where “,” or “]”"), ("{\"a\":1,\n\n\"b\"}", 3, 4, "“:”"), ("[\"\\q\"]", 1, 3, "escape"),
+            ("{\"a\":1,\n \"a\":2}", 2, 2, "“a” twice"), ("[1,]", 1, 4, "comma"), ("[01]", 1, 3, "“1” was found"),
             ("\n\n tru", 3, 5, "cut short"),
             ("[\"\u{1}\"]", 1, 3, "0x01"),
         ] as [(String, Int, Int, String)])
