@@ -239,7 +239,7 @@ extension PayloadScanner {
     private mutating func unit() throws -> UInt16 {
         var value: UInt16 = 0
         for _ in 0..<4 {
-            guard let next = byte, let digit = QueryReader.hexadecimal(next) else { throw fault("four hexadecimal digits are needed") }
+            guard let next = byte, let digit = DigitText.hexadecimalDigit(next) else { throw fault("four hexadecimal digits are needed") }
             value = value << 4 | UInt16(digit)
             index += 1
         }

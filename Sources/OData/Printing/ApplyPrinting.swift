@@ -151,7 +151,7 @@ extension QueryPrinter {
 
 extension Transformation {
     /// The name before the parentheses.
-    var name: String {
+    package var name: String {
         switch kind {
         case .filter: "filter"
         case .search: "search"
@@ -223,7 +223,7 @@ extension QueryPrinter {
 
 extension AggregateExpression {
     /// A Boolean value that indicates whether the expression counts instances.
-    var isCount: Bool {
+    package var isCount: Bool {
         guard method == nil, case .path(let path) = source.kind else { return false }
         return path.segments.last == .count
     }

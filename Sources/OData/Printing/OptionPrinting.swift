@@ -64,7 +64,7 @@ extension QueryPrinter {
             guard let first = option.name.first, first != "$", first != "@" else {
                 throw .invalidOption("'\(option.name)'", reason: "the name of a custom option must not be empty or begin with $ or @")
             }
-            guard version < .v401 || !QueryParser.isSystemOption(option.name) else {
+            guard version < .v401 || !ODataName.isSystemOption(option.name) else {
                 throw .invalidOption(
                     "'\(option.name)'", reason: "4.01 reads it as $\(option.name.lowercased()), which has its own method")
             }

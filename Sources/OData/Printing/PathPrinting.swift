@@ -223,7 +223,7 @@ extension QueryPrinter {
     }
 
     /// Writes a key as a segment, without quotes (URL Conventions, section 4.3.6).
-    func writeKeySegment(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) {
+    package func writeKeySegment(_ value: EdmValue, to text: inout QueryText) throws(ODataQueryError) {
         try checkKey(value)
         switch value {
         case .string(let string):
@@ -278,7 +278,7 @@ extension QueryPrinter {
     }
 
     /// Checks that raw text of a path contains nothing that would end the path.
-    static func check(_ raw: String) throws(ODataQueryError) {
+    package static func check(_ raw: String) throws(ODataQueryError) {
         guard !raw.isEmpty else { throw .invalidPath(raw, reason: "it is empty") }
         var isQuoted = false
         var segment: [UInt8] = []

@@ -11,7 +11,7 @@ public struct QueryPrinter: Sendable, Hashable {
     public var v2Dates: V2DateSpelling
 
     /// The maximum nesting depth of expressions. Chains of one operator count as one level.
-    static let depthLimit = 128
+    package static let depthLimit = 128
 
     /// Creates a printer for a version.
     public init(

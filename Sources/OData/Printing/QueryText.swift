@@ -2,13 +2,13 @@
 ///
 /// All percent-encoding in this module happens here. It uses an allowlist: in a value only the unreserved characters of RFC 3986, so that
 /// no value can end an option, a literal or a path segment, regardless of the decoder.
-struct QueryText: Sendable {
+package struct QueryText: Sendable {
     private var bytes: [UInt8] = []
 
     static let apostrophe = Kept(others: [0x27])
     static let parentheses = Kept(others: [0x28, 0x29])
-    static let annotation = Kept(others: [0x40])
-    static let star = Kept(others: [0x2A])
+    package static let annotation = Kept(others: [0x40])
+    package static let star = Kept(others: [0x2A])
     static let mediaType = Kept(others: Array("/=;*".utf8))
     /// The characters of a URL within a query; those that would end the option are encoded.
     static let identifier = Kept(others: Array(":/@!$'()*,=".utf8))
@@ -17,16 +17,16 @@ struct QueryText: Sendable {
     private static let rawSyntax = Kept(others: Array("!$'()*,/:;=@".utf8))
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
 
-    init() {
+    package init() {
         bytes.reserveCapacity(256)
     }
 
     /// The text written so far.
-    var text: String {
+    package var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    var count: Int {
+    package var count: Int {
         bytes.count
     }
 
@@ -40,7 +40,7 @@ struct QueryText: Sendable {
     }
 
     /// Appends a whole number.
-    mutating func number(_ number: some BinaryInteger) {
+    package mutating func number(_ number: some BinaryInteger) {
         bytes += String(number).utf8
     }
 
@@ -55,7 +55,7 @@ struct QueryText: Sendable {
     }
 
     /// Appends a value: percent-encodes everything except unreserved characters and `kept`.
-    mutating func value(_ value: String, keeping kept: Kept? = nil) {
+    package mutating func value(_ value: String, keeping kept: Kept? = nil) {
         let kept = kept ?? Self.unreserved
         var value = value
         value.withUTF8 { buffer in
@@ -81,7 +81,7 @@ struct QueryText: Sendable {
     }
 
     /// Appends text in OData syntax: quoted parts are encoded as values, other parts keep their punctuation.
-    mutating func raw(_ raw: String) {
+    package mutating func raw(_ raw: String) {
         var isQuoted = false
         for byte in raw.utf8 {
             if byte == 0x27 { isQuoted.toggle() }
@@ -102,18 +102,18 @@ struct QueryText: Sendable {
 
 extension QueryText {
     /// The set of characters that aren't encoded, as a bit table for ASCII.
-    struct Kept: Sendable {
+    package struct Kept: Sendable {
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
         /// Creates a set of the unreserved characters and others.
-        init(others: [UInt8]) {
+        package init(others: [UInt8]) {
             for byte in Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8) + others {
                 if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
             }
         }
 
-        func contains(_ byte: UInt8) -> Bool {
+        package func contains(_ byte: UInt8) -> Bool {
             switch byte {
             case 0..<64: low >> UInt64(byte) & 1 == 1
             case 64..<128: high >> UInt64(byte & 63) & 1 == 1

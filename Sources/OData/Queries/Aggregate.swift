@@ -1,6 +1,6 @@
 /// One aggregate of a typed `$apply`: its source, its method, and the property of the result.
 public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendable>: Sendable, Hashable {
-    let item: AggregateExpression
+    package let item: AggregateExpression
     /// The error to throw if the aggregate can't be sent.
     let failure: ODataQueryError?
 
@@ -59,7 +59,7 @@ public struct Aggregate<Input: Decodable & Sendable, Output: Decodable & Sendabl
 
 /// A computed property of a typed `$apply`.
 public struct ComputedProperty<Input: Decodable & Sendable, Output: Decodable & Sendable>: Sendable, Hashable {
-    let item: Computation
+    package let item: Computation
     /// The error to throw if the property can't be sent.
     let failure: ODataQueryError?
 

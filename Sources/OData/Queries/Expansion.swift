@@ -10,7 +10,7 @@ public struct Expansion: Sendable, Hashable {
         didSet { bound() }
     }
     /// The number of levels of options, including these.
-    private(set) var height = 1
+    package private(set) var height = 1
 
     /// Creates an item from its parts.
     public init(path: QueryPath, options: QueryOptions = QueryOptions()) {
@@ -32,7 +32,7 @@ extension QueryOptions {
 
 extension QueryOptions {
     /// The maximum number of levels of options.
-    static let heightLimit = 256
+    package static let heightLimit = 256
 
     /// The replacement for options that nest too deeply.
     static let tooDeep: QueryOptions = {
@@ -43,7 +43,7 @@ extension QueryOptions {
     }()
 
     /// The number of levels of options, including these.
-    var height: Int {
+    package var height: Int {
         var inner = 0
         for expansion in expansions { inner = max(inner, expansion.height) }
         if case .items(let items) = selection {

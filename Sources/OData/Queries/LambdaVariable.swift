@@ -6,9 +6,9 @@ import WebServiceClient
 /// built, its variable has a unique number; a finished lambda numbers its variable by the depth of lambdas nested inside, so that equal
 /// queries compare equal.
 public struct LambdaVariable: Sendable, Hashable {
-    let number: UInt64
+    package let number: UInt64
 
-    init(number: UInt64) {
+    package init(number: UInt64) {
         self.number = number
     }
 
@@ -16,7 +16,7 @@ public struct LambdaVariable: Sendable, Hashable {
     private static let counter = Locked<UInt64>(0)
 
     /// Returns a variable that differs from every other.
-    static func open() -> LambdaVariable {
+    package static func open() -> LambdaVariable {
         let count = counter.withLock { value in
             value &+= 1
             return value
@@ -31,7 +31,7 @@ public struct LambdaVariable: Sendable, Hashable {
 
 extension QueryExpression {
     /// Returns a lambda over the elements of a collection, with its variable numbered by the nesting depth inside.
-    static func lambda(
+    package static func lambda(
         _ quantifier: LambdaQuantifier, over path: QueryPath, where predicate: (LambdaVariable) -> QueryExpression
     ) -> QueryExpression {
         let open = LambdaVariable.open()
@@ -39,7 +39,7 @@ extension QueryExpression {
     }
 
     /// Returns a lambda whose open variable is replaced by a numbered one.
-    static func lambda(
+    package static func lambda(
         _ quantifier: LambdaQuantifier, over path: QueryPath, variable open: LambdaVariable, body: QueryExpression
     ) -> QueryExpression {
         let closed = LambdaVariable(number: body.lambdaHeight + 1)

@@ -1,6 +1,6 @@
 /// A sort criterion: `.ascending(\.lastName)`, `.descending("Age")`, `.ascending { $0.name.length }`.
 public struct Ordering<Entity>: Sendable, Hashable {
-    let item: QueryOptions.Order
+    package let item: QueryOptions.Order
 
     private init(_ expression: QueryExpression, isDescending: Bool) {
         item = QueryOptions.Order(expression, isDescending: isDescending)

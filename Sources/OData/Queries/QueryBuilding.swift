@@ -345,9 +345,9 @@ public struct SelectItem: Sendable, Hashable {
     public var parameters: [String]?
     /// The options inside the parentheses, for complex values and collections. Version 4.01. Empty without options, otherwise a single
     /// element.
-    private(set) var nested: [QueryOptions] = []
+    package private(set) var nested: [QueryOptions] = []
     /// The number of nested levels of options.
-    private(set) var height = 0
+    package private(set) var height = 0
 
     /// Creates an item from its parts.
     public init(_ path: QueryPath, options: QueryOptions = QueryOptions()) {

@@ -1,5 +1,5 @@
 extension QueryTerm {
-    func binary(_ operation: BinaryOperator, _ right: any QueryOperand) -> QueryTerm<Bool> {
+    package func binary(_ operation: BinaryOperator, _ right: any QueryOperand) -> QueryTerm<Bool> {
         QueryTerm<Bool>(.binary(operation, queryExpression, right.queryExpression))
     }
 }

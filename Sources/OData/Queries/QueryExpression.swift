@@ -67,7 +67,7 @@ public struct QueryExpression: Sendable {
         }
     }
 
-    var node: QueryNode
+    package var node: QueryNode
 
     /// Creates an expression of a kind.
     public init(_ kind: Kind) {

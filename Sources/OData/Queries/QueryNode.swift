@@ -4,17 +4,17 @@
 /// iterated.
 ///
 /// `@unchecked Sendable` because `kind` changes only in `deinit`, when the node has no other reference.
-final class QueryNode: @unchecked Sendable {
+package final class QueryNode: @unchecked Sendable {
     /// The maximum number of levels.
-    static let heightLimit = 256
+    package static let heightLimit = 256
 
-    @exclusivity(unchecked) private(set) var kind: QueryExpression.Kind
+    @exclusivity(unchecked) package private(set) var kind: QueryExpression.Kind
     /// The number of levels, including this one; a chain counts as one.
-    let height: Int
+    package let height: Int
     /// The number of operators of the chain in the left operands.
     let length: Int
 
-    init(_ kind: QueryExpression.Kind) {
+    package init(_ kind: QueryExpression.Kind) {
         var height = 0
         var length = 0
         if case .binary(let operation, let left, let right) = kind {

@@ -51,11 +51,11 @@ public enum LambdaQuantifier: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The properties of a canonical function (URL Conventions, section 5.1.1; Data Aggregation, section 3.3).
-struct CanonicalFunction: Sendable {
+package struct CanonicalFunction: Sendable {
     /// The name in its exact case.
-    let name: String
+    package let name: String
     /// The number of arguments.
-    let arity: ClosedRange<Int>
+    package let arity: ClosedRange<Int>
     /// The first version that supports the function.
     let since: ODataVersion
 
@@ -84,11 +84,11 @@ struct CanonicalFunction: Sendable {
     /// Functions by lowercase name, because 4.01 services ignore case.
     private static let folded = Dictionary(uniqueKeysWithValues: all.map { ($0.name.lowercased(), $0) })
 
-    static func named(_ name: String) -> CanonicalFunction? {
+    package static func named(_ name: String) -> CanonicalFunction? {
         named[name]
     }
 
-    static func folded(_ name: String) -> CanonicalFunction? {
+    package static func folded(_ name: String) -> CanonicalFunction? {
         named[name] ?? folded[name.lowercased()]
     }
 }

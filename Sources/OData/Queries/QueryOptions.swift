@@ -36,7 +36,7 @@ public struct QueryOptions: Sendable, Hashable {
         /// The value of the option.
         public var value: String
         /// A Boolean value that indicates whether the option precedes the system query options, like the function parameters of V2.
-        var isLeading = false
+        package var isLeading = false
 
         /// Creates an option from its parts. The name must not begin with `$` or `@`.
         public init(name: String, value: String) {
@@ -85,7 +85,7 @@ public struct QueryOptions: Sendable, Hashable {
         selection = .all
     }
 
-    init(decoding type: Any.Type) {
+    package init(decoding type: Any.Type) {
         selection = .decoded
         catalog = PropertyCatalog.of(type)
     }
@@ -138,7 +138,7 @@ extension QueryOptions {
     }
 
     /// Returns the options for the same entities cast to a derived type.
-    func cast(to type: Any.Type) -> QueryOptions {
+    package func cast(to type: Any.Type) -> QueryOptions {
         var options = self
         options.catalog = PropertyCatalog.of(type)
         if !apply.isEmpty {

@@ -105,7 +105,7 @@ public struct QueryPath: Sendable, Hashable {
         QueryPath(root: root, segments: segments + more)
     }
 
-    static func segments(of text: String) -> [Segment] {
+    package static func segments(of text: String) -> [Segment] {
         text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map(Substring.init).map { part in
             switch part {
             case "$count": return .count

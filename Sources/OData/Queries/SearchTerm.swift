@@ -29,7 +29,7 @@ public struct SearchTerm: Sendable, Hashable {
     /// The kind of the term.
     public let kind: Kind
     /// The number of levels, including this one.
-    let height: Int
+    package let height: Int
 
     /// Creates a term of a kind.
     public init(_ kind: Kind) {
@@ -75,14 +75,14 @@ public struct SearchTerm: Sendable, Hashable {
     public static prefix func ! (operand: SearchTerm) -> SearchTerm { .not(operand) }
 
     /// Returns a conjunction of at least one term, which extends the first term if that is a conjunction.
-    static func all(_ terms: [SearchTerm]) -> SearchTerm {
+    package static func all(_ terms: [SearchTerm]) -> SearchTerm {
         guard terms.count > 1 else { return terms.first ?? .words("") }
         if case .and(let first) = terms[0].kind { return SearchTerm(.and(first + terms.dropFirst())) }
         return SearchTerm(.and(terms))
     }
 
     /// Returns a disjunction of at least one term, which extends the first term if that is a disjunction.
-    static func any(_ terms: [SearchTerm]) -> SearchTerm {
+    package static func any(_ terms: [SearchTerm]) -> SearchTerm {
         guard terms.count > 1 else { return terms.first ?? .words("") }
         if case .or(let first) = terms[0].kind { return SearchTerm(.or(first + terms.dropFirst())) }
         return SearchTerm(.or(terms))
@@ -98,7 +98,7 @@ extension SearchTerm: ExpressibleByStringLiteral {
 
 extension SearchTerm {
     /// Returns whether a word needs no quotes: ASCII letters and digits, and not an operator.
-    static func isPlain(_ word: some StringProtocol) -> Bool {
+    package static func isPlain(_ word: some StringProtocol) -> Bool {
         word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) } && !["AND", "OR", "NOT"].contains(word)
     }
 }

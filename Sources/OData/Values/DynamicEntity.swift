@@ -38,7 +38,7 @@ public struct DynamicEntity: Sendable, Hashable {
     }
 
     /// Adds a property unless its name exists, and returns whether it did.
-    mutating func append(_ name: String, _ value: ODataValue) -> Bool {
+    package mutating func append(_ name: String, _ value: ODataValue) -> Bool {
         guard position(of: name) == nil else { return false }
         add(name, value)
         return true

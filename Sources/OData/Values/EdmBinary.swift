@@ -20,7 +20,7 @@ public struct EdmBinary: Sendable, Hashable {
     }
 
     /// V2 services pad and break lines as in MIME, although base64 doesn't allow line breaks.
-    static func bytes(_ text: String) -> Data? {
+    package static func bytes(_ text: String) -> Data? {
         text.utf8.contains(0x0A) ? NumberText.base64URL(text.filter { !$0.isNewline }) : NumberText.base64URL(text)
     }
 }

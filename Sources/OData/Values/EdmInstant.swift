@@ -109,7 +109,7 @@ extension EdmTimeOfDay {
     var v2Text: String { self == .endOfDay ? "PT24H" : LiteralWriter.duration(duration) }
 
     /// The time since midnight.
-    var duration: Duration {
+    package var duration: Duration {
         Duration(
             secondsComponent: Int64(hour * 3600 + minute * 60 + second), attosecondsComponent: picosecond * 1_000_000)
     }

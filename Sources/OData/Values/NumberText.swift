@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// Conversions between numbers and text.
-enum NumberText {
-    static func digits(_ value: Decimal) throws(ODataQueryError) -> String {
+package enum NumberText {
+    package static func digits(_ value: Decimal) throws(ODataQueryError) -> String {
         guard !value.isNaN else { throw .unsupportedLiteral("Decimal.nan", reason: "Edm.Decimal has no NaN") }
         return value.description
     }
@@ -47,7 +47,7 @@ enum NumberText {
 
 extension NumberText {
     /// Returns the value that writes the same digits.
-    static func value(_ text: String, isWhole: Bool, hasExponent: Bool) -> EdmValue {
+    package static func value(_ text: String, isWhole: Bool, hasExponent: Bool) -> EdmValue {
         if isWhole, !hasExponent { return Int64(text).map { .integer($0) } ?? .number(text) }
         if hasExponent {
             if let number = Double(text), number.isFinite, floating(number) == text { return .double(number) }
@@ -57,7 +57,7 @@ extension NumberText {
     }
 
     /// Returns a decimal if it writes the same digits, otherwise a number.
-    static func decimal(_ text: String) -> EdmValue? {
+    package static func decimal(_ text: String) -> EdmValue? {
         guard let number = Decimal(string: text), number.description == text else {
             return .number(text)
         }
@@ -65,7 +65,7 @@ extension NumberText {
     }
 
     /// Parses `-P1DT2H3M4.5S`; `nil` for other texts, and beyond the range of `Duration`.
-    static func duration(_ text: String) -> Duration? {
+    package static func duration(_ text: String) -> Duration? {
         var bytes = Array(text.utf8)[...]
         let isNegative = bytes.first == UInt8(ascii: "-")
         if isNegative { bytes.removeFirst() }
@@ -111,7 +111,7 @@ extension NumberText {
     }
 
     /// Parses a duration as services write it: also with zero years and months (`P0Y0M0DT13H20M11S`), which XML Schema allows.
-    static func duration(payload text: String) -> Duration? {
+    package static func duration(payload text: String) -> Duration? {
         if let duration = duration(text) { return duration }
         let begin = text.utf8.prefix(2)
         guard let mark = begin.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "p") }) else { return nil }
@@ -129,38 +129,26 @@ extension NumberText {
     }
 
     /// Decodes base64 with or without padding, in the URL alphabet or the standard one.
-    static func base64URL(_ text: String) -> Data? {
+    package static func base64URL(_ text: String) -> Data? {
         var standard = text.replacing("-", with: "+").replacing("_", with: "/").replacing("=", with: "")
         standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: standard) else { return nil }
         // The unused bits of the last character must be zero.
         return data.base64EncodedString() == standard ? data : nil
     }
-
-    /// Parses V2's prefixed literals; `nil` if the prefix isn't V2's, a `value` of `nil` if the text is invalid.
-    static func v2(_ prefix: String, _ text: String) throws(QueryParsingError) -> (value: EdmValue?, Void)? {
-        switch prefix {
-        case "datetime":
-            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? .timestamp($0) : nil }, ())
-        case "datetimeoffset":
-            return (EdmDateTimeOffset(text).flatMap { $0.offset == nil ? nil : .timestamp($0) }, ())
-        case "time":
-            return (duration(text).map { .duration($0) }, ())
-        case "guid":
-            return (UUID(uuidString: text).map { .guid($0) }, ())
-        case "x":
-            let digits = text.utf8.compactMap { QueryReader.hexadecimal($0) }
-            guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return (nil, ()) }
-            let bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-            return (.binary(Data(bytes)), ())
-        default:
-            return nil
-        }
-    }
 }
 
 /// Digits in the text of dates and times.
-enum DigitText {
+package enum DigitText {
+    package static func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
     /// Returns the number padded with zeros to a number of digits.
     static func padded(_ number: some BinaryInteger, _ digits: Int) -> String {
         let text = String(number)

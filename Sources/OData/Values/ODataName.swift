@@ -1,7 +1,18 @@
 /// The rules for names (ABNF, "Names and identifiers").
-enum ODataName {
+package enum ODataName {
+    /// The system query options that may omit the `$`, in lowercase.
+    package static let systemOptions: Set<String> = [
+        "filter", "search", "select", "expand", "orderby", "top", "skip", "count", "compute", "apply", "levels", "index", "format",
+        "schemaversion", "id",
+    ]
+
+    /// Returns whether 4.01 reads a name without `$` as a system query option.
+    static func isSystemOption(_ name: String) -> Bool {
+        systemOptions.contains(name.lowercased())
+    }
+
     /// Returns whether a name has only letters, digits and `_`, no digit first, and at most 128 characters.
-    static func isIdentifier(_ name: some StringProtocol) -> Bool {
+    package static func isIdentifier(_ name: some StringProtocol) -> Bool {
         var bytes = 0
         for byte in name.utf8 {
             bytes += 1
@@ -31,7 +42,7 @@ enum ODataName {
     }
 
     /// Returns whether a name consists of identifiers separated by dots.
-    static func isQualified(_ name: some StringProtocol) -> Bool {
+    package static func isQualified(_ name: some StringProtocol) -> Bool {
         guard name.utf8.contains(UInt8(ascii: ".")) else { return isIdentifier(name) }
         return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isIdentifier($0) }
     }

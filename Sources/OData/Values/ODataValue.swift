@@ -108,7 +108,7 @@ extension ODataValue {
     /// Values nest at most 512 levels deep, the limit for decoding and encoding. Deeper values are dropped, and encoding a value that
     /// contained one throws an `EncodingError`.
     public struct Elements: Sendable, Hashable, RandomAccessCollection, ExpressibleByArrayLiteral {
-        let list: [ODataValue]
+        package let list: [ODataValue]
         let nesting: Nesting
 
         /// Creates the elements of a list.

@@ -81,11 +81,11 @@ enum SpatialWriter {
 }
 
 /// Reads the quoted part of a geographic or geometric literal: `SRID=4326;Point(7.1 50.7)`.
-struct SpatialText {
+package struct SpatialText {
     private var bytes: ArraySlice<UInt8>
     private var depth = 0
 
-    static func value(_ text: String, space: EdmSpatial.Space) -> EdmSpatial? {
+    package static func value(_ text: String, space: EdmSpatial.Space) -> EdmSpatial? {
         var reader = SpatialText(bytes: Array(text.utf8)[...])
         guard reader.skip("SRID=") else { return nil }
         let digits = reader.bytes.prefix { (0x30...0x39).contains($0) }

@@ -1,6 +1,6 @@
 /// Reads dates and times within a text: each function returns the value and its end, or `nil` if there is none.
-enum TimeText {
-    typealias Found<Value> = (value: Value, end: Int)
+package enum TimeText {
+    package typealias Found<Value> = (value: Value, end: Int)
 
     /// Reads `count` digits as a number.
     private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int? {
@@ -22,7 +22,7 @@ enum TimeText {
     }
 
     /// Reads `2026-11-21`; years have four to nine digits and may be negative. Years with more than four digits must not begin with 0.
-    static func date(_ bytes: [UInt8], from start: Int) -> Found<EdmDate>? {
+    package static func date(_ bytes: [UInt8], from start: Int) -> Found<EdmDate>? {
         let isNegative = has(bytes, start, 0x2D)
         let first = isNegative ? start + 1 : start
         var index = first
@@ -58,13 +58,13 @@ enum TimeText {
     }
 
     /// Reads `07:59`, `07:59:59` or `07:59:59.999`.
-    static func time(_ bytes: [UInt8], from start: Int) -> Found<EdmTimeOfDay>? {
+    package static func time(_ bytes: [UInt8], from start: Int) -> Found<EdmTimeOfDay>? {
         guard let (clock, end) = clock(bytes, from: start), !isDigit(bytes, end) else { return nil }
         return EdmTimeOfDay(hour: clock.0, minute: clock.1, second: clock.2, picosecond: clock.3).map { ($0, end) }
     }
 
     /// Reads `2026-11-21T07:59:59.999+01:00`.
-    static func dateTime(_ bytes: [UInt8], from start: Int) -> Found<EdmDateTimeOffset>? {
+    package static func dateTime(_ bytes: [UInt8], from start: Int) -> Found<EdmDateTimeOffset>? {
         guard let (date, middle) = date(bytes, from: start), middle < bytes.count, bytes[middle] | 0x20 == 0x74 else { return nil }
         guard let (clock, end) = clock(bytes, from: middle + 1), !isDigit(bytes, end) else { return nil }
         var index = end

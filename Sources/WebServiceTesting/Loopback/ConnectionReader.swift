@@ -15,7 +15,7 @@ struct MalformedRequest: Error {
 }
 
 /// The bytes of a connection as lines and bodies. What was received beyond one message stays for the next: pipelining.
-struct ConnectionReader {
+package struct ConnectionReader {
     private static let lineLimit = 2 << 20
 
     private let socket: LoopbackSocket
@@ -23,7 +23,7 @@ struct ConnectionReader {
     private var start = 0
     private var end = 0
 
-    init(socket: LoopbackSocket) {
+    package init(socket: LoopbackSocket) {
         self.socket = socket
     }
 

@@ -63,7 +63,7 @@ public struct LoopbackFields: Sendable, Hashable, ExpressibleByDictionaryLiteral
     }
 
     /// Whether the comma-separated lists under a name contain a token, in any case.
-    func list(_ name: String, contains token: String) -> Bool {
+    package func list(_ name: String, contains token: String) -> Bool {
         values(of: name).contains { value in
             value.split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == token }
         }

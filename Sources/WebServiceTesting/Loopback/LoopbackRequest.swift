@@ -77,21 +77,21 @@ extension LoopbackRequest: CustomStringConvertible {
 }
 
 /// The request line and the fields of a request (RFC 9112, sections 2 to 6).
-struct RequestHead {
+package struct RequestHead {
     /// How long the body is.
-    enum BodyLength: Equatable {
+    package enum BodyLength: Equatable {
         case bytes(Int)
         case chunks
     }
 
-    let method: String
-    let target: [UInt8]
+    package let method: String
+    package let target: [UInt8]
     let isHTTP10: Bool
-    let fields: LoopbackFields
-    let bodyLength: BodyLength
+    package let fields: LoopbackFields
+    package let bodyLength: BodyLength
 
     /// - Throws: ``MalformedRequest``.
-    init(requestLine: [UInt8], fields: LoopbackFields) throws {
+    package init(requestLine: [UInt8], fields: LoopbackFields) throws {
         let space = UInt8(ascii: " ")
         guard let first = requestLine.firstIndex(of: space), let last = requestLine.lastIndex(of: space), first < last else {
             throw MalformedRequest(reason: "The request line “\(String(decoding: requestLine, as: UTF8.self))” has not three parts")

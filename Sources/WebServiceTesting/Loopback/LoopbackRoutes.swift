@@ -35,7 +35,7 @@ public struct LoopbackRoutes: Sendable {
     private var fallbackRoute: Route?
     private var guards: [LoopbackGuard] = []
 
-    init(_ build: (inout LoopbackRoutes) throws -> Void) rethrows {
+    package init(_ build: (inout LoopbackRoutes) throws -> Void) rethrows {
         try build(&self)
     }
 

@@ -136,7 +136,7 @@ public final class LoopbackServer: Sendable {
 
 /// Something that looks at a request before the routes' handlers do, and may answer in their place.
 public struct LoopbackGuard: Sendable {
-    let check: @Sendable (LoopbackRequest) -> LoopbackResponse?
+    package let check: @Sendable (LoopbackRequest) -> LoopbackResponse?
 
     /// Makes a guard of a closure: `nil` lets the request pass.
     public init(_ check: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse?) {

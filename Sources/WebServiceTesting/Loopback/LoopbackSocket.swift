@@ -19,7 +19,7 @@ private let goneEvent: Int16 = 0x2000
 #endif
 
 /// Why a connection's thread goes no further: no error of anybody's, only the end.
-enum ConnectionEnd: Error {
+package enum ConnectionEnd: Error {
     /// The client closed or reset the connection, or the socket failed.
     case clientGone
     /// The server stops.
@@ -29,9 +29,9 @@ enum ConnectionEnd: Error {
 }
 
 /// A socket on the loopback interface that never blocks for longer than the server lives.
-struct LoopbackSocket: Sendable {
+package struct LoopbackSocket: Sendable {
     let descriptor: Int32
-    let stop: StopSignal
+    package let stop: StopSignal
 
     // MARK: Opening and closing
 
@@ -47,7 +47,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// A socket that has a free port of 127.0.0.1 or `::1`, and doesn't listen there.
-    static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
+    package static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw failure("open a socket") }
         let bound = LoopbackSocket(descriptor: descriptor, stop: stop)
@@ -123,7 +123,7 @@ struct LoopbackSocket: Sendable {
         #endif
     }
 
-    func close() {
+    package func close() {
         #if canImport(Darwin)
         _ = Darwin.close(descriptor)
         #elseif canImport(Glibc)
@@ -140,7 +140,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Ends the sending side.
-    func finishSending() {
+    package func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
@@ -157,7 +157,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// Sends all bytes.
-    func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
+    package func send(_ bytes: UnsafeRawBufferPointer) throws(ConnectionEnd) {
         var rest = bytes[...]
         while !rest.isEmpty {
             guard !stop.isRaised else { throw .stopped }
@@ -186,14 +186,14 @@ struct LoopbackSocket: Sendable {
 
     // MARK: Waiting
 
-    enum Readiness {
+    package enum Readiness {
         case ready
         case stopped
         case timedOut
     }
 
     /// Waits until the socket is ready, the server stops or the deadline has come.
-    func wait(for events: Int16, until deadline: ContinuousClock.Instant?) -> Readiness {
+    package func wait(for events: Int16, until deadline: ContinuousClock.Instant?) -> Readiness {
         while true {
             var polled = [
                 pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
@@ -214,7 +214,7 @@ struct LoopbackSocket: Sendable {
     /// Waits, as part of a response, unless the client goes or the server stops meanwhile; `nil` waits for one of these.
     ///
     /// A client that closes its sending side counts as gone here, though it could still read.
-    func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
+    package func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         #if canImport(Darwin)
         let event = isDataQueued ? 0 : goneEvent
         #else
@@ -256,7 +256,7 @@ struct LoopbackSocket: Sendable {
     }
 
     /// A failure that tells what the system said last.
-    static func failure(_ what: String) -> TestingFailure {
+    package static func failure(_ what: String) -> TestingFailure {
         let code = errno
         return TestingFailure("The loopback server could not \(what): \(String(cString: strerror(code))) (\(code))")
     }

@@ -17,7 +17,7 @@ public final class LoopbackWire {
     var reader: ConnectionReader
     private(set) var isToBeReset = false
 
-    init(socket: LoopbackSocket, reader: ConnectionReader) {
+    package init(socket: LoopbackSocket, reader: ConnectionReader) {
         self.socket = socket
         self.reader = reader
     }

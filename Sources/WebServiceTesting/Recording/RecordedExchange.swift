@@ -18,7 +18,7 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
         /// The body in Base64.
         public var base64: String?
 
-        init?(_ data: Data?) {
+        package init?(_ data: Data?) {
             guard let data, !data.isEmpty else { return nil }
             text = String(data: data, encoding: .utf8)
             base64 = text == nil ? data.base64EncodedString() : nil

@@ -1,0 +1,63 @@
+import Foundation
+import WebServiceClient
+import WebServiceTesting
+
+/// A folder for the files of one case, which goes with the last reference to it.
+final class ConformanceFolder: Sendable {
+    private let url = FileManager.default.temporaryDirectory.appending(
+        path: "conformance-\(UUID().uuidString)", directoryHint: .isDirectory)
+    private let count = Locked(0)
+
+    init() throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// A new file with these bytes.
+    func file(_ data: Data) throws -> URL {
+        let file = newURL()
+        try data.write(to: file)
+        return file
+    }
+
+    /// A new file of so many zeros, which take no room.
+    func sparseFile(_ count: UInt64) throws -> URL {
+        let file = try file(Data())
+        try Self.truncate(file, to: count)
+        return file
+    }
+
+    /// Gives a file another length.
+    static func truncate(_ file: URL, to count: UInt64) throws {
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: count)
+        try handle.close()
+    }
+
+    private func newURL() -> URL {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        return url.appending(path: "\(number)", directoryHint: .notDirectory)
+    }
+}
+
+extension RequestBody {
+    /// A stream that gives bytes in pieces of that size.
+    static func pieces(of data: Data, by size: Int, length: Int64? = nil) -> RequestBody {
+        RequestBody(length: length) {
+            AsyncThrowingStream { continuation in
+                var rest = data
+                while !rest.isEmpty {
+                    continuation.yield(Data(rest.prefix(size)))
+                    rest = rest.dropFirst(size)
+                }
+                continuation.finish()
+            }
+        }
+    }
+}
