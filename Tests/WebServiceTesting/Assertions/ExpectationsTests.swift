@@ -89,7 +89,7 @@ import WebServiceTesting
     }
 
     @Test func whatIsNoJSONIsSaid() {
-        #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: "{") } == "The expected text is no JSON: {")
+        #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: "{") } == "The expected text isn't JSON: {")
         var other = recorded
         other = RecordedRequest(other.request, body: Data("user=ada&password=hush".utf8))
         #expect(

@@ -100,7 +100,7 @@ import WebServiceTesting
         few.notYetValid = nil
         let report = await Self.outcomes(servers: few, Self.yes)
         let outcome = report.entries.first { $0.conformanceCase.name == "trust/not-yet-valid" }?.outcome
-        #expect(outcome == .skipped("The servers that speak TLS lack one: ConformanceServers.notYetValid."))
+        #expect(outcome == .skipped("The TLS servers lack ConformanceServers.notYetValid."))
     }
 
     @Test func `the servers show no credentials`() throws {

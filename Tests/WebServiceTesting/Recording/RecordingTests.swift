@@ -72,6 +72,6 @@ import WebServiceTesting
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("[]".utf8).write(to: folder.appendingPathComponent("bad.json"))
         let failure = #expect(throws: TestingFailure.self) { try ReplayTransport(folder: folder) }
-        #expect(failure?.description.hasPrefix("bad.json holds no recorded exchange") == true)
+        #expect(failure?.description.hasPrefix("bad.json isn't a recorded exchange") == true)
     }
 }
