@@ -14,7 +14,7 @@ import WebServiceTesting
             body: Data(#"{"name": "Ada", "tags": ["a", {"n": 1.50}], "password": "hush", "ok": true}"#.utf8))
     }
 
-    /// The sentence of an expectation that must fail; it must never show the secret.
+    /// Returns the sentence of an expectation that must fail. It must never contain the secret.
     private func sentence(_ expectation: () throws(TestingFailure) -> Void) -> String {
         do {
             try expectation()

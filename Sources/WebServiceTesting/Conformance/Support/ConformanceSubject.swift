@@ -107,7 +107,7 @@ extension ConformanceSubject {
 
     /// Returns a transport through a proxy. Skips the case if the suite can't make one.
     func through(_ proxy: URL) throws -> ConformanceSubject {
-        guard let proxied else { throw ConformanceSkip("The suite can't make a transport with a proxy: pass `proxied` to it.") }
+        guard let proxied else { throw ConformanceSkip("The suite can't make a proxied transport: pass `proxied` to it.") }
         return ConformanceSubject(transport: try proxied(proxy), addedFields: addedFields, servers: servers, proxied: nil)
     }
 
