@@ -8,7 +8,7 @@ enum CancellationCases {
         ConformanceCase("cancellation/connecting", "Cancelling while TLS doesn't answer ends the call.", run: connecting),
         ConformanceCase("cancellation/waiting", "Cancelling while waiting for the head ends the call and the connection.", run: waiting),
         ConformanceCase("cancellation/uploading", "Cancelling while the body is sent ends the call and the connection.", run: uploading),
-        ConformanceCase("cancellation/uploading-stream", "Cancelling while a stream or file is sent ends it, too.", run: uploadingStream),
+        ConformanceCase("cancellation/uploading-stream", "Cancelling a stream or file upload ends the connection.", run: uploadingStream),
         ConformanceCase("cancellation/stalled-stream", "Cancelling while the body's stream is stalled ends the call.", run: stalled),
         ConformanceCase("cancellation/reading", "Cancelling while the body is read ends the call and the connection.", run: reading),
         ConformanceCase(

@@ -8,7 +8,7 @@ enum DeadlineCases {
             "deadlines/connect", "A connection whose TLS gets no answer ends at the connect timeout.", needing: .connectDeadlines,
             run: connect),
         ConformanceCase(
-            "deadlines/connect-queue", "An unaccepted connection times out, too.", needing: .connectDeadlines, run: connectQueue),
+            "deadlines/connect-queue", "A connection that isn't accepted times out, too.", needing: .connectDeadlines, run: connectQueue),
         ConformanceCase(
             "deadlines/connect-over", "The connect timeout doesn't apply to an established connection.", needing: .connectDeadlines,
             run: connectOver),
@@ -22,7 +22,7 @@ enum DeadlineCases {
         ConformanceCase("deadlines/idle", "A stalled body ends at the idle timeout, after the bytes received so far.", run: idle),
         ConformanceCase("deadlines/idle-drip", "A body that drips faster than the idle timeout is read to its end.", run: idleDrip),
         ConformanceCase("deadlines/total", "The total timeout ends the wait for a head, a dripping body, and the connection.", run: total),
-        ConformanceCase("deadlines/deadline", "The call's deadline ends them as well, and overrides the total timeout.", run: deadline),
+        ConformanceCase("deadlines/deadline", "The call's deadline ends the call as well, and overrides the total timeout.", run: deadline),
         ConformanceCase("deadlines/past", "Nothing is sent after the deadline.", run: past),
         ConformanceCase("deadlines/unbounded", "Missing, very long and negative timeouts don't trap.", run: unbounded),
     ]

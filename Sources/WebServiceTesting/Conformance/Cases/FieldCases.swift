@@ -12,7 +12,7 @@ enum FieldCases {
         ConformanceCase("fields/expect", "`Expect` is sent only if the request has it.", run: expect),
         ConformanceCase("fields/response", "Response fields are found by name in any case, with trimmed and empty values.", run: response),
         ConformanceCase("fields/response-apart", "Response fields of one name stay separate, in the order received.", run: apart),
-        ConformanceCase("fields/response-folded", "A folded field is joined to one line (RFC 9112 §5.2).", run: folded),
+        ConformanceCase("fields/response-folded", "A folded field is one line, with a space per fold (RFC 9112 §5.2).", run: folded),
         ConformanceCase("fields/response-utf8", "Values are read as UTF-8.", run: utf8),
         ConformanceCase("fields/response-latin1", "Values that aren't UTF-8 are read as Latin-1.", run: latin1),
         ConformanceCase("fields/response-blank", "Whitespace after a value is removed; a value of whitespace only is empty.", run: blank),

@@ -12,7 +12,7 @@ enum RepetitionCases {
         ConformanceCase(
             "connections/post-once", "A POST whose connection ends before the response is `connectionLost`, and sent once.",
             run: postOnce),
-        ConformanceCase("connections/post-once-bare", "A POST without a body is sent once, too.", run: barePostOnce),
+        ConformanceCase("connections/post-once-bare", "A POST without a body is `connectionLost`, and sent once, too.", run: barePostOnce),
         ConformanceCase("connections/others-once", "PUT, PATCH and DELETE are sent once, too: the caller retries.", run: othersOnce),
     ]
 

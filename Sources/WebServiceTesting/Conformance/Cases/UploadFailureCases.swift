@@ -15,7 +15,7 @@ enum UploadFailureCases {
         ConformanceCase(
             "uploads/early-answer-reset", "A response before the body's end, then a reset, is delivered or lost.", run: earlyReset),
         ConformanceCase("uploads/no-reader", "A server that disconnects during a body is a lost connection.", run: noReader),
-        ConformanceCase("uploads/no-reader-stream", "This also applies to a stream or a file.", run: noReaderStream),
+        ConformanceCase("uploads/no-reader-stream", "A disconnect during a stream or file is a lost connection.", run: noReaderStream),
     ]
 
     private struct Broken: Error {}
