@@ -18,8 +18,8 @@
 
 // The interval between two looks of the guards' thread, and the number of looks without a call after which it sleeps until the next call.
 enum { tick_milliseconds = 50, most_idle_ticks = 40 };
-// A call of libcurl returns after it has filled a transfer's buffer of 60 kB 100 times. A call that reads more is caught in a loop, even on a slow
-// machine.
+// A call of libcurl returns after it has filled a transfer's buffer of 60 kB 100 times. A call that reads more is caught in a loop, even on
+// a slow machine.
 static const int64_t most_bytes = 8 * 1024 * 1024;
 // A call is also caught in a loop if it still reads after this many looks, at least this many bytes between two of them. (The end of a
 // connection may count as one byte.)

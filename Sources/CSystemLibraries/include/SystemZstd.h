@@ -17,8 +17,8 @@ bool csl_zstd_is_available(void);
 csl_zstd_decoder *csl_zstd_decoder_new(int window_log);
 void csl_zstd_decoder_free(csl_zstd_decoder *decoder);
 
-/// Decodes as far as input and room allow. It ends at the end of a frame: further input begins the next one. Must not be called again after an
-/// error.
+/// Decodes as far as input and room allow. It ends at the end of a frame: further input begins the next one. Must not be called again
+/// after an error.
 enum csl_decoding csl_zstd_decoder_step(csl_zstd_decoder *decoder, csl_decoding_bytes *bytes);
 
 #endif

@@ -2,8 +2,8 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// Logs 10,000 records a second to a receiver that is away, or alive and slow, and reports the memory that this takes. The records' clock
-/// advances as fast as they are made. The calling process checks the files, since listing them here would take memory, too.
+/// Logs 10,000 records a second to a receiver that is away, or alive and slow, and reports the memory that this takes. The clock advances
+/// with the records. The calling process checks the files, since listing them here would take memory, too.
 struct OutageProbe {
     /// The kind of trouble.
     enum Trouble: String {
