@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// Fuzz targets for every parser, on libFuzzer. A package of its own, since it is built with flags that a dependency can't have: `run` beside
-// this file builds and runs it.
+// Fuzz targets for every parser, on libFuzzer. They are a separate package, since they need flags that a dependency can't have. The script
+// `run` in this folder builds and runs them.
 let package = Package(
     name: "fuzzing",
     dependencies: [.package(name: "web-service-client", path: "..")],

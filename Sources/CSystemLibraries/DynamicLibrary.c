@@ -12,7 +12,7 @@ void *csl_library_open(const char *const *names, size_t count) {
 bool csl_library_find(void *library, const char *name, void *target) {
     void *symbol = dlsym(library, name);
     if (!symbol) return false;
-    // memcpy instead of a cast: ISO C knows no conversion from an object's pointer to a function's.
+    // memcpy instead of a cast: ISO C has no conversion from an object pointer to a function pointer.
     memcpy(target, &symbol, sizeof symbol);
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-// What the library's step says, and the errors that mean "no memory", which stand in a row.
+// The results of the library's step, and the range of errors that mean "no memory".
 enum { brotli_error = 0, brotli_success = 1, brotli_needs_input = 2, brotli_needs_output = 3 };
 enum { brotli_last_memory_error = -30, brotli_first_memory_error = -21 };
 

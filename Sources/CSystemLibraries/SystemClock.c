@@ -6,7 +6,7 @@
 static int64_t nanoseconds(clockid_t clock) {
     struct timespec now;
     if (clock_gettime(clock, &now) != 0 || now.tv_sec < 0) return 0;
-    // A clock that is set beyond 2262 goes on below zero, where its readers stop it.
+    // A clock that is set beyond 2262 wraps around to negative values, which its readers handle.
     return (int64_t)((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
 
@@ -16,7 +16,7 @@ int64_t csl_uptime_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
 
 int64_t csl_continuous_nanoseconds(void) {
 #ifdef __APPLE__
-    // The one that ContinuousClock reads: the other is slowed down and sped up, and the two would drift apart.
+    // The clock that ContinuousClock reads. The other one is slowed down and sped up, so the two would drift apart.
     return nanoseconds(CLOCK_MONOTONIC_RAW);
 #else
     return nanoseconds(CLOCK_BOOTTIME);
@@ -24,7 +24,7 @@ int64_t csl_continuous_nanoseconds(void) {
 }
 
 int csl_wall_is_synchronized(void) {
-    // Without a mode it only asks, which needs no privilege; a sandbox may still refuse.
+    // Without a mode the call only queries, which needs no privilege; a sandbox may still refuse it.
     struct timex clock = {.modes = 0};
 #ifdef __APPLE__
     int state = ntp_adjtime(&clock);

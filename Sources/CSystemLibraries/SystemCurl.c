@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// libcurl's own types as far as they are read here, spelled by us.
+// The parts of libcurl's types that are read here, declared independently.
 
 struct version_information {
     int age;
@@ -78,8 +78,8 @@ enum {
     age_with_authorities = 6, oldest = 0x074400, share_what = 1, share_connections = 5
 };
 
-// What is called of the libraries, each function once: result, name, parameters. A test holds these very lines against the real headers, with
-// their types in the place of these.
+// The library functions in use, each declared once: result, name, parameters. A test compares these lines with the real headers, with the
+// headers' types in place of these.
 
 typedef int csl_code_type, csl_multi_code_type, csl_share_code_type, csl_version_type;
 typedef int csl_option_type, csl_multi_option_type, csl_share_option_type, csl_information_type;
@@ -113,7 +113,7 @@ typedef void csl_openssl_context, csl_openssl_verification, csl_openssl_names;
     function(csl_share_code_type, share_setopt, (csl_share *, csl_share_option_type, ...)) \
     function(csl_share_code_type, share_cleanup, (csl_share *))
 
-// OpenSSL's, found among libcurl's own dependencies: so they are always those of the library that libcurl uses.
+// OpenSSL's functions, looked up in libcurl's own dependencies, so that they belong to the library that libcurl uses.
 #define OPENSSL_FUNCTIONS(function) \
     function(csl_openssl_chain *, SSL_get0_verified_chain, (const csl_openssl_connection *)) \
     function(int, OPENSSL_sk_num, (const csl_openssl_stack *)) \
@@ -155,11 +155,11 @@ static void find_openssl(void *library) {
     if (!all) memset(&openssl, 0, sizeof openssl);
 }
 
-// While it is initialised, libcurl reads SSLKEYLOGFILE, and makes a file of that name, into which it writes the keys of all connections. Here keys
-// are written only where a transport is told to; see csl_easy_log_keys.
+// During initialisation, libcurl reads SSLKEYLOGFILE, creates a file of that name, and writes the keys of all connections to it. Here keys
+// are written only if a transport requests it; see csl_easy_log_keys.
 //
-// The variable isn't taken out of the environment meanwhile: that moves its other entries, which other threads may be reading. Instead its entry
-// points to an empty value for that time, and then to the old one again: other threads find one or the other.
+// The variable isn't removed from the environment during that time: that would move its other entries, which other threads may be reading.
+// Instead its entry points to an empty value, and afterwards to the old one again, so other threads see one of the two.
 #if defined(__APPLE__)
 static int initialise(void) { return curl.global_init(global_all); }
 #else
@@ -189,7 +189,7 @@ static void open_library(void) {
 #endif
     void *library = csl_library_open(names, sizeof names / sizeof *names);
     if (!library) {
-        // What the system says tells a library that isn't there from one that is of no use here.
+        // The system's reason distinguishes a missing library from one that can't be loaded.
         const char *reason = dlerror();
         static char text[400];
         snprintf(
@@ -212,7 +212,7 @@ static void open_library(void) {
         return;
     }
     if (about->tls_version && strstr(about->tls_version, "OpenSSL/")) find_openssl(library);
-    // After curl_global_init: handlers run last in, first out, and so before those of the TLS library.
+    // After curl_global_init: exit handlers run in reverse order, so this one runs before those of the TLS library.
     csl_curl_heed_exit();
     failure = NULL;
 }
@@ -313,8 +313,8 @@ static int close_socket(void *user, int socket) {
     return close(socket);
 }
 
-/// Whether a certificate says in its subject alternative names whose it is. Where it has neither names nor addresses there, libcurl takes its
-/// common name, which has meant nothing since RFC 9525.
+/// Returns whether the subject alternative names of a certificate contain a name or an address. If they contain neither, libcurl uses its
+/// common name, which has no meaning since RFC 9525.
 static bool names_hosts(const csl_openssl_certificate *certificate) {
     enum { subject_alternative_name = 85, name = 2, address = 7 };
     csl_openssl_names *names = openssl.X509_get_ext_d2i(certificate, subject_alternative_name, NULL, NULL);
@@ -345,12 +345,12 @@ static void log_key(const csl_openssl_connection *connection, const char *line) 
     (void)ignored;
 }
 
-/// A secure connection is about to be made, to a server or to a proxy.
+/// Called before a secure connection to a server or a proxy is made.
 static int prepare_tls(csl_easy *easy, void *context, void *file) {
     const struct tls_session *session = csl_easy_get_pointer(easy, CSL_INFO_TLS_POINTER);
     if (!session || session->backend != backend_openssl) return CSL_RESULT_OK;
     openssl.SSL_CTX_set_verify(context, openssl.SSL_CTX_get_verify_mode(context), verify);
-    // Another one in the process may have initialised libcurl before, with SSLKEYLOGFILE.
+    // Other code in the process may have initialised libcurl earlier, with SSLKEYLOGFILE.
     openssl.SSL_CTX_set_ex_data(context, 0, file);
     openssl.SSL_CTX_set_keylog_callback(context, file ? log_key : NULL);
     return CSL_RESULT_OK;
@@ -404,7 +404,7 @@ uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length) {
     int count = certificate ? openssl.i2d_X509(certificate, NULL) : 0;
     uint8_t *bytes = count > 0 ? malloc((size_t)count) : NULL;
     if (!bytes) return NULL;
-    // The function moves the pointer that it is given.
+    // The function advances the pointer.
     unsigned char *end = bytes;
     *length = (size_t)openssl.i2d_X509(certificate, &end);
     return bytes;
@@ -425,7 +425,7 @@ void csl_free(void *bytes) { free(bytes); }
 // Sets of transfers
 
 csl_multi *csl_multi_new(void) {
-    // It makes a pair by which it wakes itself.
+    // libcurl creates a pair of descriptors to wake itself.
     csl_open_descriptors before;
     csl_note_open_descriptors(&before);
     csl_multi *multi = curl.multi_init();

@@ -18,14 +18,14 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// libcurl says which sockets it waits for, and they are watched by an epoll: unlike with curl_multi_poll, the thread that waits is outside of
-// libcurl, so another one may begin a transfer meanwhile and let its request go out, without waking anybody.
+// libcurl reports the sockets that it waits for, and epoll watches them. Unlike with curl_multi_poll, the waiting thread is outside
+// libcurl, so another thread can start a transfer and send its request without waking it.
 
-/// What is known of a socket, by its number.
+/// The state of a socket, stored by its number.
 struct watched {
-    /// What libcurl wants to hear of it, and what the system was asked for: socket_input, socket_output.
+    /// The events that libcurl waits for, and those registered with the system: socket_input, socket_output.
     unsigned char wanted, registered;
-    /// Whether its closing is told. Then it stays registered between two transfers, which saves two calls of the system each time.
+    /// Whether its closing is reported. If so, it stays registered between two transfers, which saves two system calls each time.
     bool is_told;
 };
 
@@ -37,16 +37,16 @@ struct csl_driver {
     struct watched *sockets;
     size_t count;
     csl_sockets known;
-    /// What the last wait has brought: for the thread that waits only.
+    /// The events of the last wait, for the waiting thread only.
     struct epoll_event events[64];
     int happened;
-    /// When libcurl wants to be called, 0 for at once, and until when the thread that waits does: nanoseconds, `never` for not at all.
+    /// When libcurl wants to be called, 0 for at once, and when the current wait ends: nanoseconds, or `never`.
     int64_t timer, wait_end;
-    /// Whether who has the turn may linger; the socket that it would linger for, and the one where that has brought something.
+    /// Whether the turn's owner may linger; the socket that it lingers for, and the one where an event has arrived.
     bool defers;
     int deferred, arrived;
     uint32_t is_interrupted;
-    /// Until when it lingers; 0 before it begins.
+    /// The end of the lingering; 0 before it begins.
     int64_t linger_end;
 };
 
@@ -80,10 +80,10 @@ static void watch(csl_driver *driver, int socket, struct watched *entry, unsigne
     if (wanted & socket_input) event.events |= EPOLLIN;
     if (wanted & socket_output) event.events |= EPOLLOUT;
     int change = wanted == 0 ? EPOLL_CTL_DEL : entry->registered == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    // A number that was used again without a word.
+    // The socket's number may have been reused without notice.
     bool is_done = epoll_ctl(driver->queue, change, socket, &event) == 0 || wanted == 0
         || epoll_ctl(driver->queue, change == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) == 0;
-    // Where the system has no room for it, the next one who uses the socket tries again.
+    // If the system has no room for it, the next use of the socket tries again.
     entry->registered = is_done ? wanted : 0;
 }
 
@@ -93,15 +93,15 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     csl_driver *driver = user;
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
-    // Nobody told of its making: it is the resolver's, which makes a pair of sockets for each lookup by which it wakes this loop. Its thread
-    // only writes to the other end; both are closed when the transfer has let go of the lookup, which takes the turn.
+    // A socket whose opening wasn't reported is the resolver's, which creates a socket pair for each lookup to wake this loop. Its thread
+    // only writes to the other end. Both are closed when the transfer releases the lookup, which requires the turn.
     if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     csl_sockets_set_busy(&driver->known, socket, entry->wanted != 0);
-    // What libcurl no longer wants to hear of may be closed by the time somebody looks.
+    // A socket that libcurl no longer waits for may be closed before the next look at it.
     if (socket == driver->deferred) driver->deferred = none;
     if (driver->defers && entry->wanted == socket_input && driver->deferred == none) {
-        // The thread that waits must not be woken for what is awaited here.
+        // The waiting thread must not be woken by the event that is awaited here.
         watch(driver, socket, entry, 0);
         driver->deferred = socket;
         return 0;
@@ -152,14 +152,14 @@ void csl_driver_take(csl_driver *driver) { pthread_mutex_lock(&driver->turn); }
 void csl_driver_leave(csl_driver *driver) { pthread_mutex_unlock(&driver->turn); }
 bool csl_driver_try(csl_driver *driver) { return pthread_mutex_trylock(&driver->turn) == 0; }
 
-/// Asks what has happened, and waits for it so many milliseconds at most.
+/// Asks for events, and waits this number of milliseconds at most.
 static int ask(csl_driver *driver, int milliseconds) {
     int count = epoll_wait(driver->queue, driver->events, sizeof driver->events / sizeof *driver->events, milliseconds);
     return count < 0 ? 0 : count;
 }
 
 csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
-    // Some are left of the last wait.
+    // Events of the last wait are left.
     if (driver->happened > 0) return CSL_LINGERING_ENDED;
     int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
     if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
@@ -172,12 +172,12 @@ csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awak
         if (count == 0) sched_yield();
         now = nanoseconds();
     }
-    // In vain only where it has had its time.
+    // A failure only if the full time has passed.
     csl_lingering lingering = awake > 0 && count == 0 && sleep < end ? CSL_LINGERING_FAILED : CSL_LINGERING_ENDED;
     for (int index = 0; index < count; index++) {
         if (driver->events[index].data.fd != driver->waker) lingering = CSL_LINGERING_BROUGHT;
     }
-    // Rounded up: whoever wakes too early would come back at once.
+    // Rounded up: a wait that ends too early would be repeated at once.
     if (count == 0) count = ask(driver, now < end ? (int)((end - now + 999999) / 1000000) : 0);
     pthread_mutex_lock(&driver->turn);
     driver->happened = count;
@@ -195,7 +195,7 @@ csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
     int64_t now = nanoseconds();
     if (driver->linger_end == 0) driver->linger_end = now + longest;
     while (awaited.fd != none && csl_shared_number(&driver->is_interrupted) == 0) {
-        // Also where there is always something, but no answer.
+        // The limit also applies if data keeps arriving without an answer.
         if (now >= driver->linger_end) return CSL_LINGERING_FAILED;
         if (driver->timer <= now) break;
         if (poll(&awaited, 1, 0) > 0) {
@@ -203,7 +203,7 @@ csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
             driver->arrived = awaited.fd;
             return CSL_LINGERING_BROUGHT;
         }
-        // Who answers may need this processor.
+        // The server may need this processor.
         sched_yield();
         now = nanoseconds();
     }
@@ -220,7 +220,7 @@ void csl_driver_settle(csl_driver *driver) {
     if (entry && entry->wanted != 0) watch(driver, socket, entry, entry->wanted);
 }
 
-/// Tells libcurl what has happened at a socket, under the guard's eyes.
+/// Reports an event at a socket to libcurl, under the guard's supervision.
 static void act(csl_driver *driver, int socket, int happened) {
     csl_guard_enter(driver->guard, socket);
     csl_multi_act(driver->multi, socket, happened);
@@ -229,12 +229,12 @@ static void act(csl_driver *driver, int socket, int happened) {
 
 void csl_driver_work(csl_driver *driver, bool has_waited) {
     enum { rounds = 4 };
-    // Behind so much time no other socket gets its turn in a round: commands and deadlines come first, and then those that are left.
+    // After this time, a round handles no further socket: commands and deadlines come first, then the remaining sockets.
     const int64_t longest = 20000000, begun = nanoseconds();
     int happened = 0;
     if (has_waited) {
         happened = driver->happened;
-        // A round that follows another one without a wait, since commands keep coming: what is on the sockets must not wait for a pause.
+        // A round that follows another one without a wait, since commands keep arriving: socket events must not wait for a pause.
         if (happened == 0) happened = ask(driver, 0);
     } else if (driver->arrived != none) {
         int socket = driver->arrived;
@@ -247,7 +247,7 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
         int socket = driver->events[index].data.fd;
         unsigned events = driver->events[index].events;
         if (socket == driver->waker) {
-            // Reading sets the event back; whether it was one wake or many is all the same.
+            // Reading resets the event, no matter how many wakes there were.
             uint64_t count;
             ssize_t ignored = read(driver->waker, &count, sizeof count);
             (void)ignored;
@@ -258,14 +258,14 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
         unsigned char now = 0;
         if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) now |= socket_input;
         if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) now |= socket_output;
-        // An idle connection that the server has closed, or a transfer that waits for its reader: it would be told again and again.
+        // An idle connection that the server has closed, or a transfer that waits for its reader, would be reported repeatedly.
         if (entry->wanted != entry->registered) watch(driver, socket, entry, entry->wanted);
         if (entry->wanted & now) act(driver, socket, entry->wanted & now);
     }
     for (; index < happened; index++, left++) driver->events[left] = driver->events[index];
     if (has_waited) driver->happened = left;
     for (int round = 0; round < rounds && driver->timer != never && (driver->timer == 0 || driver->timer <= nanoseconds()); round++) {
-        // libcurl sets it anew.
+        // libcurl sets the timer again.
         driver->timer = never;
         act(driver, no_socket, 0);
         if (nanoseconds() - begun > longest) break;
@@ -279,7 +279,7 @@ bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port) {
 bool csl_driver_is_late(csl_driver *driver) { return driver->timer < driver->wait_end; }
 
 void csl_driver_wake(csl_driver *driver) {
-    // It can fail only where the event is set already, some 10^19 times.
+    // Writing fails only if the event's counter is full, after some 10^19 wakes.
     uint64_t one = 1;
     ssize_t ignored = write(driver->waker, &one, sizeof one);
     (void)ignored;
@@ -300,7 +300,7 @@ void csl_driver_closes(csl_driver *driver, int socket) {
     struct watched *entry = find(driver, socket);
     if (!entry) return;
     csl_guard_closes(driver->guard, socket);
-    // Not left to the system: a forked child may still have it open, and then the system would go on telling of it.
+    // Not left to the system: a forked child may still have the socket open, and the system would continue to report its events.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};
     if (socket == driver->deferred) driver->deferred = none;

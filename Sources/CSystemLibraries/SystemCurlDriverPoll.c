@@ -5,7 +5,7 @@
 
 #if !defined(__linux__)
 
-// libcurl's own way: the thread that waits is inside of libcurl, so nobody else can have the turn.
+// libcurl's own polling: the waiting thread is inside libcurl, so no other thread can have the turn.
 
 struct csl_driver {
     csl_multi *multi;

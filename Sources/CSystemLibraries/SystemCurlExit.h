@@ -1,7 +1,7 @@
 #ifndef CSYSTEMLIBRARIES_SYSTEMCURLEXIT_H
 #define CSYSTEMLIBRARIES_SYSTEMCURLEXIT_H
 
-/// From here on the end of the process waits for those who are inside of libcurl, and lets nobody in any more.
+/// After this call, the exit of the process waits for the threads inside libcurl, and lets no thread enter.
 void csl_curl_heed_exit(void);
 
 #endif

@@ -18,18 +18,18 @@
 
 // The interval between two looks of the guards' thread, and the number of looks without a call after which it sleeps until the next call.
 enum { tick_milliseconds = 50, most_idle_ticks = 40 };
-// A call of libcurl returns after it has filled a transfer's buffer of 60 kB 100 times. A call that reads more is caught in a loop, even on a slow
-// machine.
+// A call of libcurl returns after it has filled a transfer's buffer of 60 kB 100 times. A call that reads more is caught in a loop, even on
+// a slow machine.
 static const int64_t most_bytes = 8 * 1024 * 1024;
-// So is a call that is still reading after this many looks, at least this many bytes between two of them. (The end of a connection may count as
-// one byte.)
+// A call is also caught in a loop if it still reads after this many looks, at least this many bytes between two of them. (The end of a
+// connection may count as one byte.)
 enum { most_ticks = 40, least_bytes = 16 };
-// For how long a disconnected connection is remembered.
+// The time for which a disconnected connection is remembered.
 static const int64_t memory_nanoseconds = INT64_C(10000000000);
 
 struct watched {
     int socket;
-    /// The bytes read from it by the first and by the last look during a call; -1 if the system doesn't tell.
+    /// The bytes read from it at the first and at the last look during a call; -1 if the system doesn't report them.
     int64_t first, last;
 };
 
@@ -39,7 +39,7 @@ struct cut {
 };
 
 struct csl_guard {
-    /// Counts beginnings and ends of calls: odd while one is under way.
+    /// Counts the starts and ends of calls: odd during a call.
     uint64_t calls;
     int socket;
     // The lock guards everything below.
@@ -57,7 +57,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wanted = PTHREAD_COND_INITIALIZER;
 static csl_guard *guards;
 static bool is_started;
-/// Whether the thread must be woken, or started, for it to look.
+/// Whether the thread must be woken or started before it can look.
 static uint32_t is_asleep = 1;
 
 static int64_t nanoseconds(void) {
@@ -66,7 +66,7 @@ static int64_t nanoseconds(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/// How many bytes have been taken from a socket so far; -1 where the system doesn't tell.
+/// Returns the number of bytes read from a socket so far; -1 if the system doesn't report it.
 static int64_t taken(int socket) {
     struct tcp_info information;
     socklen_t length = sizeof information;
@@ -94,7 +94,7 @@ static void cut(csl_guard *guard, int socket) {
     if (connect(socket, &nowhere, sizeof nowhere) != 0) shutdown(socket, SHUT_RDWR);
 }
 
-/// Looks at a call that has been under way for some time.
+/// Examines a call that has been in progress for some time.
 static void look_into(csl_guard *guard) {
     int acting = __atomic_load_n(&guard->socket, __ATOMIC_RELAXED);
     for (size_t index = 0; index < guard->count; index++) {
@@ -107,7 +107,7 @@ static void look_into(csl_guard *guard) {
         }
         bool is_long = guard->looks > most_ticks, is_read = before >= 0 && now - before > least_bytes;
         int waiting = 0;
-        // A socket that isn't of TCP, such as a local one.
+        // The socket doesn't use TCP, such as a local one.
         if (now < 0) is_read = entry->socket == acting && ioctl(entry->socket, FIONREAD, &waiting) == 0 && waiting > 0;
         if (is_read && (is_long || (entry->first >= 0 && now - entry->first > most_bytes))) {
             cut(guard, entry->socket);
@@ -152,7 +152,7 @@ static void watch(void *context) {
 
 static void wake(void) {
     pthread_mutex_lock(&lock);
-    // If the system gives no thread, everything goes on without a guard.
+    // If the system provides no thread, everything works without a guard.
     if (!is_started) is_started = csl_thread_start("curl-guard", watch, NULL);
     __atomic_store_n(&is_asleep, 0, __ATOMIC_RELAXED);
     pthread_cond_signal(&wanted);
@@ -224,7 +224,7 @@ bool csl_guard_has_cut(csl_guard *guard, int local_port, int remote_port) {
     for (unsigned index = 0; index < count && index < guard->next_cut && !has_cut; index++) {
         const struct cut *cut = guard->cuts + index;
         if (nanoseconds() - cut->moment > memory_nanoseconds) continue;
-        // libcurl may not know the ports of a connection that it was still making.
+        // libcurl may not know the ports of a connection that isn't established yet.
         has_cut = local_port > 0 ? cut->local_port == local_port && cut->remote_port == remote_port : cut->local_port == 0;
     }
     pthread_mutex_unlock(&lock);

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is known of a driver's sockets, by their numbers, so that a connection can be looked at before it carries another request. libcurl picks
-// a connection by itself, and by then it tells only the local port.
+// The state of a driver's sockets, stored by number, so that a connection can be examined before it carries another request. libcurl
+// chooses the connection itself, and then reports only the local port.
 
 struct csl_known_socket {
-    /// For whom it was made, until its first answer has come.
+    /// The owner that it was made for, until its first response has arrived.
     const void *owner;
-    /// The local port; 0 where there are no ports, as with Unix-domain sockets.
+    /// The local port; 0 if there are no ports, as with Unix-domain sockets.
     int port;
-    /// Whether its answers come by HTTP/1: between two of them the server has nothing to say.
+    /// Whether its responses use HTTP/1: between two of them the server sends nothing.
     bool is_serial;
-    /// Whether libcurl waits for something there.
+    /// Whether libcurl waits for an event there.
     bool is_busy;
 };
 

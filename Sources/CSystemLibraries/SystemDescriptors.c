@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/// Asks about sockets only, which never waits: of a file its system would have to tell.
+/// Queries sockets only, which never blocks: for a file, the file system would have to answer.
 static bool is_unnamed_socket(int number) {
     struct sockaddr_un name;
     socklen_t length = sizeof name;
     if (getsockname(number, (struct sockaddr *)&name, &length) != 0 || name.sun_family != AF_UNIX) return false;
 #if defined(__APPLE__)
-    // There it has a name of no characters.
+    // On Apple's systems, an unnamed socket has an empty name.
     if (length > offsetof(struct sockaddr_un, sun_path)) return name.sun_path[0] == 0;
 #endif
     return length <= offsetof(struct sockaddr_un, sun_path);
@@ -31,7 +31,7 @@ static void mark(int number) {
 }
 
 void csl_note_open_descriptors(csl_open_descriptors *open) {
-    // New descriptors have the lowest numbers that are free; other threads may open some meanwhile.
+    // New descriptors have the lowest free numbers, but other threads may open some at the same time.
     enum { most = sizeof open->are_open / sizeof *open->are_open, most_free = 32 };
     open->first = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (open->first >= 0) close(open->first);
@@ -48,14 +48,14 @@ void csl_keep_new_descriptors(const csl_open_descriptors *before) {
         int number = before->first + index;
         struct stat kind;
         if (before->are_open[index] || fstat(number, &kind) != 0) continue;
-        // An event has no kind.
+        // An event has no file type.
         if (S_ISFIFO(kind.st_mode) || (kind.st_mode & S_IFMT) == 0 || is_unnamed_socket(number)) mark(number);
     }
 }
 
 #if defined(__linux__)
 
-/// What is sent through a pair to recognise the other end by: nobody else sends this.
+/// A token sent through a pair to recognise the other end: no other code sends this.
 struct token {
     uint64_t name, socket, moment;
 };
@@ -65,8 +65,8 @@ static bool has_other_end(int socket) {
     return poll(&asked, 1, 0) <= 0 || !(asked.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
-/// Takes nothing, and looks only where as much waits as was sent. Elsewhere even that would disturb the owner: it takes an error that waits
-/// for it.
+/// Takes nothing, and looks only if exactly as many bytes wait as were sent. Elsewhere even a look would disturb the owner, since it takes
+/// a pending error.
 static bool is_other_end(int number, const struct token *token) {
     struct token found;
     int type, waiting;
@@ -77,8 +77,8 @@ static bool is_other_end(int number, const struct token *token) {
 }
 
 bool csl_keep_socket_pair(int socket) {
-    // Neither the numbers of the two follow each other, as other threads open and close some, nor do the system's own, which are given out
-    // by the thousand to each processor: it takes what comes out at the other end to know it.
+    // The numbers of the two ends aren't adjacent, as other threads open and close descriptors, nor are their inode numbers, which each
+    // processor takes by the thousand. Only the data at the other end identifies it.
     enum { most = 1 << 16, numbers_between = 64 };
     struct stat one;
     if (!is_unnamed_socket(socket) || fstat(socket, &one) != 0) return false;
@@ -87,12 +87,12 @@ bool csl_keep_socket_pair(int socket) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     struct token token = {UINT64_C(0x70616972206f6620), one.st_ino, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec};
     if (send(socket, &token, sizeof token, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof token) return false;
-    // Most often the next number.
+    // Usually the next number.
     for (int distance = 1; distance <= most; distance++) {
         for (int side = 0; side < 2; side++) {
             int number = side == 0 ? socket + distance : socket - distance;
             if (number < 0 || !is_other_end(number, &token)) continue;
-            // Still it: the caller answers for that.
+            // It is still the same descriptor, as the caller guarantees.
             mark(number);
             recv(number, &token, sizeof token, MSG_DONTWAIT);
             return true;

@@ -15,8 +15,8 @@ sigset_t csl_signals_of_others(void) {
     return signals;
 }
 
-// A broken pipe is a result of the call that meets it. libcurl before 7.87 lets OpenSSL write to the socket by itself, which raises the
-// signal; on Apple's systems the socket is told not to.
+// A broken pipe is a result of the call that meets it. libcurl before 7.87 lets OpenSSL write to the socket directly, which raises the
+// signal; on Apple's systems a socket option prevents that.
 
 static bool pipe_signal_is_pending(void) {
     sigset_t pending;
@@ -26,7 +26,7 @@ static bool pipe_signal_is_pending(void) {
 void csl_signal_guard_begin(csl_signal_guard *guard) {
     sigset_t others = csl_signals_of_others();
     if (pthread_sigmask(SIG_BLOCK, &others, &guard->before) != 0) sigfillset(&guard->before);
-    // One that wasn't blocked can't have waited.
+    // A signal that wasn't blocked can't be pending.
     guard->takes_pipe = sigismember(&guard->before, SIGPIPE) == 0 || !pipe_signal_is_pending();
 }
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-/// All signals but those by which a thread learns of its own faults: blocked, they end the process without a word, and no handler can tell
-/// where.
+/// All signals except those for a thread's own faults: with these blocked, a fault ends the process without a message, and no handler can
+/// report its place.
 sigset_t csl_signals_of_others(void);
 
 #endif

@@ -32,7 +32,7 @@ enum csl_decoding csl_text_step(csl_text_converter *converter, csl_decoding_byte
     bytes->input = (const uint8_t *)input;
     bytes->output = (uint8_t *)output;
     if (replaced == (size_t)-1) return errno == E2BIG ? CSL_DECODING_OUTPUT_FULL : CSL_DECODING_CORRUPT;
-    // Some C libraries write another character for one that a charset lacks, and count it.
+    // Some C libraries replace a character that a charset lacks, and count it.
     return replaced == 0 ? CSL_DECODING_NEEDS_INPUT : CSL_DECODING_CORRUPT;
 }
 

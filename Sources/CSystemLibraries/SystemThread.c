@@ -30,7 +30,7 @@ bool csl_thread_start(const char *name, void (*run)(void *), void *context) {
     strncpy(start->name, name, sizeof start->name - 1);
     start->run = run;
     start->context = context;
-    // Signals are the program's: a thread inherits the mask of its maker.
+    // Signals belong to the program. A thread inherits the mask of its creator.
     sigset_t others = csl_signals_of_others(), before;
     pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t thread;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// zlib's public stream, spelled by us: its layout has been the library's stable binary interface since version 1.0.
+// zlib's public stream, declared independently: its layout is the library's stable binary interface since version 1.0.
 struct zlib_stream {
     const uint8_t *next_in;
     unsigned int available_in;
@@ -87,7 +87,7 @@ enum csl_zlib_result csl_zlib_gzip(
     size_t taken = 0, given = 0;
     enum csl_zlib_result result = CSL_ZLIB_FAILED;
     for (;;) {
-        // The library counts in unsigned int; larger buffers go through in slices.
+        // The library counts in unsigned int, so larger buffers are processed in slices.
         size_t left = length - taken, space = capacity - given;
         unsigned int slice = left > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)left;
         unsigned int room = space > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)space;
@@ -108,7 +108,7 @@ enum csl_zlib_result csl_zlib_gzip(
             break;
         }
         if (status != zlib_ok) {
-            // A full output buffer shows as "no progress" while there is still something to do.
+            // A full output buffer is reported as "no progress" while there is work left.
             result = given == capacity ? CSL_ZLIB_NO_SPACE : CSL_ZLIB_FAILED;
             break;
         }
@@ -123,7 +123,7 @@ struct csl_inflater {
     struct zlib_stream stream;
     enum csl_inflater_kind kind;
     bool is_raw;
-    // The first two bytes of a deflate stream: held until both are there, which tells the wrapping.
+    // The first two bytes of a deflate stream, held until both have arrived, since they identify the format.
     uint8_t head[2];
     unsigned int head_count;
     unsigned int head_used;
@@ -162,8 +162,8 @@ bool csl_inflater_reset(csl_inflater *inflater) {
 
 bool csl_inflater_is_raw(const csl_inflater *inflater) { return inflater->is_raw; }
 
-// A header of zlib's (RFC 1950 section 2.2): method 8, a window of at most 32 kB, and a check that makes it a multiple of 31. A stream
-// without wrapping can't begin so: it would be a stored block whose padding isn't zero.
+// A zlib header (RFC 1950 section 2.2): method 8, a window of at most 32 kB, and a check that makes it a multiple of 31. A raw stream can't
+// begin like that: it would be a stored block whose padding isn't zero.
 static bool is_zlib_header(const uint8_t *head) {
     return (head[0] & 15) == 8 && head[0] >> 4 <= 7 && (head[0] << 8 | head[1]) % 31 == 0;
 }
@@ -171,7 +171,7 @@ static bool is_zlib_header(const uint8_t *head) {
 static enum csl_decoding inflate_some(csl_inflater *inflater, const uint8_t **input, size_t *count, csl_decoding_bytes *bytes) {
     struct zlib_stream *stream = &inflater->stream;
     for (;;) {
-        // The library counts in unsigned int; larger buffers go through in slices.
+        // The library counts in unsigned int, so larger buffers are processed in slices.
         unsigned int slice = *count > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)*count;
         unsigned int room = bytes->output_room > UINT_MAX / 2 ? UINT_MAX / 2 : (unsigned int)bytes->output_room;
         stream->next_in = *input;
@@ -189,7 +189,7 @@ static enum csl_decoding inflate_some(csl_inflater *inflater, const uint8_t **in
         if (status != zlib_ok && status != zlib_buffer_error) return CSL_DECODING_CORRUPT;
         if (bytes->output_room == 0) return CSL_DECODING_OUTPUT_FULL;
         if (*count == 0) return CSL_DECODING_NEEDS_INPUT;
-        // Only a slice was used up; without progress it would stay so.
+        // Only a slice was consumed; without progress the loop wouldn't end.
         if (taken == 0 && given == 0) return CSL_DECODING_CORRUPT;
     }
 }

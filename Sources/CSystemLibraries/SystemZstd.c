@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-// libzstd's own types, spelled by us.
+// libzstd's types, declared independently.
 
 struct zstd_input {
     const void *start;
@@ -32,7 +32,7 @@ static struct {
 
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-// The parameters came with 1.4, in which a stream and its context became one.
+// Parameters require 1.4, which merged streams and contexts.
 static void open_library(void) {
 #if defined(__APPLE__)
     static const char *const names[] = {"libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib"};

@@ -1,40 +1,40 @@
 import OData
 import WebServiceClient
 
-// A service is declared once, as a subclass with a table. That is all the code a service needs: no URLs are put together by hand, and
-// nothing about requests is written anywhere else.
+// A service is declared once, as a subclass with a table. It needs no other code: URLs aren't assembled by hand, and no other file
+// describes requests.
 
 /// The shop's web service.
 ///
-/// `@unchecked Sendable` is restated by each subclass, as Swift can't check classes that can be subclassed. It is right as long as the
-/// subclass has no variables of its own.
+/// Each subclass restates `@unchecked Sendable`, because Swift can't check classes that can be subclassed. It is correct as long as the
+/// subclass adds no variables.
 final class Catalogue: WebServiceClient, @unchecked Sendable {
-    // The key is the method's name as `#function` spells it. In a route `%%0%%` is the first argument, `%%1%%` the second;
-    // `%%label%%` is the one with that label. Each is percent-encoded for its place.
+    // The key is the method's name as `#function` returns it. In a route `%%0%%` is the first argument and `%%1%%` the second; `%%label%%`
+    // is the argument with that label. Each is percent-encoded for its place.
     override class var endpoints: EndpointTable {
         [
-            // `decoding(at:)` takes the value out of an envelope: {"data": […]}.
+            // `decoding(at:)` extracts the value from an envelope: {"data": […]}.
             "categories()": .get("/categories").decoding(at: "data"),
             "product(id:)": .get("/products/%%id%%"),
-            // The fields of a value become query items; those that are nil are left out.
+            // The fields of a value become query items; nil fields are omitted.
             "products(_:)": .get("/products").query(.argument(0)),
-            // An argument that nothing else uses is the body of a POST, here as JSON.
+            // An argument without another use is the body of a POST, here as JSON.
             "order(_:)": .post("/orders").accepting(.created),
             "account()": .get("/account"),
             "orders()": .get("/orders"),
-            // A busy server is asked again: after what its Retry-After says, or after a growing wait.
+            // A busy server is called again, after its Retry-After or an increasing delay.
             "stock(id:)": .get("/stock/%%id%%").retry(RetryPolicy(attempts: 3)),
-            // An endpoint without a method below is called as `catalogue.dynamic.status()`. `raw()` gives the body as it is.
+            // An endpoint without a method is called as `catalogue.dynamic.status()`. `raw()` returns the body unchanged.
             "status()": .get("/status").raw(),
         ]
     }
 
-    // What all endpoints have in common. The shop tells its errors as JSON: they are decoded and stand in `ServiceError.errorBody`.
+    // Defaults for every endpoint. The shop reports errors as JSON, which is decoded to `ServiceError.errorBody`.
     override class var defaults: EndpointDefaults {
         EndpointDefaults(headers: [.accept: "application/json"], errorHandler: ErrorBodyHandler(ShopError.self))
     }
 
-    // `call` finds its entry by the name of the method it stands in, and its result type from the method's.
+    // `call` finds its entry by the name of the enclosing method, and its result type by the method's result type.
     func categories() async throws -> [Category] { try await call() }
     func product(id: Int) async throws -> Product { try await call(id) }
     func products(_ search: Search) async throws -> [Product] { try await call(search) }
@@ -71,17 +71,17 @@ struct Search: Codable, Sendable {
     var limit: Int?
 }
 
-/// What the shop says when it refuses a call. As it describes itself, its text is in the message of the ServiceError, too.
+/// The shop's error for a refused call. Because it describes itself, its text is also in the message of the ServiceError.
 struct ShopError: Codable, Sendable, CustomStringConvertible {
     var message: String
 
     var description: String { message }
 }
 
-/// A product, the same in the shop's own service and in its OData service.
+/// A product, shared by the shop's web service and its OData service.
 ///
-/// `EntityType` tells in which OData entity set it is. The coding keys are the names on the wire, and queries use them:
-/// `$0.price < 20` becomes `Price lt 20`.
+/// `EntityType` declares its OData entity set. The coding keys are the names on the wire, which queries use: `$0.price < 20` becomes `Price
+/// lt 20`.
 struct Product: Codable, Sendable, EntityType {
     static let entitySetName = "Products"
 

@@ -3,8 +3,8 @@ import WebServiceTesting
 
 /// Challenges requests without Digest credentials (RFC 7616).
 ///
-/// It checks the form of the credentials, the user, the nonce and the URI; it doesn't compute the digest
-/// itself, so it would take a wrong password. That the digests are right is for the provider's own tests to prove.
+/// It checks the form of the credentials, the user, the nonce and the URI. It doesn't compute the digest, so it accepts a wrong password;
+/// the provider's own tests verify the digests.
 struct DigestGuard: Sendable {
     let user: String
     let realm: String
@@ -31,7 +31,7 @@ struct DigestGuard: Sendable {
             && Self.isHex(given["nc"], length: 8) && Self.isHex(given["response"], length: 64)
     }
 
-    /// The parameters by name, quotes taken off. None of the values here holds a comma or a quote.
+    /// Returns the parameters by name, without quotes. No value here contains a comma or a quote.
     private static func parameters(in text: Substring) -> [String: String] {
         var parameters: [String: String] = [:]
         for pair in text.split(separator: ",") {

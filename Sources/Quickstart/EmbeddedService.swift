@@ -4,7 +4,7 @@ import WebServiceTesting
 
 /// A small shop on the loopback interface: a web service, an OData service and a log receiver, all from the folder `Fixtures`.
 ///
-/// It is what a real service would be, and no part of the tutorial; yet tests of your own clients are written the same way.
+/// It replaces a real service and isn't part of the tutorial, but tests of your own clients can use the same approach.
 final class EmbeddedService: Sendable {
     static let user = "ada"
     static let password = "correct horse"
@@ -12,10 +12,10 @@ final class EmbeddedService: Sendable {
     let productCount: Int
     private let server: LoopbackServer
 
-    /// The root, without a slash at its end.
+    /// The root URL without a trailing slash.
     var url: String { server.url.absoluteString }
 
-    /// Reads the fixtures and starts to listen.
+    /// Reads the fixtures and starts listening.
     init() throws {
         let shop = try Fixtures.read(Shop.self, from: "shop.json")
         let products = ProductSet(products: try Fixtures.read([DynamicEntity].self, from: "products.json"))
@@ -31,7 +31,7 @@ final class EmbeddedService: Sendable {
         server.stop()
     }
 
-    /// What was posted to the log receiver, line by line.
+    /// The lines posted to the log receiver.
     var receivedLogLines: [String] {
         server.requests.filter { $0.path == "/logs" }.flatMap { $0.text.split(separator: "\n").map(String.init) }
     }
@@ -55,7 +55,7 @@ final class EmbeddedService: Sendable {
             }
             return try .encoded(product)
         }
-        // Busy at the first request.
+        // The first request is refused as busy.
         routes.on("GET", "/shop/stock/:id", inTurn: [.status(503).with("Retry-After", "0"), try .encoded(Stock(pieces: 12))])
 
         routes.guarded(by: .basicAuthentication(user: user, password: password, realm: "account")) { routes in

@@ -2,7 +2,7 @@ import Foundation
 import OData
 import WebServiceClient
 
-/// Shows what a real OData service has: its entity sets, and the first rows of one of them. No types are declared for it.
+/// Shows the content of a real OData service: its entity sets, and the first rows of one of them. No types are declared for it.
 struct Explorer {
     let root: String
     let set: String?
@@ -13,7 +13,7 @@ struct Explorer {
             $0.timeouts.total = .seconds(30)
         }
 
-        // The root of a service lists what it has.
+        // The root of a service lists its entity sets.
         let entries = try await client.http.get("/").decoding(at: "value").value([ServiceEntry].self)
         let sets = entries.filter { $0.kind == nil || $0.kind == "EntitySet" }
         print("\n  entity sets: \(sets.map(\.name).joined(separator: ", "))\n")
@@ -23,7 +23,7 @@ struct Explorer {
             throw QuickstartError(set.map { "The service has no entity set \"\($0)\"." } ?? "The service has no entity sets.")
         }
 
-        // Without a type of your own there is DynamicEntity, which has whatever the service sends.
+        // Without a declared type, DynamicEntity holds whatever the service sends.
         let path = entry.url.contains("://") ? entry.name : entry.url
         let rows = try await client.fetch(FetchRequest<DynamicEntity>(from: path).top(10))
         print(rows.isEmpty ? "\n  \(entry.name) is empty." : "\n\(Table(rows))")
@@ -37,7 +37,7 @@ private struct ServiceEntry: Decodable, Sendable {
     let url: String
 }
 
-/// The package's folder `Fixtures`, which is found by this file's place in the source.
+/// The package's folder `Fixtures`, found relative to this source file.
 enum Fixtures {
     private static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -57,7 +57,7 @@ enum Fixtures {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
-            throw QuickstartError("\(file.path) isn't what it was: \(error)")
+            throw QuickstartError("\(file.path) doesn't have the expected content: \(error)")
         }
     }
 }

@@ -3,38 +3,38 @@ import OData
 import RemoteLogger
 import WebServiceClient
 
-/// The third job: log records that arrive at a receiver.
+/// The third job: shipping log records to a receiver.
 struct LoggingJob {
     let service: EmbeddedService
 
     func run() async throws {
-        guard let receiver = URL(string: service.url + "/logs") else { throw QuickstartError("\(service.url) is no URL.") }
+        guard let receiver = URL(string: service.url + "/logs") else { throw QuickstartError("\(service.url) isn't a URL.") }
 
-        // A shipper collects records and sends them in batches, again and again until the receiver has acknowledged them. The format
-        // here is a JSON object a line; OTLPFormat writes what OpenTelemetry collectors read.
+        // A shipper collects records and sends them in batches, with retries until the receiver acknowledges them. This format writes one
+        // JSON object per line; OTLPFormat writes the format of OpenTelemetry collectors.
         let shipper = try LogShipper(to: receiver, format: NDJSONFormat()) {
-            // The embedded receiver doesn't unpack gzip, which is the default.
+            // The embedded receiver doesn't decompress gzip, the default.
             $0.compression = .none
         }
         let logger = RemoteLogger(label: "shop", sinks: [shipper])
 
-        // A record has a level, a message and typed values. Values of secret names are masked before they are stored anywhere.
+        // A record has a level, a message and typed values. Values with secret names are masked before they are stored.
         logger.info("The shop is open", ["products": service.productCount])
-        logger.debug("Nobody sees this: the logger's level is info")
+        logger.debug("Not logged: the logger's level is info")
 
-        // A child logger has values that each of its records says.
+        // A child logger adds values to each of its records.
         let order = logger.with(["order": 1003])
         order.notice("A large order", ["pieces": 40, "password": "in no log"])
         order.error("The payment failed", error: QuickstartError("The card has expired."))
 
-        // As an interceptor, the call logger makes a record of each call of a client, credentials masked.
+        // As an interceptor, the call logger writes a record for each call of a client, with credentials masked.
         let catalogue = Catalogue(serviceRoot: service.url + "/shop") {
             $0.interceptors = [CallPrinter(), CallLogger(logger.with(label: "shop.calls"))]
             $0.authenticationProvider = BasicAuthenticationProvider(user: EmbeddedService.user, password: EmbeddedService.password)
         }
         _ = try await catalogue.account()
 
-        // Logging never waits. Before a program ends it gives the shipper time to deliver what is left.
+        // Logging never waits. Before a program exits, it gives the shipper time to deliver the remaining records.
         let isDelivered = await logger.shutdown(within: .seconds(5))
 
         let records = try service.receivedLogLines.map { try JSONDecoder().decode(ReceivedRecord.self, from: Data($0.utf8)) }
@@ -48,7 +48,7 @@ struct LoggingJob {
     }
 }
 
-/// A record as the receiver got it. `DynamicEntity` reads any JSON object.
+/// A received record. `DynamicEntity` reads any JSON object.
 private struct ReceivedRecord: Decodable, CustomStringConvertible {
     let level: String
     let label: String

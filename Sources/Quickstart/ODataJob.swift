@@ -11,7 +11,7 @@ struct ODataJob {
             $0.interceptors = [CallPrinter()]
         }
 
-        // A query is a value. The compiler checks the properties, and the names and literals of the URL are written by the library.
+        // A query is a value. The compiler checks the properties, and the library writes the names and literals of the URL.
         let bargains = FetchRequest<Product>()
             .filter { $0.category == "Kitchen" && $0.price < 20 && $0.stock > 0 }
             .order(by: .ascending(\.price))
@@ -19,15 +19,15 @@ struct ODataJob {
         let found = try await client.fetch(bargains)
         print("\n\(Table(found))\n")
 
-        // An entity set may be larger than one response. As a sequence the entities arrive page by page: the next link of a page is
-        // followed when its entities are used up. The loop ends early here, so that one page is enough.
+        // An entity set may be larger than one response. A sequence delivers the entities page by page, and follows the next link of a page
+        // when its entities are used up. This loop ends early, so one page is enough.
         let all = FetchRequest<Product>()
         for try await product in client.entities(matching: all) where product.price > 100 {
             print("\n  The first product above 100 is the \(product.name) for \(product.price).\n")
             break
         }
 
-        // The same as a sequence of pages, to the last one. `client.fetch(all)` gives them in one array.
+        // The same as a sequence of all pages. `client.fetch(all)` returns their entities in one array.
         var pages = 0
         var count = 0
         for try await page in client.pages(matching: all) {

@@ -4,8 +4,8 @@ import WebServiceTesting
 
 /// The embedded OData service's entity set, in pages of 50.
 ///
-/// It knows what the tutorial asks of it: `$filter` of comparisons joined by `and`, `$orderby` of one property, `$top` and `$select`.
-/// As the protocol wants it, whatever else is asked gets 501 and an OData error, never a wrong answer.
+/// It supports what the tutorial uses: `$filter` with comparisons joined by `and`, `$orderby` with one property, `$top` and `$select`. As
+/// the protocol requires, any other option gets 501 and an OData error, never a wrong answer.
 struct ProductSet: Sendable {
     static let pageSize = 50
 
@@ -44,7 +44,7 @@ struct ProductSet: Sendable {
         }
         var page: DynamicEntity = ["@odata.context": "$metadata#Products", "value": .array(rows.map { .object($0) })]
         if start + rows.count < found.count {
-            // The next link is the same query with a mark of where to go on; clients follow it as it is.
+            // The next link is the same query with a token for the next position. Clients follow it unchanged.
             let query = (request.query ?? "").split(separator: "&").filter { !$0.hasPrefix("$skiptoken=") }
             page["@odata.nextLink"] = .string("Products?" + (query + ["$skiptoken=\(start + rows.count)"]).joined(separator: "&"))
         }

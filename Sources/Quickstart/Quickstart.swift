@@ -1,8 +1,8 @@
 import Foundation
 
-/// Runs the three jobs of the library against a service that it starts itself, or explores an OData service that is named.
+/// Runs the library's three jobs against an embedded service, or explores the OData service at a URL.
 enum Quickstart {
-    /// Runs what the arguments ask for, and gives the exit code: 0 when all went well, 1 when a job failed, 2 for wrong arguments.
+    /// Runs the requested jobs and returns the exit code: 0 if all succeed, 1 if a job fails, 2 for wrong arguments.
     static func run(_ arguments: [String]) async -> Int32 {
         let options: Options
         do {
@@ -21,7 +21,7 @@ enum Quickstart {
         return await runEmbedded() ? 0 : 1
     }
 
-    /// All three jobs, each of them also when one before it has failed.
+    /// Runs all three jobs, even if an earlier one fails.
     private static func runEmbedded() async -> Bool {
         let service: EmbeddedService
         do {
@@ -47,14 +47,14 @@ enum Quickstart {
             try await body()
             return true
         } catch {
-            // A ServiceError describes itself in some lines: the call, what happened, request and response; never a secret.
+            // A ServiceError describes itself in some lines: the call, the failure, the request and the response, without secrets.
             print("  FAILED: \(error)")
             return false
         }
     }
 }
 
-/// Why a job isn't content, as a sentence.
+/// The reason for a failed job, as a sentence.
 struct QuickstartError: Error, CustomStringConvertible {
     let description: String
 
@@ -63,13 +63,13 @@ struct QuickstartError: Error, CustomStringConvertible {
     }
 }
 
-/// What the command line asks for.
+/// The options on the command line.
 struct Options {
     static let usage = """
         usage: swift run Quickstart [--service URL [--set NAME]]
 
           --service URL   explore the OData V4 service with this root instead of running the jobs on the embedded shop
-          --set NAME      show this entity set of it, not the first
+          --set NAME      show this entity set instead of the first
           --help          show this
         """
 
@@ -77,9 +77,9 @@ struct Options {
     var set: String?
     var wantsHelp = false
 
-    /// Reads the arguments behind the program's name.
+    /// Reads the arguments after the program's name.
     ///
-    /// - Throws: ``QuickstartError`` that names the argument which is wrong.
+    /// - Throws: ``QuickstartError`` that names the wrong argument.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -87,7 +87,7 @@ struct Options {
             case "--help", "-h": wantsHelp = true
             case "--service", "--set":
                 guard let value = rest.popFirst(), !value.hasPrefix("--") else {
-                    throw QuickstartError("\(argument) needs a value behind it.")
+                    throw QuickstartError("\(argument) needs a value.")
                 }
                 if argument == "--set" { set = value } else { service = value }
             default: throw QuickstartError("There is no argument \"\(argument)\".")

@@ -5,7 +5,7 @@ struct RESTJob {
     let service: EmbeddedService
 
     func run() async throws {
-        // A client is made of its service root and settings. It may be used from any number of tasks at once.
+        // A client is made from its service root and settings. Any number of tasks may use it at once.
         let catalogue = Catalogue(serviceRoot: service.url + "/shop") {
             $0.interceptors = [CallPrinter()]
         }
@@ -15,16 +15,16 @@ struct RESTJob {
         let product = try await catalogue.product(id: 17)
         let search = try await catalogue.products(Search(category: "Garden", limit: 3))
 
-        // This endpoint has no method; the result's type is the one that is asked for here.
+        // This endpoint has no method; the result type is inferred from the variable.
         let status: String = try await catalogue.dynamic.status()
 
-        // The shop is busy at first: the call's retry policy asks again, and the caller doesn't notice.
+        // The shop is busy at first: the retry policy calls again, and the caller doesn't notice.
         let stock = try await catalogue.stock(id: 17)
 
-        // What isn't in the table can be called ad hoc, through the same chain.
+        // Endpoints outside the table can be called ad hoc, through the same chain.
         let cheapest = try await catalogue.http.get("/products/%%0%%", 3).timeout(.seconds(5)).value(Product.self)
 
-        // The account needs Basic authentication. The provider's credentials go to the service root's origin and nowhere else.
+        // The account needs Basic authentication. The provider's credentials are sent only to the service root's origin.
         let member = Catalogue(serviceRoot: service.url + "/shop") {
             $0.interceptors = [CallPrinter()]
             $0.authenticationProvider = BasicAuthenticationProvider(user: EmbeddedService.user, password: EmbeddedService.password)
@@ -39,7 +39,7 @@ struct RESTJob {
         let order = try await buyer.order(Order(product: product.id, quantity: 2))
         let orders = try await buyer.orders()
 
-        // A call that fails throws a ServiceError, which knows the call, the stage, the request and the response.
+        // A failed call throws a ServiceError with the call, the stage, the request and the response.
         let complaint = try await failure { try await catalogue.product(id: 9999) }
 
         print(
@@ -57,7 +57,7 @@ struct RESTJob {
             """)
     }
 
-    /// The error of a call that has to fail.
+    /// Returns the error of a call that must fail.
     private func failure(_ call: () async throws -> Product) async throws -> ServiceError {
         do {
             let product = try await call()

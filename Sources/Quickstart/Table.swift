@@ -2,9 +2,9 @@ import Foundation
 import OData
 import WebServiceClient
 
-/// Rows as text in aligned columns; columns of numbers are aligned to the right.
+/// Rows as text in aligned columns; numbers are right-aligned.
 struct Table: CustomStringConvertible {
-    /// The most characters of a cell; longer texts are cut.
+    /// The maximum number of characters in a cell; longer texts are truncated.
     static let widestCell = 36
 
     let columns: [String]
@@ -15,7 +15,7 @@ struct Table: CustomStringConvertible {
         self.rows = rows
     }
 
-    /// A table of entities without a Swift type: a column for each property that has plain values, eight at most.
+    /// Makes a table of entities without a Swift type: a column for each property with plain values, up to eight.
     init(_ entities: [DynamicEntity]) {
         let entities = entities.map(\.withoutAnnotations)
         var names: [String] = []
@@ -54,7 +54,7 @@ struct Table: CustomStringConvertible {
 }
 
 extension ODataValue {
-    /// The value for people, on one line.
+    /// The value for display, on one line.
     var shown: String {
         switch self {
         case .null: ""
@@ -70,8 +70,8 @@ extension ODataValue {
 
 /// Prints a line for each call: status, time, method and path.
 ///
-/// An interceptor wraps whatever follows it in the chain. Those of a client run once per call, around redirects, retries and
-/// authentication: what is measured is what the caller waits for, until the head of the response is there.
+/// An interceptor wraps the rest of the chain. The interceptors of a client run once per call, around redirects, retries and
+/// authentication, so the measured time is the caller's wait for the head of the response.
 struct CallPrinter: Interceptor {
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
         let start = ContinuousClock.now

@@ -2,20 +2,20 @@ public import Foundation
 public import WebServiceClient
 import WebServiceTesting
 
-/// One thing that every transport owes its callers, and how to find out whether it keeps it.
+/// A promise of every transport to its callers, with a check of it.
 ///
-/// The cases of the library are in ``TransportConformance/cases``. Make more of your own for what your engine promises beyond them:
+/// The library's cases are in ``TransportConformance/cases``. Make your own for further promises of your engine:
 ///
 ///     ConformanceCase("mine/unix-sockets", "Unix-domain sockets can be reached.") { subject in
 ///         let response = try await subject.transport.send(…)
 ///         guard response.status == 200 else { throw TestingFailure("Expected 200, found \(response.status)") }
 ///     }
 public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
-    /// Area and name, such as `plain/methods`: by it gaps are declared.
+    /// The area and name, such as `plain/methods`. Gaps are declared by this name.
     public let name: String
-    /// What is demanded, as a sentence.
+    /// The demand, as a sentence.
     public let demand: String
-    /// The capabilities without which the case isn't run: not a byte is then sent.
+    /// The required capabilities. Without them the case is skipped, and nothing is sent.
     public let capabilities: TransportCapabilities
 
     private let body: @Sendable (ConformanceSubject) async throws -> Void
@@ -23,10 +23,10 @@ public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
     /// Makes a case.
     ///
     /// - Parameters:
-    ///   - name: area and name, as in `uploads/empty`; one of its own in a list of cases.
-    ///   - demand: what is demanded, as a sentence.
-    ///   - capabilities: what a transport must declare for the case to be run.
-    ///   - run: finds out. It throws a ``TestingFailure``, or anything else, when the transport doesn't keep it.
+    ///   - name: The area and name, as in `uploads/empty`; unique in a list of cases.
+    ///   - demand: The demand, as a sentence.
+    ///   - capabilities: The capabilities that a transport must declare for the case to run.
+    ///   - run: The check. It throws a ``TestingFailure``, or another error, if the transport doesn't meet the demand.
     public init(
         _ name: String, _ demand: String, needing capabilities: TransportCapabilities = [],
         run: @escaping @Sendable (ConformanceSubject) async throws -> Void
@@ -42,10 +42,10 @@ public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
     /// The name.
     public var description: String { name }
 
-    /// Runs the case on a transport, whatever its capabilities are.
+    /// Runs the case on a transport, regardless of its capabilities.
     ///
-    /// - Parameter limit: after this time the case has failed, though its task may go on: it is cancelled and left to itself.
-    /// - Throws: what is wrong, as a rule a ``TestingFailure``.
+    /// - Parameter limit: The time after which the case fails. Its task is then cancelled and not awaited.
+    /// - Throws: The failure, usually a ``TestingFailure``.
     public func run(on subject: ConformanceSubject, within limit: Duration = .seconds(20)) async throws {
         let watch = ConformanceWatch()
         try await watch.run(body, on: subject, within: limit) {
@@ -54,31 +54,31 @@ public struct ConformanceCase: Sendable, Identifiable, CustomStringConvertible {
     }
 }
 
-/// Why a case can't be run here, whatever the transport: the machine has no IPv6, for example.
+/// A reason why a case can't run here, regardless of the transport, such as a machine without IPv6.
 public struct ConformanceSkip: DescribedError, Sendable {
     /// The reason, as a sentence.
     public let description: String
 
-    /// Makes a reason for a case to throw.
+    /// Makes a skip for a case to throw.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// What a ``ConformanceCase`` examines: a transport, and what is known of it.
+/// The subject of a ``ConformanceCase``: a transport and its environment.
 public struct ConformanceSubject: Sendable {
     /// The transport.
     public let transport: any Transport
-    /// The fields that it may add to requests which don't have them.
+    /// The fields that the transport may add to requests without them.
     public let addedFields: Set<HTTPFields.Name>
-    /// The servers that speak TLS; `nil` where there are none.
+    /// The TLS servers; `nil` if there are none.
     public let servers: ConformanceServers?
-    /// Makes a transport like it that goes through the proxy at a URL; `nil` where it can't be told one.
+    /// Makes a similar transport that uses the proxy at a URL; `nil` if proxies aren't supported.
     public let proxied: (@Sendable (_ proxy: URL) throws -> any Transport)?
 
     /// Makes a subject.
     ///
-    /// For the parameters see ``TransportConformance/init(addedFields:knownGaps:fatalGaps:cases:servers:limit:proxied:transport:)``.
+    /// For the parameters, see ``TransportConformance/init(addedFields:knownGaps:fatalGaps:cases:servers:limit:proxied:transport:)``.
     public init(
         transport: any Transport, addedFields: Set<HTTPFields.Name> = TransportConformance.usualAddedFields,
         servers: ConformanceServers? = nil, proxied: (@Sendable (_ proxy: URL) throws -> any Transport)? = nil

@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// A folder for the files of one case, which goes with the last reference to it.
+/// A folder for the files of one case, removed with the last reference to it.
 final class ConformanceFolder: Sendable {
     private let url = FileManager.default.temporaryDirectory.appending(
         path: "conformance-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -16,21 +16,21 @@ final class ConformanceFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// A new file with these bytes.
+    /// Creates a file with these bytes.
     func file(_ data: Data) throws -> URL {
         let file = newURL()
         try data.write(to: file)
         return file
     }
 
-    /// A new file of so many zeros, which take no room.
+    /// Creates a sparse file of zeros, which takes no disk space.
     func sparseFile(_ count: UInt64) throws -> URL {
         let file = try file(Data())
         try Self.truncate(file, to: count)
         return file
     }
 
-    /// Gives a file another length.
+    /// Changes the length of a file.
     static func truncate(_ file: URL, to count: UInt64) throws {
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: count)
@@ -47,7 +47,7 @@ final class ConformanceFolder: Sendable {
 }
 
 extension RequestBody {
-    /// A stream that gives bytes in pieces of that size.
+    /// Returns a streamed body in pieces of a size.
     static func pieces(of data: Data, by size: Int, length: Int64? = nil) -> RequestBody {
         RequestBody(length: length) {
             AsyncThrowingStream { continuation in

@@ -1,16 +1,20 @@
+<<<<<<< HEAD:Sources/TransportConformance/ConformanceReport.swift
 import WebServiceTesting
 
 /// What came of a run of a ``TransportConformance``.
+=======
+/// The result of a ``TransportConformance`` run.
+>>>>>>> af03f6a178ee12939542179e9c45c0c416aff3b1:Sources/WebServiceTesting/Conformance/ConformanceReport.swift
 public struct ConformanceReport: Sendable, CustomStringConvertible {
     /// How a case ended.
     public enum Outcome: Sendable, Hashable {
-        /// The transport keeps what the case demands.
+        /// The transport meets the demand.
         case passed
-        /// It doesn't, or a gap that was declared is none; the sentence says what was found.
+        /// The transport doesn't meet the demand, or a declared gap passes. The sentence describes the result.
         case failed(String)
-        /// The case was not run, for this reason: as a rule a capability that the transport doesn't declare.
+        /// The case wasn't run, for this reason: usually a capability that the transport doesn't declare.
         case skipped(String)
-        /// It doesn't, as was declared with this reason; or it wasn't even run, since failing ends the process.
+        /// The failure is declared as a known gap with this reason, or the case wasn't run because its failure ends the process.
         case gap(String)
     }
 
@@ -20,26 +24,26 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         public let conformanceCase: ConformanceCase
         /// How it ended.
         public let outcome: Outcome
-        /// How long it took.
+        /// The duration of the case.
         public let duration: Duration
     }
 
-    /// All cases, in the order in which they ran.
+    /// All cases, in the order of execution.
     public let entries: [Entry]
 
     /// The cases that passed.
     public var passed: [Entry] { entries.filter { $0.outcome == .passed } }
-    /// The cases that failed, with stale gaps.
+    /// The cases that failed, including stale gaps.
     public var failed: [Entry] { entries.filter { if case .failed = $0.outcome { true } else { false } } }
-    /// The cases that were not run.
+    /// The cases that weren't run.
     public var skipped: [Entry] { entries.filter { if case .skipped = $0.outcome { true } else { false } } }
-    /// The cases that failed as was declared.
+    /// The known gaps.
     public var gaps: [Entry] { entries.filter { if case .gap = $0.outcome { true } else { false } } }
 
-    /// Whether no case failed.
+    /// A Boolean value that indicates whether no case failed.
     public var isConforming: Bool { failed.isEmpty }
 
-    /// Numbers, and then every case that didn't pass, with its reason.
+    /// The counts, then every case that didn't pass, with its reason.
     public var description: String {
         let counts = "\(passed.count) passed, \(failed.count) failed, \(skipped.count) skipped, \(gaps.count) known gaps"
         return ([counts] + entries.compactMap(\.line)).joined(separator: "\n")
@@ -47,7 +51,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
 }
 
 extension ConformanceReport.Entry {
-    /// What there is to say of it in a report; `nil` when it passed.
+    /// The line for the report; `nil` for a case that passed.
     fileprivate var line: String? {
         switch outcome {
         case .passed: nil

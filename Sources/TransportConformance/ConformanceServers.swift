@@ -2,82 +2,85 @@ public import Foundation
 public import WebServiceClient
 import WebServiceTesting
 
-/// The servers that a ``LoopbackServer`` can't be: they speak TLS, and are other people's. Given to a ``TransportConformance``, its cases on
-/// trust, client certificates, HTTP/2 and tunnels are run against them; a case without its server is skipped by name.
+/// Your TLS servers for a ``TransportConformance``, which a ``LoopbackServer`` can't replace. The cases on trust, client certificates,
+/// HTTP/2 and tunnels use them. A case whose server is missing is skipped and names it.
 ///
 ///     var servers = ConformanceServers(secure: url, chain: [leaf, intermediate, root], otherAuthority: other)
 ///     servers.expired = URL(string: "https://127.0.0.1:8444/")
 ///     let suite = TransportConformance(servers: servers) { MyTransport() }
 ///
-/// Each URL of a server is of scheme `https`, and answers GET and POST with a status of 200, after it has read all of the body, which may be of
-/// 1 MB. Its host is in the certificate, but for ``otherHost``. A connection may be used 100 times and more, and for as long as the suite runs.
+/// Each server's URL has the scheme `https`. The server answers GET and POST with status 200, after reading the whole body, of up to 1 MB.
+/// Its certificate is for its host, except for ``otherHost``. A connection must allow 100 or more requests and last as long as the suite
+/// runs.
 ///
-/// A transport with ``TransportCapabilities/ownCertificateAuthorities`` is told by each request whom to trust. Another one must trust the root of
-/// the ``chain`` by itself, and not ``otherAuthority``: its own configuration says so, or the system's authorities.
+/// A transport with ``TransportCapabilities/ownCertificateAuthorities`` receives the trusted authorities with each request. Any other
+/// transport must trust the root of the ``chain``, and not ``otherAuthority``, by its configuration or the system's authorities.
 public struct ConformanceServers: Sendable {
-    /// A server with everything right, which offers TLS 1.3 and 1.2, HTTP/2 and HTTP/1.1, and keeps connections.
+    /// A server without a fault, which offers TLS 1.3 and 1.2, HTTP/2 and HTTP/1.1, and keeps connections open.
     public var secure: URL
-    /// Its certificates: its own, those of the intermediate authorities that it sends along, and the root, which it needn't send.
+    /// The certificates of the ``secure`` server: its own, the intermediate certificates that it sends, and the root, which it need not
+    /// send.
     public var chain: [Certificate]
-    /// A root that has nothing to do with these servers, and isn't trusted.
+    /// An untrusted root that is unrelated to these servers.
     public var otherAuthority: Certificate
 
-    /// Its certificate isn't valid any more; all else is right.
+    /// A server with an expired certificate and no other fault.
     public var expired: URL?
-    /// Its certificate isn't valid yet.
+    /// A server whose certificate isn't valid yet.
     public var notYetValid: URL?
-    /// Its certificate is for another host.
+    /// A server whose certificate is for another host.
     public var otherHost: URL?
-    /// Its certificate comes from the ``otherAuthority``, or another one that isn't trusted.
+    /// A server whose certificate was issued by ``otherAuthority`` or another untrusted one.
     public var unknownIssuer: URL?
-    /// Its certificate vouches for itself.
+    /// A server with a self-signed certificate.
     public var selfSigned: URL?
-    /// It keeps back the intermediate certificate that vouches for its own, which no other server sends, and which says nowhere where it can be
-    /// found (RFC 5280 §4.2.2.1): some engines remember and fetch such.
+    /// A server that doesn't send its intermediate certificate. No other server may send it, and the certificate must not contain a
+    /// location for it (RFC 5280 §4.2.2.1), because some engines remember or fetch intermediate certificates.
     public var incomplete: URL?
-    /// It speaks TLS 1.2, and nothing later; all is right.
+    /// A server without a fault that supports TLS 1.2 at most.
     public var oldTLS: URL?
-    /// It answers POST at once, before it has read the body, by HTTP/2 as well; all is right. What is left of the body it needn't read.
+    /// A server without a fault that answers POST before reading the body, over HTTP/2 as well. It need not read the rest of the body.
     public var answeringEarly: URL?
 
-    /// The ``secure`` server where it answers a POST with a body in which the posted letters stand as they were, such as an echo, or
+    /// A URL of the ``secure`` server that answers POST with a body that contains the posted letters unchanged, such as an echo or
     /// httpbin's `/anything`.
     public var echo: URL?
 
-    /// It speaks HTTP/1.1 only, keeps its connections, and is careless with them. Some 10 ms after the answer to `/late/NAME`, which is a status of
-    /// 200 or, by its name, 204, it sends over the same connection: `408` that status, `answer` another answer, `body-204` a body, `break` a line
-    /// break, `half` the beginning of an answer, `part` the beginning of a record of TLS, `notify` TLS's close_notify, `close` that and the end,
-    /// `end` the end alone, `reset` a reset; with `-chunks` the answer is in chunks. The body of `/end/NAME` is `whole`, and the connection ends
-    /// with it: `notify` with TLS's close_notify, `end` without, in HTTP/1.0 with `-old`, in chunks with `-chunks`, with a length with `-length`, with
-    /// `Connection: close` with `-closing`, of 1 MB with `-large`. All other paths are answered with `second`.
+    /// A server with HTTP/1.1 only that keeps its connections open and misuses them. About 10 ms after the response to `/late/NAME`, with
+    /// status 200 or, for names with `-204`, 204, it sends on the same connection: for `408` a response with that status, `answer` another
+    /// response, `body-204` a body, `break` a line break, `half` the beginning of a response, `part` the beginning of a TLS record,
+    /// `notify` TLS's close_notify, `close` close_notify and the end, `end` only the end, `reset` a reset; with `-chunks` the first
+    /// response is in chunks. The body of `/end/NAME` is `whole`, and the connection ends after it: for `notify` with TLS's close_notify,
+    /// for `end` without; in HTTP/1.0 with `-old`, in chunks with `-chunks`, with a length with `-length`, with `Connection: close` with
+    /// `-closing`, with 1 MB with `-large`. All other paths return `second`.
     public var careless: URL?
 
-    /// It wants a client's certificate, and refuses others than ``identity``, in TLS or by a status from 400 on.
+    /// A server that requires the client certificate of ``identity`` and refuses others, in TLS or with a status of 400 or above.
     public var wantingIdentity: URL?
-    /// Who is let in there, in PKCS#12.
+    /// The identity that the server accepts, in PKCS#12.
     public var identity: ClientIdentity?
-    /// The same in PEM.
+    /// The identity that the server accepts, in PEM.
     public var identityInPEM: ClientIdentity?
     /// An identity from the ``otherAuthority``, in PKCS#12.
     public var otherIdentity: ClientIdentity?
-    /// An identity in PKCS#12 with a wrong passphrase, which is the text `wrong-passphrase`.
+    /// An identity in PKCS#12 with the wrong passphrase `wrong-passphrase`.
     public var lockedIdentity: ClientIdentity?
-    /// The certificates of ``identityInPEM`` with a private key that isn't theirs, in PEM.
+    /// The certificates of ``identityInPEM`` with the private key of another certificate, in PEM.
     public var mismatchedIdentity: ClientIdentity?
 
-    /// A forward proxy, at an `http` URL, that lets anybody through to the ``secure`` and the ``expired`` server.
+    /// A forward proxy at an `http` URL that permits all clients to connect to the ``secure`` and ``expired`` servers.
     public var proxy: URL?
-    /// The same, for those only who send the ``proxyCredentials``: others get 407.
+    /// A forward proxy like ``proxy`` that requires the ``proxyCredentials``: others get 407.
     public var challengingProxy: URL?
-    /// The value of `Proxy-Authorization` that lets through there. It is never shown.
+    /// The value of `Proxy-Authorization` for the ``challengingProxy``. It is never shown.
     public var proxyCredentials: String?
 
-    /// Servers of which there is but the one with everything right.
+    /// Makes servers with only the one without a fault.
     ///
     /// - Parameters:
-    ///   - secure: see ``secure``.
-    ///   - chain: its certificates, its own first and the root last. Without any, each case that needs them fails.
-    ///   - otherAuthority: see ``otherAuthority``.
+    ///   - secure: See ``secure``.
+    ///   - chain: The certificates of the server, from its own to the root. If it is empty, each case that needs them fails.
+    ///   - otherAuthority: See ``otherAuthority``.
     public init(secure: URL, chain: [Certificate], otherAuthority: Certificate) {
         self.secure = secure
         self.chain = chain
@@ -86,9 +89,9 @@ public struct ConformanceServers: Sendable {
 }
 
 extension ConformanceServers: CustomStringConvertible, CustomReflectable {
-    /// The URL of the secure server; credentials are never part of it.
+    /// The URL of the secure server, without credentials.
     public var description: String { "servers for conformance, such as \(secure.host() ?? "none"):\(secure.port ?? 443)" }
 
-    /// Shows the same as ``description``.
+    /// The same text as ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// What cases do with their transport again and again.
+/// Helpers for all cases.
 extension ConformanceSubject {
     /// Sends a request and reads the whole body.
     func exchange(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
@@ -10,7 +10,7 @@ extension ConformanceSubject {
         return (response, try await response.body.collect(upTo: .max))
     }
 
-    /// Sends a request, and demands the status and the body's text.
+    /// Sends a request and demands the status and the text of the body.
     @discardableResult
     func expect(_ status: Int, _ text: String, for request: ServiceRequest, _ what: String = "The response") async throws
         -> TransportResponse
@@ -21,7 +21,7 @@ extension ConformanceSubject {
         return response
     }
 
-    /// Sends a request and reads the whole body, of which one must fail by a ``TransportError`` of one of these codes.
+    /// Sends a request and reads the whole body. Demands that one of them fails with a ``TransportError`` of one of these codes.
     @discardableResult
     func expect(_ codes: TransportError.Code..., for request: ServiceRequest, _ what: String = "The exchange") async throws
         -> TransportError
@@ -40,7 +40,7 @@ extension ConformanceSubject {
         }
     }
 
-    /// Sends a request that may be answered rightly, or end by a ``TransportError`` of one of these codes, and nothing else.
+    /// Sends a request. Demands the right body or a ``TransportError`` of one of these codes.
     func expect(
         _ text: String, or codes: [TransportError.Code], for request: ServiceRequest, _ what: String = "The exchange"
     ) async throws {
@@ -53,13 +53,13 @@ extension ConformanceSubject {
     }
 }
 
-/// How a call ended, where only the kind of its end matters.
+/// How a call ended, as far as cases need to know.
 enum ConformanceEnding: Sendable, Equatable {
     case answered
     case cancelled
     case failed(String)
 
-    /// Waits for a body's end.
+    /// Runs a closure and returns how it ended.
     static func of(_ body: () async throws -> Void) async -> ConformanceEnding {
         do {
             try await body()
@@ -72,7 +72,7 @@ enum ConformanceEnding: Sendable, Equatable {
     }
 }
 
-/// Bytes in which no two places look alike, the same on each run.
+/// Bytes without repetitions, the same on each run.
 enum ConformanceBytes {
     static func make(_ count: Int, seed: UInt64 = 1) -> Data {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -87,32 +87,32 @@ enum ConformanceBytes {
     }
 }
 
-/// What cases do with the servers that speak TLS.
+/// Helpers for cases with TLS servers.
 extension ConformanceSubject {
-    /// The servers; without any the case is skipped.
+    /// Returns the servers. Skips the case if there are none.
     func needServers() throws -> ConformanceServers {
-        guard let servers else { throw ConformanceSkip("There are no servers that speak TLS: give the suite ConformanceServers.") }
+        guard let servers else { throw ConformanceSkip("There are no TLS servers: pass ConformanceServers to the suite.") }
         guard !servers.chain.isEmpty, servers.secure.host()?.isEmpty == false else {
             throw TestingFailure("ConformanceServers: secure needs a host, and chain its certificates up to the root")
         }
         return servers
     }
 
-    /// One of what the servers may have; without it the case is skipped.
+    /// Returns an optional property of the servers. Skips the case if it is missing.
     func need<Value>(_ path: KeyPath<ConformanceServers, Value?>, _ name: String) throws -> Value {
         guard let value = try needServers()[keyPath: path] else {
-            throw ConformanceSkip("The servers that speak TLS lack one: ConformanceServers.\(name).")
+            throw ConformanceSkip("The TLS servers lack ConformanceServers.\(name).")
         }
         return value
     }
 
-    /// A transport through a proxy; where there is no way to make one the case is skipped.
+    /// Returns a transport through a proxy. Skips the case if the suite can't make one.
     func through(_ proxy: URL) throws -> ConformanceSubject {
-        guard let proxied else { throw ConformanceSkip("The transport can't be told a proxy: give the suite a way to make one that can.") }
+        guard let proxied else { throw ConformanceSkip("The suite can't make a proxied transport: pass `proxied` to it.") }
         return ConformanceSubject(transport: try proxied(proxy), addedFields: addedFields, servers: servers, proxied: nil)
     }
 
-    /// The least trust that the servers' authority needs: none for a transport that can't be told.
+    /// The minimal trust in the servers' authority; the default policy for a transport that doesn't support authorities.
     func trust() throws -> TrustPolicy {
         guard transport.capabilities.contains(.ownCertificateAuthorities), let root = try needServers().chain.last else {
             return TrustPolicy()
@@ -120,7 +120,7 @@ extension ConformanceSubject {
         return TrustPolicy(authorities: .only([root]))
     }
 
-    /// A request to one of the servers that trusts their authority, with what is to be changed of that.
+    /// Returns a request to one of the servers that trusts their authority, with a change of that policy.
     func request(
         _ url: URL, _ method: ServiceRequest.Method = .get, body: RequestBody? = nil, _ change: (inout TrustPolicy) -> Void = { _ in }
     ) throws -> ServiceRequest {
@@ -131,9 +131,9 @@ extension ConformanceSubject {
         return request
     }
 
-    /// Sends a request, and demands that it is answered with 200.
+    /// Sends a request and demands status 200.
     ///
-    /// A server may close a kept connection whenever it likes: then a request without a body is sent again, as a client's chain does.
+    /// A server may close a kept connection at any time: a request without a body is then sent again, as in a client's chain.
     @discardableResult
     func expectAnswer(to request: ServiceRequest, _ what: String = "The response") async throws -> TransportResponse {
         for _ in 0..<3 where request.body == nil {
@@ -148,7 +148,7 @@ extension ConformanceSubject {
         return response
     }
 
-    /// Sends a request, which must fail by that code, in words that name the host: who reads them must know which certificate is meant.
+    /// Sends a request that must fail with this code. The message must name the host, so that readers know which certificate is meant.
     @discardableResult
     func expectRefusal(_ code: TransportError.Code, of request: ServiceRequest, _ what: String = "The exchange") async throws
         -> TransportError
@@ -162,7 +162,7 @@ extension ConformanceSubject {
 }
 
 extension Certificate {
-    /// The certificate of an authority whose key is gone: nobody can be vouched for by it.
+    /// The certificate of an authority whose key is deleted, so it can't sign any certificate.
     static func conformance() throws -> Certificate {
         let text = """
             -----BEGIN CERTIFICATE-----
@@ -185,6 +185,6 @@ extension Certificate {
 }
 
 extension CertificatePin {
-    /// A pin that no key has.
+    /// A pin that matches no key.
     static let conformance = CertificatePin.publicKey(sha256: Data(repeating: 0x5A, count: 32))
 }

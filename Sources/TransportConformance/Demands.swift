@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Throws a failure with that sentence unless the condition holds.
+/// Throws a failure with a sentence unless a condition holds.
 func demand(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
     guard condition else { throw TestingFailure(sentence()) }
 }
@@ -13,7 +13,7 @@ func demand<Value: Equatable>(_ found: Value, is expected: Value, _ what: @autoc
     throw TestingFailure("\(what()): expected \(shortened(expected)), found \(shortened(found))")
 }
 
-/// Throws a failure that tells where bytes differ from those that were expected.
+/// Throws a failure with the position of the first difference unless the bytes are equal.
 func demand(_ found: Data, is expected: Data, _ what: @autoclosure () -> String) throws {
     guard found != expected else { return }
     let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? min(found.count, expected.count)
@@ -29,10 +29,10 @@ private func shortened(_ value: some Any) -> String {
     return text.count <= 300 ? text : "\(text.prefix(300))… (\(text.count) characters)"
 }
 
-/// Runs a body that must succeed although a time passes in it, with ever longer times until it does.
+/// Runs a body that must succeed although a timeout passes during it, with increasing timeouts until it succeeds.
 ///
-/// What else has to happen within that time (connecting, the next piece of a body) takes longer than it on a busy machine. A transport that
-/// counts what it shouldn't fails with each of the times. Twice the longest one is less than what a request waits by itself.
+/// On a busy machine, the other steps within the timeout (connecting, the next piece of a body) may exceed it. A transport that counts the
+/// wrong phase fails with each timeout. Twice the longest timeout is less than the default timeout of a request.
 func patiently(_ body: (Duration) async throws -> Void) async throws {
     for time in [Duration.milliseconds(300), .seconds(2), .seconds(8)] {
         do { return try await body(time) } catch is TestingFailure {} catch is TransportError {}
@@ -40,7 +40,7 @@ func patiently(_ body: (Duration) async throws -> Void) async throws {
     try await body(.seconds(20))
 }
 
-/// Runs a body while a server answers by these routes, and stops the server after it.
+/// Runs a body while a server answers with these routes, then stops the server.
 @discardableResult
 func serving<Value>(
     options: LoopbackServer.Options = LoopbackServer.Options(), _ build: (inout LoopbackRoutes) throws -> Void,
@@ -51,7 +51,7 @@ func serving<Value>(
     return try await body(server)
 }
 
-/// Runs a body while a server answers every request by a handler.
+/// Runs a body while a server answers every request with a handler.
 @discardableResult
 func answering<Value>(
     reading: LoopbackRoutes.Reading = .body, _ handler: @escaping LoopbackRoutes.Handler,
@@ -60,34 +60,34 @@ func answering<Value>(
     try await serving({ $0.fallback(reading: reading, handler: handler) }, during: body)
 }
 
-/// Runs a body while a server answers every request by the same response.
+/// Runs a body while a server answers every request with the same response.
 @discardableResult
 func answering<Value>(with response: LoopbackResponse, during body: (LoopbackServer) async throws -> Value) async throws -> Value {
     try await answering({ _ in response }, during: body)
 }
 
 extension LoopbackServer {
-    /// A request to this server.
+    /// Returns a request to this server.
     func request(
         _ method: ServiceRequest.Method = .get, _ target: String = "/", headers: HTTPFields = [:], body: RequestBody? = nil
     ) throws -> ServiceRequest {
         ServiceRequest(method: method, url: try url(target), headers: headers, body: body)
     }
 
-    /// The only request that came; a failure when there were more or none.
+    /// Returns the only request. Fails if there are several or none.
     func onlyRequest() throws -> LoopbackRequest {
         let all = requests
         guard all.count == 1 else {
             throw TestingFailure("The server: expected one request, found \(all.count)" + all.map { "\n  \($0)" }.joined())
         }
-        try demand(failures, is: [], "What the server complains of")
+        try demand(failures, is: [], "The server's failures")
         return all[0]
     }
 }
 
-/// Ends a case that doesn't end by itself: with a failure, instead of hanging with it.
+/// Ends a case that hangs, with a failure.
 struct ConformanceWatch {
-    /// Runs a body in a task of its own, and waits for its end or for the limit.
+    /// Runs a body in a separate task, and waits for its end or for the limit.
     func run(
         _ body: @escaping @Sendable (ConformanceSubject) async throws -> Void, on subject: ConformanceSubject, within limit: Duration,
         failure: @escaping @Sendable () -> TestingFailure
@@ -119,7 +119,7 @@ struct ConformanceWatch {
                     work.cancel()
                 }
                 tasks.withLock { $0 = [work, watch] }
-                // The work may have ended before the watch was known to it.
+                // The work may have ended before it could cancel the watch.
                 if waiting.withLock({ $0 == nil }) || Task.isCancelled {
                     work.cancel()
                     watch.cancel()

@@ -2,26 +2,26 @@ public import Foundation
 public import WebServiceClient
 import WebServiceTesting
 
-/// The suite of everything that a transport owes its callers, for the library's own transports and for yours.
+/// A suite that checks every promise of a transport to its callers, for the library's transports and for yours.
 ///
 ///     let suite = TransportConformance(knownGaps: ["fields/response-apart": "The engine joins fields of one name."]) { MyTransport() }
 ///     let report = await suite.run()
 ///     print(report)
 ///
-/// Most cases send their requests to a ``LoopbackServer`` of their own, with the fault that they are about; those on certificates, HTTP/2 and
-/// tunnels to ``ConformanceServers`` that you bring. A case which needs a capability that the transport doesn't declare, or a server that isn't
-/// there, is skipped before anything is sent. What the transport is known not to keep can be declared; a gap that isn't there any more is a
+/// Most cases send their requests to their own ``LoopbackServer``, which shows the fault under test; those on certificates, HTTP/2 and
+/// tunnels to ``ConformanceServers`` that you provide. A case is skipped before anything is sent if the transport doesn't declare a
+/// capability that it needs, or if a server is missing. Known gaps of the transport can be declared. A declared gap that passes is a
 /// failure, so that no declaration outlives its reason.
 ///
-/// With Swift Testing, each case becomes a test of its own:
+/// With Swift Testing, each case becomes a separate test:
 ///
 ///     @Test(.serialized, arguments: TransportConformance.cases)
 ///     func conforms(_ item: ConformanceCase) async throws { try await suite.check(item) }
 public struct TransportConformance: Sendable {
-    /// The fields that a transport may add without further ado: `Accept`, `Accept-Encoding`, `Connection`, `User-Agent`.
+    /// The fields that a transport may add by default: `Accept`, `Accept-Encoding`, `Connection`, `User-Agent`.
     ///
-    /// `Host`, `Content-Length` and `Transfer-Encoding` are the transport's own in any case, and `Content-Type` may say
-    /// `application/octet-stream` where a body has no type.
+    /// A transport always sets `Host`, `Content-Length` and `Transfer-Encoding`, and may set `Content-Type` to `application/octet-stream`
+    /// for a body without a type.
     public static let usualAddedFields: Set<HTTPFields.Name> = [.accept, .acceptEncoding, "Connection", .userAgent]
 
     /// The cases to run.
@@ -29,7 +29,7 @@ public struct TransportConformance: Sendable {
     /// The names of cases that are known to fail, with the reason.
     public let knownGaps: [String: String]
 
-    /// The names of cases that aren't run, since failing them ends the process, with the reason.
+    /// The names of cases that aren't run because their failure ends the process, with the reason.
     public let fatalGaps: [String: String]
 
     private let addedFields: Set<HTTPFields.Name>
@@ -41,16 +41,16 @@ public struct TransportConformance: Sendable {
     /// Makes a suite.
     ///
     /// - Parameters:
-    ///   - addedFields: the fields that the transport is documented to add to requests which don't have them.
-    ///   - knownGaps: the names of cases that are known to fail, with the reason.
-    ///   - fatalGaps: the names of cases whose failure would end the process, or hang it, with the reason. They are listed as gaps without
-    ///     being run, so nobody finds out when they aren't gaps any more: look at them again with each new version of the engine.
-    ///   - cases: the cases to run, by default all of the library's.
-    ///   - servers: the servers that speak TLS. Without them the cases that need one are skipped.
-    ///   - limit: how long a case may take before it counts as hanging. Raise it on slow machines, and under sanitizers.
-    ///   - proxied: makes a transport like the others that goes through the proxy at a URL. Without it the cases on proxies are skipped. It may be called several
-    ///     times for a case.
-    ///   - transport: makes a transport for each case, or gives the same one each time: the cases bear both.
+    ///   - addedFields: The fields that the transport is documented to add to requests without them.
+    ///   - knownGaps: The names of cases that are known to fail, with the reason.
+    ///   - fatalGaps: The names of cases whose failure would end the process, or hang it, with the reason. They are listed as gaps without
+    ///     being run, so a gap that is fixed isn't noticed: check them with each new version of the engine.
+    ///   - cases: The cases to run, by default all of the library's.
+    ///   - servers: The TLS servers. Without them, the cases that need one are skipped.
+    ///   - limit: The time after which a case counts as hanging. Raise it on slow machines, and under sanitizers.
+    ///   - proxied: Makes a transport like the others that uses the proxy at a URL. Without it, the cases on proxies are skipped. It may be
+    ///     called several times for a case.
+    ///   - transport: Makes a transport for each case, or returns the same one each time.
     public init(
         addedFields: Set<HTTPFields.Name> = Self.usualAddedFields, knownGaps: [String: String] = [:],
         fatalGaps: [String: String] = [:], cases: [ConformanceCase] = Self.cases, servers: ConformanceServers? = nil,
@@ -67,9 +67,9 @@ public struct TransportConformance: Sendable {
         makeTransport = transport
     }
 
-    /// Runs one case after the other and tells of all.
+    /// Runs the cases one after the other and returns a report.
     ///
-    /// When the task is cancelled, the cases that are left fail with `CancellationError`.
+    /// When the task is cancelled, the remaining cases fail with `CancellationError`.
     public func run() async -> ConformanceReport {
         var entries: [ConformanceReport.Entry] = []
         for item in cases {
@@ -78,17 +78,17 @@ public struct TransportConformance: Sendable {
             entries.append(.init(conformanceCase: item, outcome: outcome, duration: .now - start))
         }
         for name in unknownGaps {
-            let item = ConformanceCase(name, "A known gap is one of a case.") { _ in }
+            let item = ConformanceCase(name, "A known gap names a case.") { _ in }
             entries.append(.init(conformanceCase: item, outcome: .failed(Self.sentence(unknownGap: name)), duration: .zero))
         }
         return ConformanceReport(entries: entries)
     }
 
-    /// Runs one case, for a test framework that has a test for each.
+    /// Runs one case, for test frameworks with a test for each.
     ///
-    /// - Returns: passed, skipped or a known gap.
-    /// - Throws: ``TestingFailure`` when the case failed, passed though it is declared as a gap, or when a gap is declared of which
-    ///   the suite has no case.
+    /// - Returns: Passed, skipped or a known gap.
+    /// - Throws: ``TestingFailure`` if the case fails, passes although it is declared as a gap, or if a declared gap names no case of the
+    ///   suite.
     @discardableResult
     public func check(_ item: ConformanceCase) async throws -> ConformanceReport.Outcome {
         if let name = unknownGaps.first { throw TestingFailure(Self.sentence(unknownGap: name)) }
@@ -102,7 +102,7 @@ public struct TransportConformance: Sendable {
     }
 
     private static func sentence(unknownGap name: String) -> String {
-        "“\(name)” is declared as a known gap, and there is no case of that name: take it out or correct it."
+        "“\(name)” is declared as a known gap, but no case has that name: remove or correct it."
     }
 
     private func outcome(of item: ConformanceCase) async -> ConformanceReport.Outcome {
@@ -122,12 +122,12 @@ public struct TransportConformance: Sendable {
             return gap.map { .gap($0) } ?? .failed("\(error)")
         }
         guard let gap else { return .passed }
-        return .failed("It passes, though it is declared as a known gap (\(gap)): take it out of the known gaps.")
+        return .failed("It passes although it is declared as a known gap (\(gap)): remove it from the known gaps.")
     }
 }
 
 extension TransportConformance {
-    /// All cases of the library. Their names are what gaps are declared by, and stay as they are.
+    /// All cases of the library. Their names identify gaps and stay stable.
     public static let cases: [ConformanceCase] = [
         PlainCases.all, FieldCases.all, TargetCases.all, RestraintCases.all, InterimCases.all, UploadCases.all, UploadFailureCases.all,
         DownloadCases.all, TruncationCases.all, MalformedCases.all, ConnectionCases.all, RepetitionCases.all, IdleCases.all,

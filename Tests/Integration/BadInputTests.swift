@@ -8,7 +8,7 @@ private struct Thing: Decodable {
 }
 
 extension IntegrationTests {
-    /// What goes wrong at first for everybody: each message names the offender and the fix.
+    /// Common mistakes of beginners: each message names the offender and the fix.
     @Suite struct BadInputTests {
         @Test func `nobody listens`() async throws {
             let server = try LoopbackServer { _ in }

@@ -4,13 +4,13 @@ import WebServiceClient
 import WebServiceTesting
 
 extension IntegrationTests {
-    /// One engine after the other: what is timed of one isn't to wait for the other's work.
+    /// One engine after the other, so that the timing of one doesn't include the work of another.
     @Suite(.serialized) struct CancellationTests {
         private struct Ending: Sendable {
             var isCancelled = false
             var failure: String?
             var time = Duration.zero
-            /// Which of the calls it was.
+            /// The number of the call.
             var kind = 0
         }
 
@@ -32,11 +32,11 @@ extension IntegrationTests {
             }
         }
 
-        /// Servers of several makes: with Digest, redirects, TLS, and neither.
+        /// Different servers: with Digest, redirects, TLS, and none of these.
         private struct Services: Sendable {
             let httpbin, apache, nginx: WebServiceClient
             let secure: WebServiceClient?
-            /// Takes the request, and never answers.
+            /// Accepts the request, and never answers.
             let hanging: WebServiceClient
 
             init(_ transport: any Transport, speaksTLS: Bool, hangingAt hanging: URL) throws {
@@ -63,7 +63,7 @@ extension IntegrationTests {
 
         @Test(arguments: CurlTransport.shared == nil ? [Engine.URLSession] : Engine.allCases)
         func `a thousand calls, cancelled at random moments, end once and leave nothing`(engine: Engine) async throws {
-            // The first use of an engine opens what it keeps.
+            // The first use of an engine opens the descriptors that it keeps.
             let (first, invalidate) = try engine.transport(atOnce: 1)
             let client = try TestServer.client { $0.transport = first }
             try await client.http.get("/get").send()
@@ -89,10 +89,10 @@ extension IntegrationTests {
             #expect(
                 try await eventually(within: .seconds(30)) { Self.descriptors <= before + 4 },
                 "\(before) descriptors became \(Self.descriptors)")
-            // Those of the pool and of the engines' own queues come and go.
+            // The threads of the pool and of the engines' queues vary.
             #expect(
                 try await eventually(within: .seconds(30)) { Self.threads <= threads + 8 }, "\(threads) threads became \(Self.threads)")
-            // What still sleeps for cancelled calls must not slow the next test.
+            // Calls that the server still handles after their cancellation must not slow down the next test.
             try await TestServer.client().http.get("/get").timeout(.seconds(30)).send()
         }
 
@@ -115,7 +115,7 @@ extension IntegrationTests {
             }
         }
 
-        /// A call that is cancelled at its moment, unless it has ended before.
+        /// A call that is cancelled at its moment, unless it ends earlier.
         private static func cancelledCall(_ services: Services, _ number: Int, after moment: Duration) async -> Ending {
             let ended = Locked(0)
             let kind = number % 10
@@ -129,7 +129,7 @@ extension IntegrationTests {
                 case 6: try await services.nginx.http.get("/products.json").send()
                 case 7: try await (services.secure ?? services.nginx).http.get("/delay/1").accepting(.any).send()
                 case 1: try await client.http.get("/bytes/100000").send()
-                case 3: try await client.http.get("/bytes/1000").send()  // Often ends just when it is cancelled.
+                case 3: try await client.http.get("/bytes/1000").send()  // Often ends just as it is cancelled.
                 case 2: try await client.http.get("/drip").query("duration", 1).query("numbytes", 20).query("delay", 0).send()
                 case 8: try await services.hanging.http.get("/hang").send()
                 default:
@@ -154,12 +154,12 @@ extension IntegrationTests {
             return ending
         }
 
-        /// How many threads this process has; 0 where the system doesn't tell.
+        /// The number of threads of this process; 0 if the system doesn't report it.
         private static var threads: Int {
             (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
         }
 
-        /// How many files and sockets this process has open; 0 where the system doesn't tell.
+        /// The number of open files and sockets of this process; 0 if the system doesn't report it.
         private static var descriptors: Int {
             (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
         }

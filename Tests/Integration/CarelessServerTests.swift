@@ -4,7 +4,7 @@ import WebServiceClient
 import WebServiceTesting
 
 extension IntegrationTests {
-    /// HTTP/1.1 over TLS: bytes that nobody asked for, and bodies that end with their connection.
+    /// HTTP/1.1 over TLS: unexpected bytes, and bodies that end with their connection.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.connectDeadlines) == true, "needs libcurl 7.80 or later"))
     struct CarelessServerTests {
         private static let late = [
@@ -84,7 +84,7 @@ extension IntegrationTests {
                     end.contains("empty") || end.contains("204")
                     ? "" : String(repeating: "whole", count: end.contains("large") ? 200_000 : 1)
                 for method in [ServiceRequest.Method.get, .post] {
-                    // One for each: the server closes connections that it doesn't say it closes, maybe while a request is on its way.
+                    // A transport for each: the server closes connections without announcing it, perhaps while a request is in flight.
                     let transport = try Self.transport { $0.acceptsUnannouncedEnds = isLenient }
                     #expect(try await Self.text(transport, "/end/\(end)", method) == whole)
                 }
@@ -104,7 +104,7 @@ extension IntegrationTests {
                 #expect(error?.code == .truncated, "\(String(describing: error))")
                 #expect(error?.message.contains("acceptsUnannouncedEnds") == true, "\(String(describing: error))")
             }
-            // What has no body is whole.
+            // A response without a body is complete.
             let head = try Self.request("/end/\(end)", .head)
             #expect(try await transport.send(head).body.collect(upTo: 10).isEmpty)
         }

@@ -4,10 +4,10 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// What a proxy says must never pass for the server's answer, also where a tunnel through it dies while it is used again.
+    /// A proxy's response must never be taken for the server's, even if a reused tunnel breaks.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.proxyAuthentication) == true, "needs libcurl 7.80 or later"))
     struct DyingTunnelTests {
-        /// The proxy `dying-tunnel`, a process of its own.
+        /// The proxy `dying-tunnel`, in a separate process.
         private final class Proxy {
             let url: URL
             private let process: RunningProcess
@@ -25,7 +25,7 @@ extension IntegrationTests {
                 process.kill()
             }
 
-            /// Says a word, and gives the answer.
+            /// Sends a word, and returns the answer.
             func ask(_ word: String) throws -> String {
                 try input.fileHandleForWriting.write(contentsOf: Data("\(word)\n".utf8))
                 return try Self.line(of: output)

@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Coded bodies over libcurl, as Python's gzip and zlib, brotli and zstd made them, and nginx and httpbin send them.
+    /// Coded bodies over libcurl, made by Python's gzip and zlib, brotli and zstd, and sent by nginx and httpbin.
     @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here."))
     struct EncodingsTests {
         private let transport: CurlTransport

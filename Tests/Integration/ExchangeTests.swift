@@ -31,7 +31,7 @@ extension IntegrationTests {
         }
 
         @Test func `credentials stay on their origin`() async throws {
-            // Apache passes a foreign Location on as it is; nginx would make it its own.
+            // Apache passes a foreign Location on unchanged; nginx would rewrite it.
             let other = try TestServer.httpbin + "/anything"
             let client = WebServiceClient(serviceRoot: try TestServer.named("apache-basic").url) {
                 $0.authenticationProvider = BasicAuthenticationProvider(user: "user", password: "passwd")

@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// HTTP/2 over TLS, and what a connection tells of itself.
+    /// HTTP/2 over TLS, and the metrics of a connection.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.http2) == true, "needs libcurl with HTTP/2"))
     struct HTTP2Tests {
         private func request(_ server: String, _ path: String = "/hello.txt") throws -> ServiceRequest {
@@ -34,7 +34,7 @@ extension IntegrationTests {
                     return try await group.reduce(into: []) { $0.append($1) }
                 }
             }
-            // lighttpd takes eight calls at a time on a connection, and libcurl opens others for the rest.
+            // lighttpd handles eight calls at a time on a connection, and libcurl opens others for the rest.
             #expect(server == "tls-lighttpd" ? reused.contains(true) : reused.allSatisfy { $0 == true })
         }
 

@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// One endpoint for each place that a value can go to. The second argument is there to be mistaken for a placeholder's.
+/// One endpoint for each place of a value. The second argument must not be mistaken for a placeholder.
 private final class EchoService: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
@@ -21,18 +21,18 @@ private final class EchoService: WebServiceClient, @unchecked Sendable {
 private let decoy = "decoy"
 
 extension IntegrationTests {
-    /// Hostile values come back from the server exactly as they went, or the call is refused by an error that names the argument.
+    /// Hostile values are echoed exactly by the server, or the call is refused with an error that names the argument.
     @Suite struct InjectionTests {
         static let values = HostileText.values()
 
-        /// What became of the values of a test.
+        /// The results for the values of a test.
         struct Tally {
             var same = 0
             var refused: [String] = []
             var tooLong: [String] = []
         }
 
-        /// Calls with each value; an error must be a refusal that names the argument, or the server's own of a value that is too long.
+        /// Calls with each value. An error must be a refusal that names the argument, or the server's own for a value that is too long.
         static func tally(_ values: [String] = values, key: String, _ call: @Sendable (_ value: String) async throws -> Bool) async
             -> Tally
         {
@@ -78,8 +78,8 @@ extension IntegrationTests {
 
         @Test func `as a path segment, by a server that compares it with what it knows`() async throws {
             let client = try service()
-            // httpbin wants the password that stands in its path: 200 says that it has read exactly this. A slash it can't tell, since
-            // its gateway decodes the path before it is split.
+            // httpbin requires the password in its path, so 200 means that it has read exactly this one. It can't distinguish a slash,
+            // since its gateway decodes the path before splitting it.
             let values = Self.values.filter { !$0.utf8.contains(UInt8(ascii: "/")) }
             let tally = await Self.tally(values, key: "password(value:authorization:)") { value in
                 let credentials = "Basic " + Data("user:\(value)".utf8).base64EncodedString()
@@ -103,12 +103,12 @@ extension IntegrationTests {
             let plain: [String: String] = try await client.dynamic.header(value: "plain", decoy: decoy)
             let tally = await Self.tally(key: "header(value:decoy:)") { value in
                 let headers: [String: String] = try await client.dynamic.header(value: value, decoy: decoy)
-                // The gateway gives bytes as Latin-1.
+                // The gateway passes bytes as Latin-1.
                 let bytes = headers["X-Value", default: ""].unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
                 return bytes.elementsEqual(value.utf8) && headers["X-Decoy"] == decoy
                     && Set(headers.keys).union(["X-Value"]) == Set(plain.keys)
             }
-            // Blanks at the ends aren't part of a field's value (RFC 9110 §5.5).
+            // Leading and trailing spaces aren't part of a field's value (RFC 9110 §5.5).
             func isBlank(_ byte: UInt8?) -> Bool { byte == 32 || byte == 9 }
             let unfit = Self.values.filter { value in
                 value.utf8.contains { ($0 < 32 && $0 != 9) || $0 == 127 } || isBlank(value.utf8.first) || isBlank(value.utf8.last)

@@ -4,9 +4,9 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Logs through nginx, which bounds their size and number, cuts connections and speaks TLS. What it has let through it notes in a file.
+    /// Logs through nginx, which limits their size and rate, cuts connections and uses TLS. It writes the accepted requests to a file.
     @Suite struct LogFrontTests {
-        /// A request that nginx has seen.
+        /// A request as logged by nginx.
         private struct Seen: Decodable {
             let path: String
             let status: Int
@@ -20,7 +20,7 @@ extension IntegrationTests {
             let metadata: Metadata
         }
 
-        /// Tells this test's records from others'.
+        /// Distinguishes this test's records from others.
         private let label = UUID().uuidString
         private let bodies: String
 
@@ -38,7 +38,7 @@ extension IntegrationTests {
             }
         }
 
-        /// The numbers of this test's records that have come through.
+        /// Returns the numbers of this test's records that have arrived.
         private func numbers() throws -> [Int] {
             try seen().filter { $0.status == 200 }.flatMap { seen in
                 seen.body.utf8.split(separator: UInt8(ascii: "\n")).compactMap { try? JSONDecoder().decode(Line.self, from: Data($0)) }
@@ -79,7 +79,7 @@ extension IntegrationTests {
             let start = ContinuousClock.now
             for number in 0..<80 { logger.info("record", ["n": number]) }
             #expect(await logger.shutdown(within: .seconds(60)))
-            // Eight requests: three at once, and then no more than two in a second.
+            // Eight requests: three at once, and then at most two per second.
             #expect(ContinuousClock.now - start > .seconds(1))
             #expect(try await arrive(Array(0..<80)))
             #expect(shipper.statistics.delivered == 80 && shipper.statistics.droppedInAll == 0)

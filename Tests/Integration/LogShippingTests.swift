@@ -3,7 +3,7 @@ import RemoteLogger
 import Testing
 import WebServiceClient
 
-/// Passes requests on and keeps what the receiver says it got.
+/// Passes requests on and keeps the receiver's reports of what it received.
 private final class EchoKeeper: Transport {
     private let next = URLSessionTransport()
     private let kept = Locked<[String]>([])
@@ -24,7 +24,7 @@ private final class EchoKeeper: Transport {
     }
 }
 
-/// Keeps the records as they were logged.
+/// Keeps the records as logged.
 private final class RecordKeeper: LogSink {
     let minimumLevel = LogLevel.trace
     private let kept = Locked<[LogRecord]>([])
@@ -56,7 +56,7 @@ extension IntegrationTests {
             var line: UInt
             var time: String
 
-            /// Its time as Foundation reads it, with the nanoseconds that it can't hold.
+            /// Its time as read by Foundation, plus the nanoseconds that it can't represent.
             var nanoseconds: Int64 {
                 get throws {
                     let parts = time.dropLast().split(separator: ".")
@@ -72,7 +72,7 @@ extension IntegrationTests {
             let keeper = RecordKeeper()
             let receiver = try #require(URL(string: try TestServer.httpbin + "/post"))
             let shipper = try LogShipper(to: receiver, format: NDJSONFormat(), transport: echo) {
-                $0.compression = .none  // httpbin gives compressed bodies back as Base64.
+                $0.compression = .none  // httpbin returns compressed bodies as Base64.
                 $0.batch = BatchLimits(records: 700, interval: .milliseconds(50))
             }
             let logger = RemoteLogger(label: "integration", sinks: [shipper, keeper], minimumLevel: .trace)
@@ -126,7 +126,7 @@ extension IntegrationTests {
             for number in 0..<1_000 { logger.info("record", ["n": number]) }
             #expect(await logger.shutdown(within: .seconds(30)))
             #expect(shipper.statistics.delivered == 1_000)
-            // What isn't text, httpbin gives back as a data URL: gzip begins with 1F 8B.
+            // httpbin returns binary data as a data URL: gzip begins with 1F 8B.
             #expect(echo.bodies.allSatisfy { $0.hasPrefix("data:application/octet-stream;base64,H4s") })
         }
     }

@@ -1,7 +1,7 @@
 import Testing
 import WebServiceClient
 
-/// The whole of a client: one declared endpoint and no method body.
+/// A complete client: one declared endpoint, and no method body.
 private final class TestService: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         ["testHTTPRequest(path:)": .get("%%0%%").raw()]
@@ -44,7 +44,7 @@ extension IntegrationTests {
             let client = try client("apache-digest", DigestAuthenticationProvider(user: "user", password: "passwd"))
             let answer: String = try await client.dynamic.testHTTPRequest(path: Self.basic)
             #expect(isGood(answer))
-            // The same through the proxy module, with what must be encoded in the path: Apache checks the target that was signed.
+            // The same through the proxy module, with characters in the path that must be encoded: Apache checks the signed target.
             let echo: String = try await client.dynamic.testHTTPRequest(path: "anything/a b/é%41")
             #expect(echo.contains("\"method\": \"GET\""))
         }
@@ -52,7 +52,7 @@ extension IntegrationTests {
         @Test func `a nonce that Apache calls stale is replaced`() async throws {
             let client = try client("apache-digest", DigestAuthenticationProvider(user: "user", password: "passwd"))
             let first: String = try await client.dynamic.testHTTPRequest(path: Self.basic)
-            // Apache lets a nonce live two seconds of its own clock.
+            // Apache's nonces expire after two seconds of its clock.
             try await Task.sleep(for: .seconds(3))
             let second: String = try await client.dynamic.testHTTPRequest(path: Self.basic)
             #expect(isGood(first) && isGood(second))

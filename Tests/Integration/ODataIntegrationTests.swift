@@ -24,7 +24,7 @@ private struct Product: Decodable, Equatable, Sendable {
     }
 }
 
-/// The same without this library's JSON: the date stays text.
+/// The same without this library's JSON: the date is a text.
 private struct PlainProduct: Decodable {
     var ID: Int
     var Name: String

@@ -35,7 +35,7 @@ private struct Categorized: Decodable, Sendable {
 }
 
 extension IntegrationTests {
-    /// Version 2 as pyslet speaks it: thirty-five products in pages of ten, and what is written to it.
+    /// Version 2 in pyslet's implementation: thirty-five products in pages of ten, and what is written to it.
     @Suite struct ODataV2Tests {
         private let client: ODataClient
         private let products = FetchRequest<Product>()
@@ -48,7 +48,7 @@ extension IntegrationTests {
             client.printer = QueryPrinter(version: .v2)
         }
 
-        /// The keys of what a query selects, of those that every start of the server has.
+        /// Returns the keys that a query selects, among those that exist at each start of the server.
         private func keys(_ request: FetchRequest<Product>) async throws -> [Int32] {
             var keys: [Int32] = []
             for try await product in client.entities(matching: request) where product.ID <= 35 { keys.append(product.ID) }
@@ -132,7 +132,7 @@ extension IntegrationTests {
 
         @Test func `an entity is created, changed, replaced and deleted`() async throws {
             let id = Int32.random(in: 1_000...2_000_000_000)
-            // Without an instant: of one in JSON the server reads only the first digit.
+            // Without an instant: the server reads only the first digit of an instant in JSON.
             let product = Product(
                 ID: id, Name: "Ünïcode & 'quotes' \\ \"\u{1F600}\"", Note: nil, Price: EdmDecimal("1234567890123.4567"), Weight: 0.1,
                 Stock: .max, Sold: true, Code: UUID(), Seal: Data([0, 0xFF, 0x3E]))
@@ -142,7 +142,7 @@ extension IntegrationTests {
             #expect(created.location?.absoluteString.hasSuffix("Products(\(id))") == true)
             #expect(try await client.fetch(request) == product)
 
-            // Not by a draft, which carries only what changed: this server wants the key as well, and takes what isn't there for null.
+            // Not with a draft, which contains only changes: this server requires the key as well, and treats missing values as null.
             _ = try await client.update(
                 request, setting: ["ID": .integer(Int64(id)), "Name": "Changed", "Sold": .null, "Stock": .string("\(Int64.min)")])
             let changed = try await client.fetch(request)
@@ -161,7 +161,7 @@ extension IntegrationTests {
         }
 
         @Test func `entities are bound, and references set and removed`() async throws {
-            // What this server takes; Olingo takes the default.
+            // The form that this server accepts; Olingo accepts the default.
             client.v2Bindings = .metadata
             let id = Int32.random(in: 1_000...2_000_000_000)
             let request = products.key(id)
@@ -173,7 +173,7 @@ extension IntegrationTests {
             _ = try await client.create(
                 Product(ID: id, Name: "Bound"), in: products, binding: [EntityBinding("Category", to: reference("it's"))])
             #expect(try await category() == "it's")
-            // The server takes a reference beyond ASCII for an error, percent-encoded as it is.
+            // The server rejects a percent-encoded reference beyond ASCII.
             try await client.setReference(relation, to: reference("a/b"))
             #expect(try await category() == "a/b")
             try await client.removeReference(relation)

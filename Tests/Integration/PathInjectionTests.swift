@@ -1,7 +1,7 @@
 import Testing
 import WebServiceClient
 
-/// Paths in each of the ways to declare them.
+/// Paths, in each way to declare them.
 private final class PathService: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
@@ -19,11 +19,11 @@ private final class PathService: WebServiceClient, @unchecked Sendable {
 }
 
 extension IntegrationTests {
-    /// What goes into a path comes to a server that says the request's target byte for byte: decoded it is the value, in its place.
+    /// A value in a path reaches a server that echoes the request's target byte for byte: decoded it is the value, in its place.
     @Suite struct PathInjectionTests {
-        /// Deep enough that no value leads out of it where the server looks at the path's meaning.
+        /// Deep enough that no value leaves it if the server normalises the path.
         private static let depth = String(repeating: "/d", count: 20)
-        /// nginx refuses a NUL in a path, however it is written.
+        /// nginx refuses a NUL in a path in any encoding.
         private static let values = InjectionTests.values.filter { !$0.contains("\0") && !$0.contains("%00") }
 
         private func tally(
@@ -38,7 +38,7 @@ extension IntegrationTests {
             }
         }
 
-        /// Whether a value's path leads elsewhere when its slashes stay.
+        /// Returns whether a value's path leads elsewhere if its slashes are kept.
         private static func leadsElsewhere(_ value: String) -> Bool {
             value.split(separator: "/", omittingEmptySubsequences: false).contains { ["", ".", ".."].contains($0) }
         }
@@ -62,7 +62,7 @@ extension IntegrationTests {
         }
 
         @Test func `as a reserved expansion, of which nothing is cut off`() async throws {
-            // Whole triplets of the value stay as they are, and are decoded once more here.
+            // Complete percent triplets in the value are unchanged, and decoded once more here.
             let tally = try await tally("reserved", { try await $0.reserved(value: $1) }, begin: "/", end: "/end") { text, value in
                 value.contains("%") || isExactly(URLEncoding.decode(String(text)), value)
             }

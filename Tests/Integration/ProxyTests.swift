@@ -54,7 +54,7 @@ extension IntegrationTests {
             }
         }
 
-        /// libcurl by itself would let anybody use a tunnel that somebody's credentials have opened.
+        /// By default, libcurl would reuse a tunnel that other credentials have opened.
         @Test func `a tunnel is for those only who show the proxy the same credentials`() async throws {
             struct Who: Decodable, Sendable {
                 let connection: Int
@@ -82,7 +82,7 @@ extension IntegrationTests {
             #expect(try await client(try credentials("proxy-basic")).http.get("/who").value(Who.self).connection == first)
         }
 
-        /// Whom the proxy's certificate comes from is another question than whom the server's does.
+        /// The proxy's certificate is trusted separately from the server's.
         @Test(arguments: ["httpbin", "tls-nginx"])
         func `a proxy over TLS is trusted by authorities of its own`(target: String) async throws {
             let root = try TestServer.named(target).url
@@ -103,7 +103,7 @@ extension IntegrationTests {
 
         @Test func `a proxy's fault is told of its own exchanges only, and by what it is`() async throws {
             let target = try #require(URL(string: try TestServer.httpbin + "/status/204"))
-            // Reached directly, by a handle that may have been at the proxy before: the system doesn't trust its certificate, either.
+            // Reached directly, with a handle that may have used the proxy before: the system doesn't trust this certificate, either.
             let direct = try #require(URL(string: try TestServer.named("tls-nginx").url.replacing("127.0.0.1", with: "localhost")))
             func codes(_ proxy: String) async throws -> [TransportError] {
                 var configuration = CurlTransport.Configuration()
@@ -138,7 +138,7 @@ extension IntegrationTests {
             let right = try client(
                 "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.serverPin)]])
             #expect(try await right.http.get("/status/204").send().status == 204)
-            // The certificate that the proxy shows.
+            // The certificate that the proxy presents.
             let wrong = try client(
                 "tls-proxy", root: root, authorities: authorities, pins: ["127.0.0.1": [.publicKey(sha256: files.wrongPin)]])
             let error = await #expect(throws: ServiceError.self) { try await wrong.http.get("/status/204").send() }

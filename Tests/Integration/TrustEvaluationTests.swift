@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// A host's trust, asked for without a call.
+    /// Evaluates the trust of a host without a call.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.pinning) == true, "needs libcurl 7.80 or later with OpenSSL"))
     struct TrustEvaluationTests {
         private func evaluate(_ server: String, pin: String? = nil) async throws -> TrustEvaluation {

@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Connections over libcurl stand for who has made them: no other identity rides on them.
+    /// libcurl connections belong to the identity that made them: no other identity uses them.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.clientCertificates) == true, "needs libcurl 7.77 or later"))
     struct TrustSeparationTests {
         private let transport: CurlTransport
@@ -19,7 +19,7 @@ extension IntegrationTests {
             let connection: Int
         }
 
-        /// The number of the connection on which the server knows a client by its certificate.
+        /// Returns the number of the connection on which the server knows a client by its certificate.
         private func connection(of identity: ClientIdentity) async throws -> Int {
             var request = ServiceRequest(url: try #require(URL(string: try TestServer.named("tls-client-nginx").url + "/who")))
             request.trust = TrustPolicy(authorities: try files.ownAuthorityOnly(), identity: identity)
@@ -28,7 +28,7 @@ extension IntegrationTests {
             return who.connection
         }
 
-        /// The certificate alone is public: who has no key to it, or not the passphrase, must not use a connection of one who has.
+        /// The certificate alone is public: a client without its key, or without the passphrase, must not use another's connection.
         @Test func `an identity that can't be used doesn't ride on a connection of one that can`() async throws {
             let chain = URL(filePath: files.client)
             let (encrypted, pkcs12) = (URL(filePath: files.clientEncryptedKey), URL(filePath: files.clientPKCS12))
@@ -49,10 +49,10 @@ extension IntegrationTests {
                     let error = await #expect(throws: TransportError.self) { _ = try await connection(of: identity) }
                     #expect(error?.code == .clientCertificate, "\(identity)")
                 }
-                // The right one goes on over what it has.
+                // The right identity continues to use its connection.
                 #expect(try await connection(of: right) == first, "\(right)")
             }
-            // Also where it is made once more.
+            // Also if the identity is created again.
             #expect(try await connection(of: try files.identity()) == connection(of: try files.identity()))
         }
     }

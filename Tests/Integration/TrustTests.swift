@@ -3,8 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Trust over libcurl, against nginx, Apache and lighttpd with certificates of openssl's making. What the pins are was computed by
-    /// openssl, too.
+    /// Trust over libcurl, against nginx, Apache and lighttpd with certificates made by openssl, which also computed the pins.
     @Suite(.enabled(if: CurlTransport.shared?.capabilities.contains(.pinning) == true, "needs libcurl 7.80 or later with OpenSSL"))
     struct TrustTests {
         private let transport: CurlTransport
@@ -15,7 +14,7 @@ extension IntegrationTests {
             files = try #require(try TestServer.named("tls-nginx").tls)
         }
 
-        /// Sends a request, and gives the body's text.
+        /// Sends a request and returns the text of the body.
         private func get(_ server: String, at path: String = "/hello.txt", host: String? = nil, _ trust: TrustPolicy?) async throws -> (
             response: TransportResponse, text: String
         ) {
@@ -27,7 +26,7 @@ extension IntegrationTests {
             return (response, String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self))
         }
 
-        /// What the exchange fails with; `nil` when it doesn't.
+        /// Returns the error of an exchange; `nil` if it succeeds.
         private func failure(
             _ server: String, at path: String = "/hello.txt", host: String? = nil, _ trust: TrustPolicy?
         ) async throws -> TransportError? {
@@ -98,7 +97,7 @@ extension IntegrationTests {
             let error = try await failure(server, try policy())
             #expect(error?.code == code && error?.isTrustFailure == true)
             #expect(error?.message.contains("127.0.0.1") == true)
-            // Pins come on top of the check, never in its place.
+            // Pins are checked in addition to certificates, never instead.
             let pins: PinSet = [.publicKey(sha256: files.serverPin), .publicKey(sha256: files.wrongPin), .publicKey(sha256: files.rootPin)]
             #expect(try await failure(server, try policy(pins: ["127.0.0.1": pins]))?.code == code)
         }
@@ -125,7 +124,7 @@ extension IntegrationTests {
             #expect(try await failure("tls-nginx", try policy(pins: wrong))?.code == .pinMismatch)
         }
 
-        /// A connection without pins may have been made by resuming a session, which says nothing of the certificates to check.
+        /// A connection without pins may resume a session, which contains no certificates to check.
         @Test(
             .enabled("older libraries than 7.83.1 don't keep them apart: there each call with pins makes a connection") {
                 ((try? CurlLibrary.open().versionNumber) ?? 0) >= 0x07_53_01
@@ -164,7 +163,7 @@ extension IntegrationTests {
             #expect(mismatch.host == "127.0.0.1" && mismatch.expected.count == 2)
             #expect(mismatch.seen.map(\.publicKeyPin) == [files.serverPin, files.intermediatePin, files.rootPin])
             #expect(mismatch.seen.map(\.role) == [.leaf, .issuer, .root])
-            // What the message says to pin is what then passes.
+            // The pins that the message suggests must match.
             let seen: PinSet = [.publicKey(sha256: try #require(mismatch.seen.first).publicKeyPin)]
             #expect(try await failure(server, at: "/get", try policy(pins: ["127.0.0.1": seen])) == nil)
         }
@@ -231,7 +230,7 @@ extension IntegrationTests {
                 request.trust = try policy(identity: identity)
                 let error = await Self.failure(of: request, over: plain)
                 #expect(error?.code == .clientCertificate, "\(String(describing: error))")
-                // Over HTTP/2 libcurl 7.88 sends before it reads the server's alert, and then has nothing but the closed connection.
+                // Over HTTP/2, libcurl 7.88 sends before it reads the server's alert, and then sees only the closed connection.
                 let late = try await failure("tls-client-apache", request.trust)
                 #expect(late?.code == .clientCertificate || late?.code == .connectionLost, "\(String(describing: late))")
             }
@@ -269,7 +268,7 @@ extension IntegrationTests {
             }
             let own = try await service.http.get("/who").value(String.self)
             #expect(own.contains("Integration Client"))
-            // Another client, whose service redirects to the server that wants a certificate.
+            // Another client, whose service redirects to the server that requires a certificate.
             let elsewhere = WebServiceClient(serviceRoot: try TestServer.named("tls-nginx").url) { [transport] in
                 $0.transport = transport
                 $0.trust = trust
@@ -297,7 +296,7 @@ extension IntegrationTests {
         }
     }
 
-    /// What URLSession on Linux tells of certificates, though it can't be told whom to trust.
+    /// The errors that URLSession on Linux reports for certificates, although it doesn't support own authorities.
     @Suite struct URLSessionTrustTests {
         @Test func `An unknown issuer is told apart, and a policy is refused`() async throws {
             let server = try TestServer.named("tls-nginx")
@@ -314,7 +313,7 @@ extension IntegrationTests {
 }
 
 extension TrustPolicy {
-    /// The same without the identity, as a policy of its own.
+    /// The same without the identity, as a separate policy.
     fileprivate var withoutIdentityByHand: TrustPolicy {
         var policy = self
         policy.identity = nil

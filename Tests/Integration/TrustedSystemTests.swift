@@ -3,8 +3,8 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// What "the system's authorities" means within a policy over libcurl, wherever the system keeps them: `Tests/Integration/trusting` makes
-    /// it trust the authority of our servers, by its file or by its folder.
+    /// The meaning of "the system's authorities" in a policy over libcurl, independent of their location: `Tests/Integration/trusting`
+    /// makes the system trust the authority of the test servers, by its file or by its folder.
     @Suite(
         .enabled(if: Route.isRootTrusted, "run the tests under `Tests/Integration/trusting DIR`, which needs root"),
         .enabled(if: CurlTransport.shared?.capabilities.contains(.ownCertificateAuthorities) == true, "needs libcurl 7.77 or later"))

@@ -1,8 +1,8 @@
-"""A service of OData 2, as a WSGI application: the server is pyslet's, only the model and its contents are ours.
+"""An OData 2 service as a WSGI application: the server is pyslet's, the model and its contents are defined here.
 
     ODATA2_ROOT=http://127.0.0.1:8080/ ODATA2_FILE=shop.sqlite gunicorn --workers 1 odata2:application
 
-The file is made anew by each start. A page has at most ten entities.
+Each start creates the file again. A page has at most ten entities.
 """
 import decimal
 import io

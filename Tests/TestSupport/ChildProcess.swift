@@ -1,13 +1,13 @@
 #if os(Linux) || os(macOS)
 package import Foundation
 
-/// A program of the system that ran to its end.
+/// A process that has ended.
 package struct ChildProcess: Sendable {
     /// Its exit status.
     package let status: Int32
-    /// What it wrote to standard output.
+    /// The standard output.
     package let output: Data
-    /// What it wrote to standard error.
+    /// The standard error.
     package let errors: Data
 
     /// Both texts, for messages.
@@ -15,12 +15,12 @@ package struct ChildProcess: Sendable {
 
     /// Runs a program and waits for its end without blocking a thread.
     ///
-    /// Everything goes through files: nobody has to read a pipe meanwhile, and no pipe can fill up.
+    /// All data goes through files, so no pipe must be read at the same time, and none can fill up.
     ///
     /// - Parameters:
-    ///   - arguments: the program, by its path or to be found in `PATH`, and its arguments.
-    ///   - input: what it reads from standard input.
-    ///   - folder: where it works; here unless given.
+    ///   - arguments: The program, as a path or a name in `PATH`, and its arguments.
+    ///   - input: The standard input.
+    ///   - folder: The working directory; by default this process's.
     package static func run(_ arguments: [String], input: Data = Data(), in folder: URL? = nil) async throws -> ChildProcess {
         let place = FileManager.default.temporaryDirectory.appending(path: "child-\(UUID().uuidString)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -2,14 +2,15 @@
 package import Foundation
 import WebServiceClient
 
-/// A program of the system that was started. It has no more of this process than the three descriptors it is given.
+/// A started process. It inherits only the three descriptors that it is given.
 ///
-/// Not Foundation's `Process`: on Linux its `run()` reads beyond the end of a buffer and crashes now and then where many descriptors are open
-/// (swift-corelibs-foundation #5472, mended after Swift 6.3.1), and what others open meanwhile is inherited.
+/// Foundation's `Process` isn't used: on Linux its `run()` reads past the end of a buffer and sometimes crashes if many descriptors are
+/// open (swift-corelibs-foundation #5472, fixed after Swift 6.3.1), and the process inherits descriptors that other threads open at the
+/// same time.
 ///
-/// A thread waits for its end, whoever asks for it: a process that has ended and that nobody has waited for keeps the exit tests busy.
+/// A thread always waits for the end: a process that has ended but isn't reaped keeps the exit tests busy.
 package struct RunningProcess: Sendable {
-    /// Its number, which may be another's once it has ended.
+    /// The process identifier, which may be reused after the end.
     package let identifier: pid_t
     private let isGone = Locked(false)
     private let ending: Task<Int32, any Error>
@@ -17,12 +18,12 @@ package struct RunningProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: the program, by its path or to be found in `PATH`, and its arguments.
-    ///   - environment: this process's own unless given.
-    ///   - folder: where it works; here unless given.
-    ///   - input: what it reads from; nothing comes unless given.
-    ///   - output: where it writes to; it is lost unless given.
-    ///   - errors: the same for its messages.
+    ///   - arguments: The program, as a path or a name in `PATH`, and its arguments.
+    ///   - environment: The environment; by default this process's.
+    ///   - folder: The working directory; by default this process's.
+    ///   - input: The standard input; by default empty.
+    ///   - output: The standard output; by default discarded.
+    ///   - errors: The standard error; by default discarded.
     package init(
         _ arguments: [String], environment: [String: String]? = nil, in folder: URL? = nil, input: FileHandle? = nil,
         output: FileHandle? = nil, errors: FileHandle? = nil
@@ -42,13 +43,13 @@ package struct RunningProcess: Sendable {
         ending = Task { [isGone] in try await onOwnThread { try Self.status(of: identifier, isGone) } }
     }
 
-    /// Waits for its end without holding a thread of the task pool.
+    /// Waits for the end without blocking a thread of the task pool.
     ///
-    /// - Throws: `POSIXError` where the system doesn't tell.
-    /// - Returns: its exit status; 128 and the signal's number where a signal has ended it, as shells say it.
+    /// - Throws: `POSIXError` if the system doesn't report the status.
+    /// - Returns: The exit status, or 128 plus the number of the signal that ended the process, as in shells.
     package func end() async throws -> Int32 { try await ending.value }
 
-    /// Ends it, whatever it does, if it hasn't ended. It may take a moment until it is gone.
+    /// Kills the process if it hasn't ended. The process may take a moment to end.
     package func kill() {
         isGone.withLock { isGone in
             if !isGone { _ = Foundation.kill(identifier, SIGKILL) }
@@ -56,7 +57,7 @@ package struct RunningProcess: Sendable {
     }
 
     private static func status(of identifier: pid_t, _ isGone: Locked<Bool>) throws -> Int32 {
-        // First only looked at: from its reaping on, the number may be another's, who must not be killed.
+        // Looks before reaping: afterwards the number may belong to another process, which must not be killed.
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         return try isGone.withLock { isGone in

@@ -1,6 +1,6 @@
 package import WebServiceClient
 
-/// A certificate that was made by the openssl program for these tests, and what that program says of it.
+/// A certificate made with the openssl program for these tests, and the values that the program reports for it.
 package enum SampleCertificate {
     package static let pem = """
         -----BEGIN CERTIFICATE-----
@@ -17,7 +17,7 @@ package enum SampleCertificate {
         -----END CERTIFICATE-----
         """
 
-    /// What looks like a private key from outside, and is none.
+    /// A text with the outer form of a private key, which isn't one.
     package static let key = """
         -----BEGIN PRIVATE KEY-----
         VGhpcyBpcyBubyBrZXk7IGl0IG9ubHkgc3RhbmRzIHdoZXJlIG9uZSB3b3VsZCBzdGFuZC4=

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Secrets of every kind, made at random: none is anybody's, and no file of this project holds one.
+/// Random secrets of every kind. None of them is real, and no file of this project contains one.
 package struct SampleSecrets {
-    /// A secret, and texts around it in which it must be found: `%@` stands for it.
+    /// A secret, and texts in which it must be found, with `%@` in its place.
     package struct Sample: Sendable {
         package let kind: String
         package let secret: String
         package let texts: [String]
 
-        /// The part that nobody can know: the address of a webhook begins with its service's name.
+        /// The secret part: the address of a webhook begins with the name of its service.
         package var hiddenPart: String {
             kind.hasSuffix("webhook") ? secret.split(separator: "/").last.map(String.init) ?? secret : secret
         }
@@ -24,7 +24,7 @@ package struct SampleSecrets {
 
     private mutating func random(_ count: Int, _ alphabet: [Character] = alphanumerics) -> String {
         let text = String((0..<count).map { _ in alphabet.randomElement(using: &generator) ?? "x" })
-        // A token of letters alone is as likely as a word.
+        // A token of letters only could be a word.
         return count > 8 ? text.prefix(4) + "7" + text.dropFirst(5) : text
     }
 
@@ -75,10 +75,10 @@ package struct SampleSecrets {
         return text
     }
 
-    /// Two hundred and more.
+    /// Returns more than two hundred samples.
     package mutating func all() -> [Sample] { samples(rounds: 5) }
 
-    /// As many of each kind as there are rounds, first those that are known by their form.
+    /// Returns one sample of each kind per round, beginning with those that are recognised by their form.
     package mutating func samples(rounds: Int) -> [Sample] {
         var samples: [Sample] = []
         for _ in 0..<rounds {

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// Finds what is left of a secret in what a program prints or writes.
+/// Finds remains of a secret in a program's output.
 package enum SecretLeaks {
-    /// Every run of six bytes, each as a number.
+    /// Returns every run of six bytes as a number.
     package static func runs(of bytes: some Sequence<UInt8>) -> Set<UInt64> {
         var runs: Set<UInt64> = []
         var run: UInt64 = 0
@@ -13,7 +13,7 @@ package enum SecretLeaks {
         return runs
     }
 
-    /// What a searcher would see: the bytes, and everything in them that can be decoded.
+    /// Returns the bytes and everything that can be decoded from them.
     package static func visible(_ bytes: Data) -> [UInt8] {
         var layer = Array(bytes)
         var all = layer
@@ -28,7 +28,7 @@ package enum SecretLeaks {
         return all
     }
 
-    /// The bytes without one layer of `\"`, `\\`, `\/` and percent-encoding. It is shorter if there was something to decode.
+    /// Removes one layer of `\"`, `\\`, `\/` and percent-encoding. The result is shorter if there was something to decode.
     private static func unescaped(_ bytes: [UInt8]) -> [UInt8] {
         bytes.withUnsafeBufferPointer { bytes -> [UInt8] in
             var result: [UInt8] = []
@@ -60,7 +60,7 @@ package enum SecretLeaks {
         }
     }
 
-    /// Decodes the runs of Base64's digits, of either alphabet, wherever the encoding begins in them.
+    /// Decodes the runs of Base64 digits, in either alphabet, from every possible start.
     private static func appendDecodedRuns(of bytes: [UInt8], to all: inout [UInt8]) {
         bytes.withUnsafeBufferPointer { bytes in
             var start = 0
@@ -86,20 +86,20 @@ package enum SecretLeaks {
         }
     }
 
-    /// Whether each byte is a digit of Base64.
+    /// Whether each byte is a Base64 digit.
     private static let isDigit: [Bool] = {
         let digits = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_".utf8)
         return (UInt8.min...UInt8.max).map { digits.contains($0) }
     }()
 
-    /// Six bytes of a secret that are among the runs of what is visible; `nil` when none are.
+    /// Returns six bytes of a secret that are among the visible runs; `nil` if there are none.
     package static func leak(of secret: String, in visible: Set<UInt64>) -> String? {
         runs(of: secret.utf8).first { visible.contains($0) }.map { text($0) }
     }
 
-    /// Six bytes of a secret that can be seen in a text; `nil` when none can.
+    /// Returns six bytes of a secret that are visible in a text; `nil` if there are none.
     ///
-    /// The runs of the secret are few: the text is passed through once, and most of its runs differ from all of these in their last byte.
+    /// A secret has few runs, so the text is scanned once, and most of its runs already differ from all of these in the last byte.
     package static func leak(of secret: String, in text: String) -> String? {
         let runs = Self.runs(of: secret.utf8)
         var ends = [Bool](repeating: false, count: 256)
@@ -122,7 +122,7 @@ package enum SecretLeaks {
         String(decoding: (0..<6).map { UInt8(truncatingIfNeeded: run >> (40 - 8 * $0)) }, as: UTF8.self)
     }
 
-    /// Whatever a value shows of itself: its descriptions and its dump.
+    /// Returns the descriptions and the dump of a value.
     package static func texts(of value: Any) -> String {
         var text = String(describing: value) + "\n" + String(reflecting: value) + "\n"
         dump(value, to: &text)

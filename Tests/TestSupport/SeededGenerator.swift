@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run and on every platform (SplitMix64), so that a failure can be repeated.
+/// Random numbers that are the same in every run and on every platform (SplitMix64), so that failures can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

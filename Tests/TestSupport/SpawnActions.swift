@@ -1,7 +1,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// What `posix_spawn` does between the fork and the program's start.
+/// The actions of `posix_spawn` between the fork and the program's start.
 struct SpawnActions {
     #if canImport(Darwin)
     private var actions: posix_spawn_file_actions_t?
@@ -16,15 +16,15 @@ struct SpawnActions {
         posix_spawnattr_init(&attributes)
     }
 
-    /// Frees it.
+    /// Frees the actions.
     mutating func end() {
         posix_spawn_file_actions_destroy(&actions)
         posix_spawnattr_destroy(&attributes)
     }
 
-    /// Makes a descriptor of the program a copy of one here, or of the null device.
+    /// Makes a descriptor of the program a copy of one of this process, or of the null device.
     ///
-    /// - Throws: `POSIXError` for a descriptor that isn't open, such as that of a pipe for which there was no room.
+    /// - Throws: `POSIXError` for a descriptor that isn't open, such as one of a pipe that couldn't be created.
     mutating func set(_ target: Int32, to source: Int32?) throws {
         guard let source else {
             return try Self.check(posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0))
@@ -32,7 +32,7 @@ struct SpawnActions {
         try Self.check(posix_spawn_file_actions_adddup2(&actions, source, target))
     }
 
-    /// Starts a program that has the first three descriptors only, blocks no signals and ignores none.
+    /// Starts a program with only the first three descriptors, and without blocked or ignored signals.
     mutating func run(_ words: [String], _ variables: [String]) throws -> pid_t {
         var flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
         #if canImport(Darwin)
@@ -54,7 +54,7 @@ struct SpawnActions {
     }
 
     #if os(Linux)
-    /// At the moment of the start, so that nothing is missed that other threads open meanwhile. Older systems close what is open by now.
+    /// Closes at the start, so that descriptors opened by other threads are included. Older systems close only what is open now.
     private mutating func closeOthers() throws {
         typealias Function = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {

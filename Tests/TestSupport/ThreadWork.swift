@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// The nanoseconds that the thread works on something, whatever else the machine has to do meanwhile.
+/// Returns the CPU time of the thread for a closure in nanoseconds, which doesn't depend on the load of the machine.
 package func threadWork(_ body: () throws -> Void) rethrows -> UInt64 {
     func now() -> UInt64 {
         var time = timespec()

@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// Who may run, and who waits for it, first come first served.
+/// A semaphore that serves tasks in the order of arrival.
 package final class WaitingLine: Sendable {
     private struct State: Sendable {
         var free: Int
@@ -9,12 +9,12 @@ package final class WaitingLine: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter count: how many may run at once.
+    /// - Parameter count: The number of tasks that may run at once.
     package init(_ count: Int) {
         state = Locked(State(free: count))
     }
 
-    /// Waits for a turn, which ``end()`` gives back.
+    /// Waits for a turn, which ``end()`` releases.
     package func begin() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

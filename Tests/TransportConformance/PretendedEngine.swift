@@ -4,10 +4,10 @@ import WebServiceClient
 
 @testable import WebServiceTesting
 
-/// A transport that keeps all that the cases with servers demand, without calling any: it knows from a URL how that server would end the
-/// handshake. One demand can be left out, so that the cases must find it.
+/// A transport that meets all demands of the cases with servers without calling any: from a URL it knows how that server would end the
+/// handshake. One demand can be disabled, which the cases must detect.
 struct PretendedEngine: Transport {
-    /// What it doesn't keep.
+    /// The demand that it doesn't meet.
     enum Fault: CaseIterable {
         case trustsEverybody, hasOneErrorForAll, namesNoHost, ignoresAuthorities, ignoresMinimum, tellsNoTLS
         case ignoresPins, pinsInsteadOfChecking, pinsEveryHost, tellsNoMismatch, sendsFirst, asksOnceOnly
@@ -19,7 +19,7 @@ struct PretendedEngine: Transport {
     let servers: ConformanceServers
     let fault: Fault?
     var proxy: URL?
-    /// Whom it has let pass: with a fault they pass for good. And which tunnel is open.
+    /// The servers that it has accepted, which stay accepted with a fault, and the open tunnel.
     let passed = Locked<Set<URL>>([])
 
     var capabilities: TransportCapabilities {
@@ -29,7 +29,7 @@ struct PretendedEngine: Transport {
         ]
     }
 
-    /// Servers that nobody should ask, told apart by their ports.
+    /// Servers that must not be called, distinguished by their ports.
     static func servers() throws -> ConformanceServers {
         func url(_ port: Int) throws -> URL {
             guard let url = URL(string: "https://127.0.0.1:\(port)/") else { throw TestingFailure("No URL") }
@@ -73,7 +73,7 @@ struct PretendedEngine: Transport {
         do {
             if !(fault == .asksOnceOnly && isOpen) { try shakeHands(request.url, policy) }
         } catch {
-            // What didn't come about isn't open.
+            // A failed connection isn't open.
             if !isOpen { passed.withLock { _ = $0.remove(request.url) } }
             throw error
         }
@@ -83,7 +83,7 @@ struct PretendedEngine: Transport {
         return try await answer(request, isOpen: isOpen)
     }
 
-    /// What the proxy says in place of a tunnel.
+    /// Returns the proxy's response in place of a tunnel.
     private func refusal(to request: ServiceRequest) -> TransportResponse? {
         guard let proxy, proxy == servers.challengingProxy, fault != .opensTunnelsForAll else { return nil }
         if request.headers["Proxy-Authorization"] == servers.proxyCredentials { return nil }

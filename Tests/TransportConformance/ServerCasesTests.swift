@@ -4,9 +4,9 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// The cases on trust, HTTP/2 and proxies find out transports that don't keep what they demand. No server is called here.
+/// The cases on trust, HTTP/2 and proxies detect transports that don't meet their demands. No server is called here.
 @Suite struct ServerCasesTests {
-    /// A transport that answers every request by a closure.
+    /// A transport that answers every request with a closure.
     private struct Answering: Transport {
         var capabilities: TransportCapabilities = []
         let answer: @Sendable (ServiceRequest) async throws -> TransportResponse
@@ -19,7 +19,7 @@ import WebServiceTesting
         .proxyAuthentication, .metrics, .ipv6Literals, .connectDeadlines,
     ]
 
-    /// Servers at a port that nobody should ask.
+    /// Servers at a port that must not be called.
     private static func servers() throws -> ConformanceServers {
         let url = try #require(URL(string: "https://127.0.0.1:9/"))
         let certificate = try SampleCertificate.certificate()
@@ -58,7 +58,7 @@ import WebServiceTesting
 
     @Test func `a transport that lets everybody pass is found out`() async throws {
         let passed = await Self.outcomes(servers: try Self.servers(), Self.yes).passed.map(\.conformanceCase.name)
-        // What must be answered with 200 it does answer.
+        // It meets the demands for an answer of 200.
         #expect(
             passed == [
                 "trust/right", "pins/chain", "pins/backup", "pins/other-host", "identities/pkcs12", "identities/pem", "identities/unasked",
@@ -70,7 +70,7 @@ import WebServiceTesting
         let report = await Self.outcomes(servers: try Self.servers()) { request in
             throw TransportError(.tls, "No connection to \(request.url.host() ?? "").")
         }
-        // It declares all that a policy can ask for, and refuses nothing as unsupported.
+        // It declares all capabilities that a policy can require, and refuses nothing as unsupported.
         #expect(report.passed.map(\.conformanceCase.name) == ["trust/undeclared", "tunnels/no-tls"])
     }
 
@@ -100,7 +100,7 @@ import WebServiceTesting
         few.notYetValid = nil
         let report = await Self.outcomes(servers: few, Self.yes)
         let outcome = report.entries.first { $0.conformanceCase.name == "trust/not-yet-valid" }?.outcome
-        #expect(outcome == .skipped("The servers that speak TLS lack one: ConformanceServers.notYetValid."))
+        #expect(outcome == .skipped("The TLS servers lack ConformanceServers.notYetValid."))
     }
 
     @Test func `the servers show no credentials`() throws {

@@ -3,9 +3,9 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// Which case finds which fault of a transport: a suite that passes whoever says yes to the right servers would show nothing.
+/// Which case detects which fault of a transport: a suite that passes any transport with the right answers proves nothing.
 @Suite struct ServerFaultsTests {
-    /// Those in which no proxy of the suite itself is asked, which no pretended engine could.
+    /// The cases that don't use a proxy of the suite, which a pretended engine can't call.
     private static let cases = TransportConformance.cases.filter { item in
         let own = [
             "tunnels/asked", "tunnels/refused", "tunnels/challenge", "tunnels/encrypted", "tunnels/no-tls",
@@ -29,7 +29,7 @@ import WebServiceTesting
         #expect(report.passed.count == Self.cases.count, "\(report)")
     }
 
-    /// The cases that must fail, others may as well.
+    /// The cases that must fail; others may fail as well.
     private static func finders(of fault: PretendedEngine.Fault) -> [String] {
         switch fault {
         case .trustsEverybody: ["trust/expired", "trust/not-yet-valid", "trust/other-host", "trust/unknown-issuer", "trust/faults"]

@@ -4,7 +4,7 @@ import WebServiceClient
 import WebServiceTesting
 
 @Suite struct TransportConformanceTests {
-    /// A transport that answers every request by a closure.
+    /// A transport that answers every request with a closure.
     private struct Answering: Transport {
         var capabilities: TransportCapabilities = []
         let answer: @Sendable (ServiceRequest) async throws -> TransportResponse
@@ -97,7 +97,7 @@ import WebServiceTesting
         let hanging = ConformanceCase("own/hanging", "It ends.") { _ in
             while true { try? await Task.sleep(for: .seconds(1)); await Task.yield(); if Task.isCancelled { return } }
         }
-        // One that ignores being cancelled is left to itself.
+        // A case that ignores cancellation is abandoned.
         let deaf = ConformanceCase("own/deaf", "It ends.") { _ in
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 DispatchQueue.global().asyncAfter(deadline: .now() + 3) { continuation.resume() }
@@ -128,14 +128,14 @@ import WebServiceTesting
         #expect(await suite.run().failed.map(\.outcome) == [.failed("No engine here.")])
     }
 
-    /// What these transports do wrong must be found: a suite that passes everything shows nothing.
+    /// The faults of these transports must be found: a suite that passes everything proves nothing.
     @Test func `a transport that only says yes fails nearly everything`() async throws {
         let quick = TransportConformance.cases.filter {
             ["plain", "fields", "targets", "restraint", "malformed"].contains($0.name.split(separator: "/")[0])
         }
         let report = await TransportConformance(cases: quick, limit: .seconds(2)) { Self.blind }.run()
         let passed = report.passed.map(\.conformanceCase.name)
-        // Who sends nothing leaks nothing.
+        // A transport that sends nothing leaks nothing.
         #expect(passed == ["restraint/user-info"], "\(passed)")
     }
 

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Memory behind which nothing can be read: a reader that goes beyond its text is stopped at once.
+/// Memory followed by unreadable memory: a reader that goes past the end of its text is stopped at once.
 enum FencedMemory {
     private static let size = 1 << 16
-    /// Made once, for a process that runs one input after the other.
+    /// Allocated once, for a process that runs one input after the other.
     private nonisolated(unsafe) static let start: UnsafeMutableRawPointer = {
         guard let memory = mmap(nil, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0), memory != MAP_FAILED,
             mprotect(memory + size, size, PROT_NONE) == 0
-        else { fatalError("There is no memory to be had.") }
+        else { fatalError("Out of memory.") }
         return memory
     }()
 
-    /// Lends a text, of at most 64 KiB, that ends where the memory ends.
+    /// Lends a text of at most 64 KiB that ends where the memory ends.
     static func lend<Value>(_ text: Data, _ body: (Data) -> Value) -> Value {
         let place = start + (size - text.count)
         text.copyBytes(to: UnsafeMutableRawBufferPointer(start: place, count: text.count))

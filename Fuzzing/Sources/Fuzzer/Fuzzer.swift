@@ -2,13 +2,13 @@ import Foundation
 import OData
 import WebServiceClient
 
-/// The only parser that is to run, by the name in the environment's `FUZZER_TARGET`.
+/// The only parser to run, named by the environment variable `FUZZER_TARGET`.
 private let only = ProcessInfo.processInfo.environment["FUZZER_TARGET"].map { ParserTarget(rawValue: $0) }
 
-/// The entry that libFuzzer calls with each input: the first byte chooses the parser, the rest is what it reads. Where the environment
-/// names one parser, all of the input is its.
+/// The entry point that libFuzzer calls with each input: the first byte chooses the parser, which reads the rest. If the environment names
+/// a parser, it reads the whole input.
 ///
-/// A parser holds when it ends without a trap and its own rule is true: what it printed is read back as the same.
+/// A parser passes if it doesn't trap and its rule holds: printed values are read back unchanged.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 1 else { return 0 }
@@ -25,7 +25,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// libFuzzer's own main function, under the name that the package manager gives to an executable's.
+/// Starts libFuzzer, under the name that the package manager gives to an executable's main function.
 @_cdecl("Fuzzer_main")
 public func run(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> CInt {
     if CommandLine.arguments.dropFirst().first == "--targets" {

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The same tree, read by itself.
+/// The same tree, read without `Decodable`.
 struct JSONDirectTree: JSONReadable {
     let tree: JSONTree
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Any value of JSON, to compare readers by. A name is a text to both of them: names that are equal as texts are one.
+/// Any JSON value, for comparing readers. Both compare names as texts, so names that are equal as texts are the same.
 enum JSONTree: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -30,7 +30,7 @@ enum JSONTree: Decodable, Equatable {
         } else if let string = try? value.decode(String.self) {
             self = .string(string)
         } else {
-            // Whole numbers and decimals of all widths are tried, and what is no Double is 0 to both.
+            // All widths of integers and decimals are tried; a value that isn't a Double is 0 for both readers.
             _ = (
                 try? value.decode(Int8.self), try? value.decode(UInt64.self), try? value.decode(Float.self), try? value.decode(Decimal.self)
             )

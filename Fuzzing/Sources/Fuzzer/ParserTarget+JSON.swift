@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 
 extension ParserTarget {
-    /// What became of a text: its value, or what is wrong with it.
+    /// The result of reading a text: its value or its error.
     private enum Outcome: Equatable {
         case value(JSONTree)
         case syntax(JSONSyntaxError.Kind?)
@@ -21,11 +21,11 @@ extension ParserTarget {
 
     private static let lead = "[\"" + String(repeating: "x", count: 300) + "\","
 
-    /// An input as an element of a text that is long enough to be read where it lies, right before memory that can't be read, has the same
-    /// outcome as in a short text, which is copied. Blanks move the place from which on the long one is copied, too.
+    /// Checks that an input has the same outcome in two texts: a long one, which is read in place directly before unreadable memory, and a
+    /// short one, which is copied. Trailing spaces also move the point from which the long text is copied.
     func checkWhereItLies(_ data: Data, _ read: (Data) throws -> JSONTree) {
         var short = Data("[\"x\",".utf8)
-        // What the fuzzer makes is seldom longer than what is copied.
+        // The fuzzer seldom makes inputs longer than the copied length.
         guard let first = data.first, data.count < 200 else { return }
         short += data
         short.append(UInt8(ascii: "]"))
@@ -38,9 +38,9 @@ extension ParserTarget {
         let found = FencedMemory.lend(long) { Self.outcome($0, read) }
         switch (expected, found) {
         case (.value(.array(let few)), .value(.array(let many))):
-            check(few.dropFirst() == many.dropFirst(), "\(shown) is read otherwise where it lies, with \(first) blanks")
+            check(few.dropFirst() == many.dropFirst(), "\(shown) is read differently in place, with \(first) blanks")
         default:
-            check(expected == found, "\(shown) is \(expected), and \(found) where it lies, with \(first) blanks")
+            check(expected == found, "\(shown) is \(expected), and \(found) in place, with \(first) blanks")
         }
     }
 }

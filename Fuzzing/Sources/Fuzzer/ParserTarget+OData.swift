@@ -34,7 +34,7 @@ extension ParserTarget {
             check(written.flatMap { try? ODataDecoder().decode(ODataValue.self, from: $0) } == value, "a payload doesn't come back")
         case .odataEntity:
             guard let entity = try? ODataDecoder().decode(ODataEntity<Sample>.self, from: data) else { return }
-            // Dates as Foundation has them and numbers of floating point aren't exact: what was written once must stay.
+            // Foundation's dates and floating-point numbers aren't exact, so only the text written first must stay the same.
             guard let first = try? ODataEncoder().encode(entity.value),
                 let again = try? ODataDecoder().decode(Sample.self, from: first), let second = try? ODataEncoder().encode(again)
             else { return }
@@ -48,7 +48,8 @@ extension ParserTarget {
 
     private func readQuery(_ text: String, _ parser: QueryParser, _ version: ODataVersion) {
         guard let query = try? parser.query(text) else { return }
-        // What a service may say but the printer doesn't is left: enumeration members by number, custom options without a name.
+        // Queries that the parser accepts but the printer rejects are skipped: enumeration members by number, custom options without a
+        // name.
         let printer = QueryPrinter(version: version)
         guard let printed = try? printer.text(of: query), let again = try? parser.query(printed) else { return }
         check((try? printer.text(of: again)) == printed, "\(printed) doesn't come back")
@@ -68,7 +69,7 @@ extension ParserTarget {
         guard let value = try? parser.literal(text), let printed = try? printer.text(of: value) else { return }
         let again = try? parser.literal(printed)
         if version == .v2 {
-            // A number without a suffix gets one, and is of a kind from then on: what was read back once stays.
+            // A number without a suffix gets one, and then has a fixed type: the text after the first round trip must stay the same.
             let second = again.flatMap { try? printer.text(of: $0) }
             let third = second.flatMap { try? parser.literal($0) }.flatMap { try? printer.text(of: $0) }
             check(second != nil && second == third, "\(printed) doesn't come back in V2")

@@ -12,16 +12,16 @@ extension ParserTarget {
             _ = LogRedaction.standard.masked(["text": text, "data": data] as LogMetadata)
         case .spoolSegment:
             _ = SpoolSegment(data)
-            // A checksum keeps what is random from the payload's reader.
+            // A checksum keeps random bytes from the reader of payloads, so it is called directly.
             guard let record = SpoolSegment.record(ofPayload: data) else { return }
             let payload = SpoolSegment.payload(of: record)
             check(SpoolSegment.record(ofPayload: payload).map(SpoolSegment.payload) == payload, "a record doesn't come back")
         case .receiverAnswer:
-            // The first byte chooses the status, since only some are read.
+            // The first byte chooses the status, since bodies are read only for some.
             let status = [200, 202, 400, 404, 429, 503][Int(data.first ?? 0) % 6]
             let answer = ReceiverAnswer(status: status, body: Data(data.dropFirst()), records: 3)
             for format in Self.formats { _ = format.judge(answer) }
-            check(Self.splunk.acknowledged(of: ["0", "1"], answer).isSubset(of: ["0", "1"]), "a ticket that nobody asked for")
+            check(Self.splunk.acknowledged(of: ["0", "1"], answer).isSubset(of: ["0", "1"]), "an unrequested ticket")
         case .traceContext:
             guard let context = TraceContext(traceparent: text) else { return }
             check(TraceContext(traceID: context.traceID, spanID: context.spanID, flags: context.flags) == context, "a trace is lost")

@@ -1,7 +1,7 @@
 import Foundation
 @_spi(Fuzzing) import WebServiceClient
 
-/// The parsers that read what strangers write.
+/// The parsers that read untrusted input.
 enum ParserTarget: String, CaseIterable {
     case challenges, uriTemplate, urlText, percentEncoding, form, mediaType, methodName, retryAfter, profile, odataError, formDecoding
     case propertyList, plainText
@@ -77,27 +77,27 @@ enum ParserTarget: String, CaseIterable {
             if let whole, let split { check(whole == split, "pieces make a difference to \(codings)") }
         case .json:
             checkWhereItLies(data) { try JSONReader().decode(JSONTree.self, from: $0) }
-            // Foundation tells UTF-16 and UTF-32 in ways of its own.
+            // Foundation detects UTF-16 and UTF-32 by other rules.
             guard !isWide(data), let value = try? JSONReader().decode(JSONTree.self, from: data) else { return }
-            check((try? JSONDecoder().decode(JSONTree.self, from: data)) == value, "JSONDecoder reads \(text.debugDescription) otherwise")
+            check((try? JSONDecoder().decode(JSONTree.self, from: data)) == value, "JSONDecoder reads \(text.debugDescription) differently")
         case .jsonPieces:
             let whole = try? JSONReader().decode([JSONTree].self, from: data, at: ["v"])
             let size = 1 + data.count % 7
             let pieces = try? JSONReader().elements(of: JSONTree.self, inPiecesOf: size, of: data, at: ["v"])
-            // In pieces it has to be UTF-8.
+            // Reading in pieces requires UTF-8.
             check(isWide(data) || whole == pieces, "pieces of \(size) make a difference to \(text.debugDescription)")
         case .jsonDirect:
             checkWhereItLies(data) { try JSONReader().read(JSONDirectTree.self, from: $0).tree }
             let direct = try? JSONReader().read(JSONDirectTree.self, from: data).tree
-            check(direct == (try? JSONReader().decode(JSONTree.self, from: data)), "\(text.debugDescription) is read directly otherwise")
+            check(direct == (try? JSONReader().decode(JSONTree.self, from: data)), "\(text.debugDescription) is read differently directly")
         case .responseHead:
             let head = HTTPFields.responseHead(Array(data))
             check(head.status < 1_000, "\(text.debugDescription) has the status \(head.status)")
             let fields = HTTPFields(Array(head.fields))
             for name in Set(fields.map(\.name)) {
-                // Others that nobody has read as a whole.
+                // A new head, whose fields haven't been read as a whole.
                 let unread = HTTPFields.responseHead(Array(data)).fields
-                check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) where it isn't read")
+                check(unread[values: name] == fields[values: name], "\(text.debugDescription) has another \(name) if it isn't read")
             }
         case .odataError, .odataQuery, .odataExpression, .odataLiteral, .odataModel, .odataPage, .odataPieces, .odataPayload, .odataEntity,
             .edmText:
@@ -107,14 +107,14 @@ enum ParserTarget: String, CaseIterable {
         }
     }
 
-    /// Whether a text may be UTF-16 or UTF-32.
+    /// Returns whether a text may be UTF-16 or UTF-32.
     private func isWide(_ data: Data) -> Bool {
         data.prefix(4).contains(0) || data.first == 0xFE || data.first == 0xFF
     }
 
     private static let codings: [[ContentCoding]] = [[.gzip], [.deflate], [.brotli], [.zstd], [.gzip, .deflate], [.zstd, .brotli, .gzip]]
 
-    /// What a body decodes to, up to a megabyte; `nil` when it can't be decoded.
+    /// Returns the decoded body, up to a megabyte; `nil` if it can't be decoded.
     private func decoded(_ data: Data, _ codings: [ContentCoding], inPiecesOf count: Int) -> Data? {
         var decoder = ContentDecoder(codings, host: "example.com")
         var rest = data
@@ -138,7 +138,7 @@ enum ParserTarget: String, CaseIterable {
     }
 }
 
-/// Lists and dictionaries in each other, as deep as they come.
+/// Nested lists and dictionaries of any depth.
 private struct Tree: Decodable {
     init(from decoder: any Decoder) throws {
         if var list = try? decoder.unkeyedContainer() {

@@ -1,7 +1,7 @@
 import Foundation
 import OData
 
-/// An entity with a property of each kind. All may be absent, so that short inputs reach the readers of values.
+/// An entity with a property of each kind. All are optional, so that short inputs reach the readers of values.
 struct Sample: Codable, Sendable {
     var text: String?
     var flag: Presence<Bool> = .absent

@@ -1,6 +1,6 @@
 import OData
 
-/// The names of a service, so that the parser tells functions from keys and types from properties.
+/// The names of a service, so that the parser can distinguish functions from keys and types from properties.
 struct SmallModel: QueryModel {
     func roles(of name: String) -> NameRoles { Self.names[name] ?? [] }
 

@@ -1,20 +1,20 @@
 #ifndef CSYSTEMLIBRARIES_H
 #define CSYSTEMLIBRARIES_H
 
-// Libraries of the system that are opened at run time: nothing here is needed to build or to start the package.
-// Each has a header of its own with typed functions; none of their symbols is linked.
+// System libraries opened at run time: the package builds and starts without them. Each has a separate header with typed functions; none of
+// their symbols is linked.
 #include "SystemBrotli.h"
 #include "SystemCurl.h"
 #include "SystemZlib.h"
 #include "SystemZstd.h"
 
-// What Swift lacks on older systems.
+// An atomic type, which Swift lacks on older systems.
 #include "SharedNumber.h"
 
-// What those libraries leave open to child processes.
+// Descriptors that those libraries leave open to child processes.
 #include "SystemDescriptors.h"
 
-// And the C library's own structures, of which Swift gets no members.
+// Structures of the C library whose members Swift can't use.
 #include "SystemClock.h"
 #include "SystemFile.h"
 #include "SystemText.h"

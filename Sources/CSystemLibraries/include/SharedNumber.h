@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-// A number in memory that threads look at while another one changes it: what C11 calls atomic. Swift has such a type of its own only on
-// newer systems than the package asks for. On its own it orders nothing: it only says what it is.
+// A number that threads read while another one changes it: C11's atomic. Swift has such a type only on newer systems than the package
+// requires. It doesn't order other memory accesses.
 
 static inline uint32_t csl_shared_number(const uint32_t *number) { return __atomic_load_n(number, __ATOMIC_RELAXED); }
 

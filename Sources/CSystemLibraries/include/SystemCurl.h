@@ -8,20 +8,20 @@
 
 #include "SystemCurlConstants.h"
 
-// libcurl, opened at run time. Everything here but csl_curl_open and csl_curl_failure needs that csl_curl_open has said yes.
+// libcurl, opened at run time. All functions except csl_curl_open and csl_curl_failure require that csl_curl_open has returned true.
 
 /// One transfer: libcurl's CURL.
 typedef struct csl_easy csl_easy;
 /// A set of transfers: libcurl's CURLM.
 typedef struct csl_multi csl_multi;
 
-/// Connections that some of a set's transfers share among themselves only: libcurl's CURLSH. They get it by CSL_OPTION_SHARE.
+/// Connections that only some transfers of a set share: libcurl's CURLSH. Transfers use it through CSL_OPTION_SHARE.
 typedef struct csl_share csl_share;
 
-/// Where a connection goes: libcurl's curl_sockaddr.
+/// The address of a connection: libcurl's curl_sockaddr.
 typedef struct csl_socket_address csl_socket_address;
 
-/// What lets a set of transfers work.
+/// The event loop of a set of transfers.
 typedef struct csl_driver csl_driver;
 
 /// One line of a header list: libcurl's curl_slist.
@@ -30,7 +30,7 @@ typedef struct csl_line {
     struct csl_line *next;
 } csl_line;
 
-/// What libcurl is, and what it was built with.
+/// A description of libcurl and its build.
 typedef struct csl_curl_about {
     /// The version as 0xXXYYZZ.
     uint32_t version;
@@ -40,21 +40,21 @@ typedef struct csl_curl_about {
     const char *tls;
     /// The features, a set of CSL_FEATURE bits.
     uint32_t features;
-    /// The file and the folder of the system's certificate authorities; NULL where libcurl doesn't know.
+    /// The file and the folder of the system's certificate authorities; NULL if libcurl doesn't know them.
     const char *authorities_file;
     const char *authorities_folder;
     /// Whether the verified chain of certificates can be read.
     bool reads_chains;
 } csl_curl_about;
 
-/// Opens the library and initialises it: once, whoever asks; any thread may.
+/// Opens and initialises the library, once. Any thread may call it.
 bool csl_curl_open(void);
-/// Why the library can't be used; NULL when it can.
+/// The reason why the library can't be used; NULL if it can.
 const char *csl_curl_failure(void);
-/// What was opened.
+/// A description of the opened library.
 csl_curl_about csl_curl_describe(void);
 
-// Transfers. All of these are called by the one who has the turn of the transfer's set.
+// Transfers. Only the owner of the set's turn may call these functions.
 
 csl_easy *csl_easy_new(void);
 void csl_easy_free(csl_easy *easy);
@@ -63,15 +63,15 @@ int csl_easy_set_long(csl_easy *easy, long option, long value);
 int csl_easy_set_size(csl_easy *easy, long option, int64_t value);
 int csl_easy_set_pointer(csl_easy *easy, long option, const void *value);
 int csl_easy_set_text(csl_easy *easy, long option, const char *value);
-/// Sets bytes; libcurl copies them.
+/// Sets bytes, which libcurl copies.
 int csl_easy_set_blob(csl_easy *easy, long option, const void *bytes, size_t length);
 int csl_easy_pause(csl_easy *easy, int mask);
-/// Writes to a transfer's own connection (CSL_OPTION_CONNECT_ONLY): what went out is in `count`. CSL_RESULT_AGAIN asks to wait for the socket
-/// and to come again with the same bytes.
+/// Writes to a transfer's own connection (CSL_OPTION_CONNECT_ONLY) and sets `count` to the number of bytes sent. After CSL_RESULT_AGAIN,
+/// wait for the socket and call it again with the same bytes.
 int csl_easy_send(csl_easy *easy, const void *bytes, size_t length, size_t *count);
-/// Reads from it; nothing, with CSL_RESULT_OK, is the other side's end.
+/// Reads from that connection. No bytes, with CSL_RESULT_OK, mean that the other side has closed it.
 int csl_easy_receive(csl_easy *easy, void *bytes, size_t length, size_t *count);
-/// Its socket, for waiting; -1 when there is none.
+/// The socket of that connection, for waiting; -1 if there is none.
 int csl_easy_socket(csl_easy *easy);
 const char *csl_easy_error_text(int code);
 
@@ -80,40 +80,40 @@ int64_t csl_easy_get_size(csl_easy *easy, long information);
 const char *csl_easy_get_text(csl_easy *easy, long information);
 void *csl_easy_get_pointer(csl_easy *easy, long information);
 
-/// What libcurl calls while a transfer runs, on the thread that lets it work. `user` is what csl_easy_set_callbacks got.
+/// Functions that libcurl calls during a transfer, on the thread that runs it. `user` is the value passed to csl_easy_set_callbacks.
 typedef struct csl_easy_callbacks {
     size_t (*header)(char *bytes, size_t size, size_t count, void *user);
     size_t (*body)(char *bytes, size_t size, size_t count, void *user);
     size_t (*upload)(char *bytes, size_t size, size_t count, void *user);
-    /// The connection stands, and the request is about to be sent: 0 to go on, 1 to refuse. Called from libcurl 7.80 on.
+    /// The connection is established, and the request is about to be sent: 0 to continue, 1 to refuse. Called from libcurl 7.80 on.
     int (*ready)(void *user, char *remote, char *local, int remote_port, int local_port);
-    /// A connection is about to be made: its socket, by csl_socket_open, or -1 to refuse.
+    /// A connection is about to be made: returns its socket, from csl_socket_open, or -1 to refuse.
     int (*connect)(void *user, int purpose, csl_socket_address *address);
-    /// libcurl has read, or has nothing more to read: 0 to go on. Called only where CSL_OPTION_NO_PROGRESS is 0.
+    /// libcurl has read, or has nothing more to read: 0 to continue. Called only if CSL_OPTION_NO_PROGRESS is 0.
     int (*progress)(void *user, int64_t wanted, int64_t received, int64_t to_send, int64_t sent);
 } csl_easy_callbacks;
 
-/// Sets the callbacks of a transfer, what they get, and who is told of a socket before it is closed: `driver` may be NULL.
+/// Sets the callbacks of a transfer, their `user`, and the driver that is notified before a socket is closed, which may be NULL.
 void csl_easy_set_callbacks(csl_easy *easy, csl_easy_callbacks callbacks, void *user, csl_driver *driver);
-/// Writes the keys of the connections that a transfer makes to an open file, in the format of NSS (SSLKEYLOGFILE); NULL for none. The number must
-/// stay where it is as long as there are such connections. CSL_RESULT_NOT_BUILT_IN without OpenSSL.
+/// Writes the keys of the connections that a transfer makes to an open file, in the NSS format (SSLKEYLOGFILE); NULL for none. `file` must
+/// stay valid as long as there are such connections. Returns CSL_RESULT_NOT_BUILT_IN without OpenSSL.
 int csl_easy_log_keys(csl_easy *easy, const int *file);
-/// A socket that child processes don't inherit, and that `driver`, which may be NULL, knows as that of `owner`. The system's error, negated, when
-/// it gives none.
+/// Opens a socket that child processes don't inherit, and registers it with `driver`, which may be NULL, for `owner`. Returns the negated
+/// system error if it fails.
 int csl_socket_open(const csl_socket_address *address, csl_driver *driver, const void *owner);
-/// What csl_easy_set_callbacks got for this transfer.
+/// The `user` that csl_easy_set_callbacks got for this transfer.
 void *csl_easy_user(csl_easy *easy);
 
-// The certificates of a transfer's connection, as the TLS library verified them, the server's first. Only while the connection is the
-// transfer's, as in the callback `ready`.
+// The certificates of a transfer's connection, as verified by the TLS library, beginning with the server's. Available only while the
+// transfer has the connection, as in the callback `ready`.
 
-/// The number of certificates; -1 when they can't be read.
+/// The number of certificates; -1 if they can't be read.
 int csl_easy_chain_count(csl_easy *easy);
-/// The bytes (DER) of a certificate: free them with csl_free. NULL when there are none.
+/// The bytes (DER) of a certificate, to be freed with csl_free; NULL if there are none.
 uint8_t *csl_easy_chain_certificate(csl_easy *easy, int index, size_t *length);
-/// The version of TLS, such as "TLSv1.3"; NULL when unknown.
+/// The version of TLS, such as "TLSv1.3"; NULL if unknown.
 const char *csl_easy_tls_version(csl_easy *easy);
-/// Whether the other side has announced the end of the connection by TLS's close_notify; true where that can't be known.
+/// Whether the other side has announced the end of the connection with TLS's close_notify; true if that is unknown.
 bool csl_easy_has_close_notify(csl_easy *easy);
 void csl_free(void *bytes);
 
@@ -125,94 +125,93 @@ int csl_multi_set_long(csl_multi *multi, long option, long value);
 int csl_multi_add(csl_multi *multi, csl_easy *easy);
 int csl_multi_remove(csl_multi *multi, csl_easy *easy);
 int csl_multi_perform(csl_multi *multi, int *running);
-/// NULL when there is no memory.
+/// Returns NULL if memory is exhausted.
 csl_share *csl_share_new(void);
-/// Closes the connections, which no transfer has any more.
+/// Closes the connections. No transfer may use them any more.
 void csl_share_free(csl_share *share);
-/// Waits for something to do, at most so many milliseconds.
+/// Waits for events, this number of milliseconds at most.
 int csl_multi_poll(csl_multi *multi, int milliseconds);
-/// Ends the wait of csl_multi_poll, or the next one. Any thread may call it.
+/// Ends the current or the next wait of csl_multi_poll. Any thread may call it.
 void csl_multi_wakeup(csl_multi *multi);
-/// The next transfer that has ended, and its result; NULL when there is none.
+/// The next completed transfer and its result; NULL if there is none.
 csl_easy *csl_multi_next_done(csl_multi *multi, int *result);
 const char *csl_multi_error_text(int code);
 
-// Drivers: one thread waits for the sockets of a set, and works; others may work while it waits, where the system can do that (Linux).
-// Only one at a time has the turn, and only who has it calls the functions above and those below.
+// Drivers: one thread waits for the sockets of a set, and works; other threads may work while it waits, if the system supports that
+// (Linux). Only one thread at a time has the turn, and only that thread may call the functions above and below.
 
-/// How lingering has ended: waiting for a moment without falling asleep.
+/// The result of lingering: waiting for a moment without falling asleep.
 typedef enum csl_lingering {
-    /// A socket has something: the next csl_driver_work takes it.
+    /// A socket has an event, which the next csl_driver_work handles.
     CSL_LINGERING_BROUGHT,
-    /// Nothing has come in time.
+    /// Nothing arrived in time.
     CSL_LINGERING_FAILED,
-    /// Somebody or a timer of libcurl's has ended it, or there was nothing to wait for.
+    /// An interrupt or a timer of libcurl ended it, or there was nothing to wait for.
     CSL_LINGERING_ENDED,
 } csl_lingering;
 
-/// A driver for a set that has no transfers yet; NULL when there is no memory, or no descriptor.
+/// A driver for a set without transfers; NULL if there is no memory or no descriptor.
 csl_driver *csl_driver_new(csl_multi *multi);
-/// Frees it, after its set and all transfers.
+/// Frees the driver, after its set and all transfers.
 void csl_driver_free(csl_driver *driver);
 /// Waits for the turn.
 void csl_driver_take(csl_driver *driver);
-/// Takes the turn if nobody has it; never where the thread that waits is inside of libcurl.
+/// Takes the turn if it is free. It never is if the waiting thread is inside libcurl.
 bool csl_driver_try(csl_driver *driver);
-/// Gives the turn back.
+/// Releases the turn.
 void csl_driver_leave(csl_driver *driver);
-/// Gives the turn back, waits for something to do, at most so many milliseconds, and takes it again. One thread only. It lingers for the first
-/// `awake` nanoseconds: how that has ended.
+/// Releases the turn, waits for events, this number of milliseconds at most, and takes the turn again. Only one thread may call it. It
+/// lingers for the first `awake` nanoseconds, and returns how that ended.
 csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake);
-/// Lets libcurl do what it can: also with what the wait has brought, for the thread that has waited.
+/// Lets libcurl work, including the events of the wait if called by the thread that has waited.
 void csl_driver_work(csl_driver *driver, bool has_waited);
-/// Whether libcurl wants to be called before the wait that is under way ends by itself.
+/// Whether libcurl wants to be called before the current wait ends.
 bool csl_driver_is_late(csl_driver *driver);
-/// Whether a connection of the driver's with these ports was disconnected, not long ago, since a call of libcurl didn't return from reading it.
-/// A local port of 0 asks for a connection whose ports aren't known, such as one to a Unix-domain socket.
+/// Whether a connection of the driver with these ports was recently disconnected because a call of libcurl didn't return from reading it. A
+/// local port of 0 matches a connection with unknown ports, such as one to a Unix-domain socket.
 bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port);
-/// Ends the wait, or the next one. Any thread may call it, without the turn.
+/// Ends the current or the next wait. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
 
-/// The first answer over the connection that was made for `owner` has come, which has that local port: by HTTP/1 (`is_serial`), or by a version
-/// in which the server may send something at any time.
+/// Notes the first response over the connection made for `owner`, which has this local port: over HTTP/1 (`is_serial`), or over a version
+/// in which the server may send at any time.
 void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial);
-/// Whether the idle connection of HTTP/1 with that local port has something to read or has ended. Where the port isn't known, 0 or less: whether
-/// any of them has.
+/// Whether the idle HTTP/1 connection with this local port has something to read or has ended. If the port is unknown, 0 or less, whether
+/// any such connection has.
 bool csl_driver_is_stale(const csl_driver *driver, int port);
 
-// Who has taken the turn by csl_driver_try, where there were no transfers, may linger for the answer by itself.
+// A thread that has taken the turn with csl_driver_try without other transfers may linger for the response itself.
 
-/// From now on the first socket that libcurl wants to read isn't watched for the thread that waits.
+/// Excludes the next socket that libcurl wants to read from those watched by the waiting thread.
 void csl_driver_defer(csl_driver *driver);
-/// Waits for something at that socket: so many nanoseconds at most, all of its stretches together.
+/// Waits for an event at that socket, this number of nanoseconds at most in total over all calls.
 csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest);
 /// Ends the lingering at once. Any thread may call it, without the turn.
 void csl_driver_interrupt(csl_driver *driver);
-/// All sockets are watched again.
+/// Watches all sockets again.
 void csl_driver_settle(csl_driver *driver);
 
-// Work between these two is never under way while the process exits: a TLS library that is taken down under a running transfer crashes.
-// Every thread that calls the functions above does it between them, all but csl_multi_poll,
-// csl_multi_wakeup and the drivers' own but csl_driver_work.
+// Work between these two calls never overlaps the process's exit: a TLS library that is unloaded during a transfer crashes. Every thread
+// calls the functions above between them, except csl_multi_poll, csl_multi_wakeup and the drivers' functions other than csl_driver_work.
 
-/// Doesn't come back where the process exits; but on the thread that exits it says no, in exit handlers that are older than libcurl is here:
-/// then no call may follow, nor csl_curl_leave.
+/// Doesn't return if the process exits, except on the exiting thread: in exit handlers registered before libcurl was opened here, it
+/// returns false. Then neither another call nor csl_curl_leave may follow.
 bool csl_curl_enter(void);
 void csl_curl_leave(void);
 
-/// What a thread that isn't csl_thread_start's needs around calls of libcurl: a broken connection raises no SIGPIPE there, and a thread that
-/// libcurl starts meanwhile takes no signals.
+/// Needed around calls of libcurl on threads that csl_thread_start didn't start: a broken connection then raises no SIGPIPE, and threads
+/// that libcurl starts receive no signals.
 typedef struct csl_signal_guard {
-    /// The thread's mask.
+    /// The thread's signal mask.
     sigset_t before;
-    /// Whether a SIGPIPE that waits at the end is libcurl's.
+    /// Whether a SIGPIPE that is pending at the end comes from libcurl.
     bool takes_pipe;
 } csl_signal_guard;
 
 void csl_signal_guard_begin(csl_signal_guard *guard);
 void csl_signal_guard_end(const csl_signal_guard *guard);
 
-/// Starts a detached thread with a name of at most 15 bytes, all signals blocked. Whether it could be started.
+/// Starts a detached thread with a name of at most 15 bytes and all signals blocked. Returns whether it was started.
 bool csl_thread_start(const char *name, void (*run)(void *), void *context);
 
 #endif

@@ -1,7 +1,7 @@
 #ifndef CSYSTEMLIBRARIES_SYSTEMCURLCONSTANTS_H
 #define CSYSTEMLIBRARIES_SYSTEMCURLCONSTANTS_H
 
-// The numbers of libcurl that are used here, under our own names. They are part of its binary interface, which hasn't changed since 2006;
+// The numbers of libcurl that are used here, under this package's names. They are part of its binary interface, which is stable since 2006;
 // a test compares each with the real header.
 
 /// Options of a transfer (CURLoption).
@@ -97,7 +97,7 @@ enum {
     CSL_MULTI_MOST_CONNECTIONS_PER_HOST = 7,
 };
 
-/// What can be asked of a transfer (CURLINFO).
+/// Information about a transfer (CURLINFO).
 enum {
     CSL_INFO_TLS_VERIFY_RESULT = 0x200000 + 13,
     CSL_INFO_PRIVATE = 0x100000 + 21,
@@ -118,7 +118,7 @@ enum {
     CSL_INFO_SECURE_CONNECT_TIME = 0x600000 + 56,
 };
 
-/// Features that libcurl was built with (CURL_VERSION_…).
+/// Features of libcurl's build (CURL_VERSION_…).
 enum {
     CSL_FEATURE_IPV6 = 1 << 0,
     CSL_FEATURE_TLS = 1 << 2,
@@ -166,8 +166,8 @@ enum {
     CSL_RESULT_TOO_LARGE = 100,
 };
 
-/// What the verification of a certificate is said to have found that has no subject alternative names: OpenSSL keeps the number for
-/// applications (X509_V_ERR_APPLICATION_VERIFICATION).
+/// The verification result for a certificate without subject alternative names: OpenSSL reserves the number for applications
+/// (X509_V_ERR_APPLICATION_VERIFICATION).
 enum { CSL_VERIFIED_WITHOUT_NAMES = 50 };
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-// What a library opens without keeping it from child processes: found and marked (FD_CLOEXEC) as soon as it is there. A child that another
-// thread starts before that has it all the same.
+// Descriptors that a library opens without FD_CLOEXEC are found and marked right after that. A child that another thread starts in between
+// still inherits them.
 
-/// Which numbers were taken, from the lowest one on that was free.
+/// The numbers in use, from the lowest free one on.
 typedef struct csl_open_descriptors {
     int first;
     int count;
@@ -15,13 +15,13 @@ typedef struct csl_open_descriptors {
 
 void csl_note_open_descriptors(csl_open_descriptors *open);
 
-/// Marks the pipes, the events and the unnamed local sockets among what has been opened since. What another thread opened meanwhile may be
-/// marked as well, if it is such a descriptor: it is the mark that those of libraries should have anyway.
+/// Marks the pipes, the events and the unnamed local sockets opened since. Descriptors of these kinds that another thread opened at the
+/// same time may be marked as well: descriptors of libraries should have this mark anyway.
 void csl_keep_new_descriptors(const csl_open_descriptors *before);
 
 #if defined(__linux__)
-/// Marks an end of a socketpair(), of streams, and the other end, wherever that is: false where that isn't here (any more). Nobody may read
-/// from the other end meanwhile, since something is sent there, and nobody may close it.
+/// Marks one end of a stream socketpair() and the other end, whatever its number. Returns false if the other end isn't in this process. No
+/// thread may read from the other end during the call, since data is sent there, or close it.
 bool csl_keep_socket_pair(int socket);
 #endif
 

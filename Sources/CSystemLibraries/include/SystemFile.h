@@ -4,14 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What stat() tells, as far as the package asks: the members of its structure belong to a module that changes, as timespec's do.
+// The results of stat() that the package needs. Swift can't use its structure, since the module of its members varies, as with timespec.
 
 typedef struct csl_file_status {
     int64_t size;
     bool is_regular;
     bool is_folder;
     bool is_link;
-    /// Whether it belongs to the process's user, and nobody else may read or write it by its mode.
+    /// Whether it belongs to the process's user, and its mode denies access to all others.
     bool is_private;
     bool is_pipe;
     bool is_socket;
@@ -23,15 +23,15 @@ typedef struct csl_file_status {
 /// fstat(): 0, or -1 with errno set.
 int csl_status_of_file(int file, csl_file_status *status);
 
-/// stat(), or lstat() where links aren't followed: 0, or -1 with errno set.
+/// stat(), or lstat() if links aren't followed: 0, or -1 with errno set.
 int csl_status_at_path(const char *path, bool follows_links, csl_file_status *status);
 
-// A folder's names, one by one. In Swift an entry would be copied as a whole, with what lies behind its name: the memory may end there.
+// The names in a folder, one by one. Swift would copy a whole entry with the bytes after its name, where the memory may end.
 
-/// opendir(): NULL with errno set where it fails.
+/// opendir(): NULL with errno set if it fails.
 void *csl_folder_open(const char *path);
 
-/// The next name, which lasts until the next call; NULL with errno 0 at the end, and with another where reading fails.
+/// The next name, valid until the next call; NULL with errno 0 at the end, and with another errno if reading fails.
 const char *csl_folder_next(void *folder);
 
 /// closedir().

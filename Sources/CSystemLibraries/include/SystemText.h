@@ -3,17 +3,17 @@
 
 #include "DecodingStep.h"
 
-/// A converter from one charset to another, by the C library's iconv(3). One thread at a time may use it.
+/// A converter from one charset to another, based on the C library's iconv(3). Only one thread at a time may use it.
 typedef struct csl_text_converter csl_text_converter;
 
-/// A converter, or `NULL` where the C library lacks one of the charsets, and on Apple's systems, where Foundation converts.
+/// A converter, or `NULL` if the C library lacks one of the charsets, and on Apple's systems, where Foundation converts.
 csl_text_converter *csl_text_open(const char *to, const char *from);
 
-/// Converts what there is room for. Without an input (`NULL`) it writes what ends the text.
-/// CSL_DECODING_CORRUPT: what comes next in the input is none of its charset, or the other charset doesn't have it.
+/// Converts as far as the room allows. Without an input (`NULL`) it writes the end of the text. Returns CSL_DECODING_CORRUPT if the next
+/// input isn't valid in its charset, or missing in the other one.
 enum csl_decoding csl_text_step(csl_text_converter *converter, csl_decoding_bytes *bytes);
 
-/// Gives a converter back.
+/// Frees a converter.
 void csl_text_close(csl_text_converter *converter);
 
 #endif

@@ -10,14 +10,14 @@
 /// A series of frames that is being decoded.
 typedef struct csl_zstd_decoder csl_zstd_decoder;
 
-/// Whether the library could be opened. The first call opens it; any thread may ask at any time.
+/// Whether the library is available. The first call opens it; any thread may call it at any time.
 bool csl_zstd_is_available(void);
 
-/// A decoder whose windows take at most 2 to the power of `window_log` bytes; NULL when the library isn't there, or no memory.
+/// A decoder with windows of at most 2 to the power of `window_log` bytes; NULL if the library is missing or memory is exhausted.
 csl_zstd_decoder *csl_zstd_decoder_new(int window_log);
 void csl_zstd_decoder_free(csl_zstd_decoder *decoder);
 
-/// Decodes as far as input and room reach. The end is that of a frame: with further input the next one begins. Not to be called again
+/// Decodes as far as input and room allow. It ends at the end of a frame: further input begins the next one. Must not be called again
 /// after an error.
 enum csl_decoding csl_zstd_decoder_step(csl_zstd_decoder *decoder, csl_decoding_bytes *bytes);
 

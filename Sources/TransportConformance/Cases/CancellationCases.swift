@@ -2,24 +2,24 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Tasks that are cancelled.
+/// Cancelled tasks.
 enum CancellationCases {
     static let all = [
-        ConformanceCase("cancellation/before", "A task that is cancelled already sends nothing.", run: before),
+        ConformanceCase("cancellation/before", "A task that is already cancelled sends nothing.", run: before),
         ConformanceCase("cancellation/connecting", "Cancelling while TLS doesn't answer ends the call.", run: connecting),
-        ConformanceCase("cancellation/waiting", "Cancelling while the head is awaited ends the call and the connection.", run: waiting),
+        ConformanceCase("cancellation/waiting", "Cancelling while waiting for the head ends the call and the connection.", run: waiting),
         ConformanceCase("cancellation/uploading", "Cancelling while the body is sent ends the call and the connection.", run: uploading),
-        ConformanceCase("cancellation/uploading-stream", "So it does where the body is a stream or a file.", run: uploadingStream),
-        ConformanceCase("cancellation/stalled-stream", "Cancelling while the stream of the body stands still ends the call.", run: stalled),
+        ConformanceCase("cancellation/uploading-stream", "Cancelling a stream or file upload ends the connection.", run: uploadingStream),
+        ConformanceCase("cancellation/stalled-stream", "Cancelling while the body's stream is stalled ends the call.", run: stalled),
         ConformanceCase("cancellation/reading", "Cancelling while the body is read ends the call and the connection.", run: reading),
         ConformanceCase(
             "cancellation/between", "Cancelling between two pieces of the body ends the call and the connection.", run: between),
         ConformanceCase(
-            "cancellation/storm", "100 calls at once, cancelled at any moment, all end so, with their connections.", run: storm),
-        ConformanceCase("cancellation/race", "Calls that are cancelled while they end are answered or cancelled.", run: race),
+            "cancellation/storm", "100 concurrent calls, cancelled at any moment, all end with their connections.", run: storm),
+        ConformanceCase("cancellation/race", "Calls that are cancelled as they complete are answered or cancelled.", run: race),
     ]
 
-    /// Demands that a call, cancelled as soon as something is the case, ends by `CancellationError`.
+    /// Demands that a call, cancelled once a condition is met, ends with `CancellationError`.
     private static func cancel(
         _ request: ServiceRequest, when ready: () -> Bool, _ what: String, _ subject: ConformanceSubject
     ) async throws {
@@ -39,7 +39,7 @@ enum CancellationCases {
                 }
                 try demand(await task.value, is: .cancelled, "A call from a cancelled task")
             }
-            try demand(server.requests.isEmpty, "It was sent all the same")
+            try demand(server.requests.isEmpty, "The request was sent anyway")
         }
     }
 
@@ -49,12 +49,12 @@ enum CancellationCases {
         guard let url = URL(string: "https://127.0.0.1:\(port.number)/") else { throw TestingFailure("No URL") }
         let start = ContinuousClock.now
         try await cancel(
-            ServiceRequest(url: url), when: { start.duration(to: .now) > .milliseconds(100) }, "Cancelled while TLS is awaited", subject)
+            ServiceRequest(url: url), when: { start.duration(to: .now) > .milliseconds(100) }, "Cancelled while waiting for TLS", subject)
     }
 
     @Sendable private static func waiting(_ subject: ConformanceSubject) async throws {
         try await answering(with: .hang) { server in
-            try await cancel(try server.request(), when: { !server.requests.isEmpty }, "Cancelled while the head is awaited", subject)
+            try await cancel(try server.request(), when: { !server.requests.isEmpty }, "Cancelled while waiting for the head", subject)
             try await server.waitForOpenConnections(atMost: 0)
         }
     }
@@ -69,7 +69,7 @@ enum CancellationCases {
         try await cancelUpload(of: try RequestBody(file: try folder.sparseFile(32 << 20)), "a file", subject)
     }
 
-    /// Cancels while 32 MB are sent to a server that reads slowly.
+    /// Cancels while 32 MB are sent to a slow server.
     private static func cancelUpload(of body: RequestBody, _ name: String, _ subject: ConformanceSubject) async throws {
         let received = Locked(0)
         let script = LoopbackResponse.script { wire in
@@ -96,7 +96,7 @@ enum CancellationCases {
         }
         try await answering(with: .text("ok")) { server in
             let request = try server.request(.post, body: body)
-            try await cancel(request, when: { opened.withLock { $0 } }, "Cancelled while the stream stands still", subject)
+            try await cancel(request, when: { opened.withLock { $0 } }, "Cancelled while the stream is stalled", subject)
             try await server.waitForOpenConnections(atMost: 0)
             try demand(server.requests.isEmpty, "The server got a complete request")
         }

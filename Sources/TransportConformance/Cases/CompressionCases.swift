@@ -2,28 +2,28 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Content codings: undone, or left as they are, and never half of each.
+/// Content codings: a body is decoded or left unchanged, never partly decoded.
 enum CompressionCases {
     static let all = [
-        ConformanceCase("compression/gzip", "gzip arrives decoded, or as it was sent, by length and in chunks.") { subject in
+        ConformanceCase("compression/gzip", "gzip arrives decoded or unchanged, by length and in chunks.") { subject in
             for coding in ["gzip", "x-gzip", "GZIP"] { try await decodes(Samples.gzip, coding, subject) }
         },
-        ConformanceCase("compression/deflate", "deflate arrives decoded, or as it was sent.") { subject in
+        ConformanceCase("compression/deflate", "deflate arrives decoded or unchanged.") { subject in
             try await decodes(Samples.zlib, "deflate", subject)
         },
-        ConformanceCase("compression/raw-deflate", "So does deflate without its wrapping, which some servers send.") { subject in
+        ConformanceCase("compression/raw-deflate", "deflate without the zlib format arrives decoded or unchanged.") { subject in
             try await decodes(Samples.rawDeflate, "deflate", subject)
         },
         ConformanceCase("compression/offered", "Each coding that is offered in Accept-Encoding is decoded.", run: offered),
-        ConformanceCase("compression/unknown", "An unknown coding leaves the body as it is, or is an error.", run: unknown),
+        ConformanceCase("compression/unknown", "An unknown coding leaves the body unchanged, or is an error.", run: unknown),
         ConformanceCase(
-            "compression/truncated", "Compressed bytes that end too early are an error where they are decoded.", run: truncated),
-        ConformanceCase("compression/corrupt", "Compressed bytes that are damaged are an error where they are decoded.", run: corrupt),
-        ConformanceCase("compression/bodyless", "A coding without a body is no error.", run: bodyless),
-        ConformanceCase("compression/large", "A body that grows nearly a thousandfold arrives whole, piece by piece.", run: large),
+            "compression/truncated", "Truncated compressed bytes are an error if they are decoded.", run: truncated),
+        ConformanceCase("compression/corrupt", "Damaged compressed bytes are an error if they are decoded.", run: corrupt),
+        ConformanceCase("compression/bodyless", "A coding without a body isn't an error.", run: bodyless),
+        ConformanceCase("compression/large", "A body that grows nearly a thousandfold arrives complete, piece by piece.", run: large),
     ]
 
-    /// "compressed " two thousand times, by zlib in its three wrappings.
+    /// The text "compressed ", repeated two thousand times, in the three formats of zlib.
     private enum Samples {
         static let plain = Data(String(repeating: "compressed ", count: 2_000).utf8)
         static let gzip = bytes(
@@ -32,7 +32,7 @@ enum CompressionCases {
             "eNrtxrENACAIALBX/A0ZiUb+T/yBuZ0ap+7L7twrVF" + String(repeating: "V", count: 54) + "dd4Pg2raAA==")
         static let rawDeflate = bytes(
             "7caxDQAgCACwV/wNGYlG/k/8gbmdGqfuy+7cK1R" + String(repeating: "V", count: 54) + "XXeDw==")
-        /// 300000 zeros by gzip.
+        /// 300000 zeros as gzip.
         static let zeros = bytes("H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ8HF" + String(repeating: "A", count: 387) + "/Bj74rL24JMEAA==")
 
         private static func bytes(_ text: String) -> Data { Data(base64Encoded: text) ?? Data() }
@@ -42,7 +42,7 @@ enum CompressionCases {
         .data(bytes, type: "text/plain").with("Content-Encoding", coding)
     }
 
-    /// Whether the transport decodes a coding; a failure when what arrives is neither the plain nor the packed bytes.
+    /// Returns whether the transport decodes a coding. Fails if the body is neither the plain nor the packed bytes.
     @discardableResult
     private static func decodes(_ packed: Data, _ coding: String, _ subject: ConformanceSubject) async throws -> Bool {
         var isDecoding = false
@@ -54,7 +54,7 @@ enum CompressionCases {
                     let length = response.body.expectedLength ?? Int64(body.count)
                     return try demand(length, is: Int64(body.count), "\(coding), the expected length of the decoded body")
                 }
-                try demand(body, is: packed, "\(coding), neither decoded nor as it was sent")
+                try demand(body, is: packed, "\(coding), neither decoded nor unchanged")
                 try demand(response.headers[.contentEncoding], is: coding, "Content-Encoding of a body that isn't decoded")
             }
         }
@@ -68,7 +68,7 @@ enum CompressionCases {
             return lists.split(separator: ",").map { $0.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() }
         }
         for (coding, packed) in [("gzip", Samples.gzip), ("deflate", Samples.zlib)] where codings.contains(coding) {
-            try demand(try await decodes(packed, coding, subject), "\(coding) is offered, and not decoded")
+            try demand(try await decodes(packed, coding, subject), "\(coding) is offered, but not decoded")
         }
     }
 
@@ -89,13 +89,13 @@ enum CompressionCases {
         }
     }
 
-    /// Demands an error, or where the coding isn't decoded the bytes as they were sent.
+    /// Demands an error, or the unchanged bytes if the coding isn't decoded.
     private static func failsOrPasses(_ bytes: Data, _ coding: String, _ what: String, _ subject: ConformanceSubject) async throws {
         for framing in [LoopbackResponse.Framing.automatic, .chunked, .untilClose] {
             try await answering(with: response(bytes, coding).framed(framing)) { server in
                 do {
                     let (_, body) = try await subject.exchange(try server.request())
-                    try demand(body == bytes, "\(what), \(framing): expected an error, found \(body.count) bytes as if they were all")
+                    try demand(body == bytes, "\(what), \(framing): expected an error, found \(body.count) bytes as a complete body")
                 } catch let error as TransportError {
                     let isRight = [.unreadableResponse, .truncated].contains(error.code)
                     try demand(isRight, "\(what), \(framing): expected unreadableResponse or truncated, found \(error)")
@@ -119,7 +119,7 @@ enum CompressionCases {
             bytes[place] ^= 0x55
             try await failsOrPasses(bytes, "gzip", "gzip damaged at byte \(place)", subject)
         }
-        try await failsOrPasses(Data("no gzip at all".utf8), "gzip", "What is no gzip at all", subject)
+        try await failsOrPasses(Data("no gzip at all".utf8), "gzip", "Data other than gzip", subject)
     }
 
     @Sendable private static func bodyless(_ subject: ConformanceSubject) async throws {
@@ -140,7 +140,7 @@ enum CompressionCases {
             var received = Data()
             for try await piece in response.body { received.append(piece) }
             let isRight = received == Data(count: 300_000) || received == Samples.zeros
-            try demand(isRight, "Neither decoded nor as it was sent: \(received.count) bytes")
+            try demand(isRight, "Neither decoded nor unchanged: \(received.count) bytes")
         }
     }
 }

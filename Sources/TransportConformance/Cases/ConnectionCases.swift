@@ -2,22 +2,22 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Connections: made, kept, measured.
+/// Connections: opened, reused, measured.
 enum ConnectionCases {
     static let all = [
-        ConformanceCase("connections/closed-port", "A port where nobody listens is `cannotConnect`.", run: closedPort),
+        ConformanceCase("connections/closed-port", "A port that isn't listening is `cannotConnect`.", run: closedPort),
         ConformanceCase("connections/unknown-host", "A host without an address is `hostNotFound`, named in the message.", run: unknownHost),
-        ConformanceCase("connections/no-tls", "TLS to a server that speaks none is `tls`.", run: noTLS),
-        ConformanceCase("connections/kept", "Requests one after the other go over one connection.", run: kept),
-        ConformanceCase("connections/closing", "A connection that the server announced to close isn't used again.", run: closing),
+        ConformanceCase("connections/no-tls", "TLS to a server without TLS is `tls`.", run: noTLS),
+        ConformanceCase("connections/kept", "Consecutive requests use one connection.", run: kept),
+        ConformanceCase("connections/closing", "A connection that the server announces to close isn't reused.", run: closing),
         ConformanceCase("connections/ipv6", "A host that is an IPv6 literal is reached.", needing: .ipv6Literals, run: ipv6),
-        ConformanceCase("connections/many", "200 requests at once to one host are all right, each with its own answer.", run: many),
-        ConformanceCase("connections/uploads-at-once", "50 uploads at once are all right, each with its own body.", run: uploadsAtOnce),
-        ConformanceCase("connections/metrics", "Metrics are there, and plausible.", needing: .metrics, run: metrics),
+        ConformanceCase("connections/many", "200 concurrent requests to one host each get the right response.", run: many),
+        ConformanceCase("connections/uploads-at-once", "50 concurrent uploads each arrive with the right body.", run: uploadsAtOnce),
+        ConformanceCase("connections/metrics", "Metrics are present and plausible.", needing: .metrics, run: metrics),
     ]
 
     private static func url(_ text: String) throws -> URL {
-        guard let url = URL(string: text) else { throw TestingFailure("“\(text)” is no URL") }
+        guard let url = URL(string: text) else { throw TestingFailure("“\(text)” isn't a URL") }
         return url
     }
 
@@ -33,7 +33,7 @@ enum ConnectionCases {
         let request = ServiceRequest(url: try url("http://nonexistent.invalid/?token=hidden"))
         let error = try await subject.expect(.hostNotFound, for: request)
         try demand(error.message.contains("nonexistent.invalid"), "The message “\(error.message)” doesn't name the host")
-        try demand(!"\(error)".contains("hidden"), "The message tells the query")
+        try demand(!"\(error)".contains("hidden"), "The message contains the query")
     }
 
     @Sendable private static func noTLS(_ subject: ConformanceSubject) async throws {
@@ -139,13 +139,13 @@ enum ConnectionCases {
 
     private static func plausible(_ metrics: ExchangeMetrics, elapsed: Duration) throws {
         guard let firstByte = metrics.firstByte, let total = metrics.total else {
-            throw TestingFailure("Expected the times to the first byte and of all, found \(metrics)")
+            throw TestingFailure("Expected the first-byte and total times, found \(metrics)")
         }
         let times = [metrics.nameLookup ?? .zero, metrics.connect ?? .zero, firstByte, total, elapsed + .milliseconds(1)]
         try demand(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 }, "Expected rising times up to \(elapsed), found \(metrics)")
-        // The server waits for 50 ms before the head and again within the body; clocks differ a little, and a busy client sees both late.
+        // The server waits for 50 ms before the head and again within the body; clocks differ slightly, and a busy client sees both late.
         try demand(firstByte > .milliseconds(45), "The first byte came after \(firstByte): expected 50 ms or more")
-        try demand(total > .milliseconds(90), "All took \(total): expected 100 ms or more")
+        try demand(total > .milliseconds(90), "The exchange took \(total): expected 100 ms or more")
         try demand((metrics.secureConnect ?? .zero) <= firstByte, "TLS took \(metrics.secureConnect ?? .zero) where there was none")
     }
 }

@@ -2,42 +2,42 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Times that pass.
+/// Timeouts and deadlines.
 enum DeadlineCases {
     static let all = [
         ConformanceCase(
-            "deadlines/connect", "A connection whose TLS never answers ends by the time to connect.", needing: .connectDeadlines,
+            "deadlines/connect", "A connection whose TLS gets no answer ends at the connect timeout.", needing: .connectDeadlines,
             run: connect),
         ConformanceCase(
-            "deadlines/connect-queue", "So does one that the system never accepts.", needing: .connectDeadlines, run: connectQueue),
+            "deadlines/connect-queue", "A connection that isn't accepted times out, too.", needing: .connectDeadlines, run: connectQueue),
         ConformanceCase(
-            "deadlines/connect-over", "The time to connect counts no more once the connection stands.", needing: .connectDeadlines,
+            "deadlines/connect-over", "The connect timeout doesn't apply to an established connection.", needing: .connectDeadlines,
             run: connectOver),
         ConformanceCase(
-            "deadlines/connect-refused", "A time to connect that can't be kept is refused as unsupported.", run: connectRefused),
-        ConformanceCase("deadlines/first-byte", "A server that never answers ends by the time to the first byte.", run: firstByte),
-        ConformanceCase("deadlines/first-byte-tls", "So does one whose TLS never answers.", run: firstByteTLS),
-        ConformanceCase("deadlines/first-byte-interim", "Informational responses don't prolong the time to the first byte.", run: interim),
+            "deadlines/connect-refused", "A connect timeout that can't be enforced is refused as unsupported.", run: connectRefused),
+        ConformanceCase("deadlines/first-byte", "A server that never answers triggers the first-byte timeout.", run: firstByte),
+        ConformanceCase("deadlines/first-byte-tls", "A server whose TLS never answers triggers the first-byte timeout.", run: firstByteTLS),
+        ConformanceCase("deadlines/first-byte-interim", "Informational responses don't extend the first-byte timeout.", run: interim),
         ConformanceCase(
-            "deadlines/first-byte-over", "The time to the first byte counts no more once the head is there.", run: firstByteOver),
-        ConformanceCase("deadlines/idle", "A body that pauses ends by the idle time, and what came of it is read before.", run: idle),
-        ConformanceCase("deadlines/idle-drip", "A body that drips faster than the idle time comes to its end.", run: idleDrip),
-        ConformanceCase("deadlines/total", "The whole time ends the wait for a head, a body that drips, and the connection.", run: total),
-        ConformanceCase("deadlines/deadline", "The deadline of the call does so as well, and wins over the whole time.", run: deadline),
-        ConformanceCase("deadlines/past", "A deadline that has passed sends nothing.", run: past),
-        ConformanceCase("deadlines/unbounded", "No limits, and limits beyond all bounds, are no traps.", run: unbounded),
+            "deadlines/first-byte-over", "The first-byte timeout doesn't apply after the head.", run: firstByteOver),
+        ConformanceCase("deadlines/idle", "A stalled body ends at the idle timeout, after the bytes received so far.", run: idle),
+        ConformanceCase("deadlines/idle-drip", "A body that drips faster than the idle timeout is read to its end.", run: idleDrip),
+        ConformanceCase("deadlines/total", "The total timeout ends the wait for a head, a dripping body, and the connection.", run: total),
+        ConformanceCase("deadlines/deadline", "The call's deadline ends the call as well, and overrides the total timeout.", run: deadline),
+        ConformanceCase("deadlines/past", "Nothing is sent after the deadline.", run: past),
+        ConformanceCase("deadlines/unbounded", "Missing, very long and negative timeouts don't trap.", run: unbounded),
     ]
 
     private static let short = Duration.milliseconds(200)
 
-    /// Demands a code, and that the time had passed by then.
+    /// Demands an error code, no earlier than the time.
     private static func expect(
         _ code: TransportError.Code, after time: Duration = short, since start: ContinuousClock.Instant = .now,
         for request: ServiceRequest, _ subject: ConformanceSubject
     ) async throws {
         try await subject.expect(code, for: request)
         let elapsed = start.duration(to: .now)
-        try demand(elapsed >= time - .milliseconds(20), "It ended after \(elapsed), before its time of \(time)")
+        try demand(elapsed >= time - .milliseconds(20), "It ended after \(elapsed), before its timeout of \(time)")
     }
 
     private static func request(_ port: LoopbackPort, scheme: String) throws -> ServiceRequest {
@@ -81,7 +81,7 @@ enum DeadlineCases {
             var request = try server.request()
             request.timeouts.connect = .seconds(5)
             try await subject.expect(.unsupported, for: request)
-            try demand(server.requests.isEmpty, "It was sent all the same")
+            try demand(server.requests.isEmpty, "The request was sent anyway")
         }
     }
 
@@ -142,8 +142,8 @@ enum DeadlineCases {
             } catch let error as TransportError {
                 try demand(error.code, is: .timedOutIdle, "The error “\(error.message)”, its code")
             }
-            try demand(start.duration(to: .now) >= short - .milliseconds(20), "The idle time passed before it had")
-            try demand(received, is: Data("half".utf8), "What came before")
+            try demand(start.duration(to: .now) >= short - .milliseconds(20), "The idle timeout fired too early")
+            try demand(received, is: Data("half".utf8), "The bytes before the timeout")
         }
     }
 
@@ -188,7 +188,7 @@ enum DeadlineCases {
                 request.deadline = .now - past
                 try await subject.expect(.timedOutTotal, for: request, "A deadline \(past) ago")
             }
-            try demand(server.requests.isEmpty, "It was sent all the same")
+            try demand(server.requests.isEmpty, "The request was sent anyway")
         }
     }
 
@@ -204,7 +204,7 @@ enum DeadlineCases {
         try await answering(with: .hang) { server in
             var request = try server.request()
             request.timeouts = ServiceTimeouts(firstByte: .seconds(Int64.min))
-            try await subject.expect(.timedOutWaiting, for: request, "A time to the first byte below zero")
+            try await subject.expect(.timedOutWaiting, for: request, "A negative first-byte timeout")
         }
     }
 }

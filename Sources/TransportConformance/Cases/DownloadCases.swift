@@ -5,19 +5,19 @@ import WebServiceTesting
 /// Response bodies as streams.
 enum DownloadCases {
     static let all = [
-        ConformanceCase("downloads/pieces", "The head arrives before the body, and each piece when it was sent.", run: pieces),
+        ConformanceCase("downloads/pieces", "The head arrives before the body, and each piece as soon as it is sent.", run: pieces),
         ConformanceCase(
             "downloads/back-pressure", "A reader that pauses stops the server, and then gets every byte.", needing: .backPressure,
             run: backPressure),
         ConformanceCase(
-            "downloads/patience", "A reader that pauses doesn't run into the idle time.", needing: .backPressure, run: patience),
-        ConformanceCase("downloads/dropped", "Dropping the body ends the transfer: the server sees it.", run: dropped),
-        ConformanceCase("downloads/dropped-pouring", "So does dropping a body that pours in without a pause.", run: droppedPouring),
-        ConformanceCase("downloads/cancelled", "Cancelling the body ends the transfer, and reading it on is an error.", run: cancelled),
-        ConformanceCase("downloads/progress", "Progress rises to the whole while the body is read.", run: progress),
-        ConformanceCase("downloads/unread", "Bodies that are dropped unread don't disturb what comes after them.", run: unread),
-        ConformanceCase("downloads/after-the-end", "Reading on at the end gives the end again.", run: afterEnd),
-        ConformanceCase("downloads/large", "32 MB arrive as they were sent.", run: large),
+            "downloads/patience", "A reader that pauses doesn't trigger the idle timeout.", needing: .backPressure, run: patience),
+        ConformanceCase("downloads/dropped", "Dropping the body ends the transfer and its connection.", run: dropped),
+        ConformanceCase("downloads/dropped-pouring", "Dropping a body that arrives without pauses ends it, too.", run: droppedPouring),
+        ConformanceCase("downloads/cancelled", "Cancelling the body ends the transfer, and further reading is an error.", run: cancelled),
+        ConformanceCase("downloads/progress", "Progress rises to the total while the body is read.", run: progress),
+        ConformanceCase("downloads/unread", "Bodies that are dropped unread don't affect later responses.", run: unread),
+        ConformanceCase("downloads/after-the-end", "Reading past the end returns the end again.", run: afterEnd),
+        ConformanceCase("downloads/large", "32 MB arrive unchanged.", run: large),
     ]
 
     @Sendable private static func pieces(_ subject: ConformanceSubject) async throws {
@@ -64,17 +64,17 @@ enum DownloadCases {
                 position += bytes.count
             }
             while position < 1 << 20, let bytes = try await iterator.next() { take(bytes) }
-            // The server is blocked when its count stands still; a transport that takes all lets it come to its end.
+            // The server is blocked once its count stops rising; a transport without back pressure reads everything.
             var last = -1
             while case let now = taken.withLock({ $0 }), now != last, now < offered {
                 last = now
                 try await Task.sleep(for: .milliseconds(200))
             }
-            // What the systems of both sides hold comes to some megabytes. A transport that has taken all may well give all at once.
+            // The socket buffers of both sides hold some megabytes. A transport that has read everything may deliver it all at once.
             let whole = taken.withLock { $0 }
             try demand(
                 whole <= 24 << 20,
-                "The server could send \(whole) bytes, of which the reader wanted a million: expected it to be blocked before")
+                "The server sent \(whole) bytes, and the reader wanted a million: expected it to be blocked earlier")
             while let bytes = try await iterator.next() { take(bytes) }
             try demand(position, is: offered, "The bytes that arrived in the end")
             try demand(isRight, "What arrived isn't what was sent")
@@ -111,7 +111,7 @@ enum DownloadCases {
         try await drop(script, subject)
     }
 
-    /// Drops the body of a response unread, and then one of which a piece was read.
+    /// Drops the body of a response unread, then the body of another one after reading a piece.
     private static func drop(_ response: LoopbackResponse, _ subject: ConformanceSubject) async throws {
         try await answering(with: response) { server in
             _ = try await subject.transport.send(try server.request())
@@ -120,7 +120,7 @@ enum DownloadCases {
                 let half = try await subject.transport.send(try server.request())
                 for try await _ in half.body { break }
             } catch let error as TransportError where error.code == .readerTooSlow {
-                // Nothing slows it down, and on a busy machine it is full before the reader has its turn.
+                // Without back pressure, the buffer may fill on a busy machine before the reader runs.
                 if subject.transport.capabilities.contains(.backPressure) { throw error }
             }
             try await server.waitForOpenConnections(atMost: 0)

@@ -2,22 +2,22 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Header fields both ways.
+/// Header fields in both directions.
 enum FieldCases {
     static let all = [
-        ConformanceCase("fields/request", "Request fields are sent as they are: names, empty values, UTF-8.", run: request),
-        ConformanceCase("fields/request-repeated", "Request fields of one name are sent as lines or as one list, in order.", run: repeated),
+        ConformanceCase("fields/request", "Request fields are sent unchanged: names, empty values, UTF-8.", run: request),
+        ConformanceCase("fields/request-repeated", "Request fields of one name are sent as lines or one list, in order.", run: repeated),
         ConformanceCase(
-            "fields/none-added", "No field is added but the transport's own and those it is documented to add.", run: noneAdded),
-        ConformanceCase("fields/body-type", "A body's type is sent, made into no form, and yields to the request's.", run: bodyType),
-        ConformanceCase("fields/expect", "`Expect` is never sent unless the request has it.", run: expect),
+            "fields/none-added", "Only the transport's own fields and those it is documented to add are added.", run: noneAdded),
+        ConformanceCase("fields/body-type", "A body's type is sent, never as a form; the request's comes first.", run: bodyType),
+        ConformanceCase("fields/expect", "`Expect` is sent only if the request has it.", run: expect),
         ConformanceCase("fields/response", "Response fields are found by name in any case, with trimmed and empty values.", run: response),
-        ConformanceCase("fields/response-apart", "Response fields of one name stay apart, all in the order they came in.", run: apart),
-        ConformanceCase("fields/response-folded", "A folded field is one line, a blank for the fold (RFC 9112 §5.2).", run: folded),
+        ConformanceCase("fields/response-apart", "Response fields of one name stay separate, in the order received.", run: apart),
+        ConformanceCase("fields/response-folded", "A folded field is one line, with a space per fold (RFC 9112 §5.2).", run: folded),
         ConformanceCase("fields/response-utf8", "Values are read as UTF-8.", run: utf8),
         ConformanceCase("fields/response-latin1", "Values that aren't UTF-8 are read as Latin-1.", run: latin1),
-        ConformanceCase("fields/response-blank", "Blanks behind a value, and a value of nothing but blanks, are left out.", run: blank),
-        ConformanceCase("fields/response-tight", "A field without a blank after its colon is a field, an empty one too.", run: tight),
+        ConformanceCase("fields/response-blank", "Whitespace after a value is removed; a value of whitespace only is empty.", run: blank),
+        ConformanceCase("fields/response-tight", "A field needs no space after its colon, even if it is empty.", run: tight),
         ConformanceCase("fields/response-many", "A head of 60 kB in 300 fields is read.", run: many),
     ]
 
@@ -74,7 +74,7 @@ enum FieldCases {
         let bound = try await type(binding, ["Content-Type": "text/y"])
         try demand(bound, is: ["multipart/form-data; boundary=b"], "The type of a body that binds it")
         let none = try await type(RequestBody(data))
-        try demand(none.allSatisfy { $0 == "application/octet-stream" }, "A body of no type was sent as \(none)")
+        try demand(none.allSatisfy { $0 == "application/octet-stream" }, "A body without a type was sent as \(none)")
     }
 
     @Sendable private static func expect(_ subject: ConformanceSubject) async throws {

@@ -2,27 +2,27 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// HTTP/2, where the server offers it.
+/// HTTP/2, if the server offers it.
 enum HTTP2Cases {
     static let all = [
         ConformanceCase(
-            "http2/negotiated", "HTTP/2 is spoken where it is offered, and the response tells.", needing: .http2, run: negotiated),
-        ConformanceCase("http2/many", "100 requests at once are all answered.", needing: .http2, run: many),
+            "http2/negotiated", "HTTP/2 is used if it is offered, and the response reports it.", needing: .http2, run: negotiated),
+        ConformanceCase("http2/many", "100 concurrent requests are all answered.", needing: .http2, run: many),
         ConformanceCase(
-            "http2/bodies", "Bodies of 1 MB go out, from memory, as a stream with a length, and without.", needing: .http2, run: bodies),
+            "http2/bodies", "Bodies of 1 MB are sent from memory and as streams with and without a length.", needing: .http2, run: bodies),
         ConformanceCase(
-            "http2/cancelled", "Requests that are cancelled leave the others alone.", needing: .http2, run: cancelled),
+            "http2/cancelled", "Cancelled requests don't affect others.", needing: .http2, run: cancelled),
         ConformanceCase(
-            "http2/early-answer", "An answer that is complete before the request's body is no less an answer (RFC 9113 §8.1).",
+            "http2/early-answer", "A response that completes before the request's body is delivered (RFC 9113 §8.1).",
             needing: .http2, run: earlyAnswer),
         ConformanceCase(
-            "http2/cancelled-upload", "So does an upload that is cancelled while its body goes out.", needing: .http2,
+            "http2/cancelled-upload", "An upload cancelled while its body is sent doesn't affect others.", needing: .http2,
             run: cancelledUpload),
-        ConformanceCase("http2/head", "A response to HEAD ends with its head, and its connection goes on.", needing: .http2, run: head),
+        ConformanceCase("http2/head", "A response to HEAD ends with its head, and its connection stays open.", needing: .http2, run: head),
         ConformanceCase(
-            "http2/shared", "Requests at once share connections, as metrics tell.", needing: [.http2, .metrics], run: shared),
+            "http2/shared", "Concurrent requests share connections, according to the metrics.", needing: [.http2, .metrics], run: shared),
         ConformanceCase(
-            "http2/echoed", "1 MB comes back as it went out, and 20 bodies at once come back each to its own request.", needing: .http2,
+            "http2/echoed", "1 MB is echoed unchanged, and 20 concurrent bodies are echoed to the right requests.", needing: .http2,
             run: echoed),
     ]
 
@@ -74,7 +74,7 @@ enum HTTP2Cases {
                     let call = Task { try await subject.exchange(request) }
                     for _ in 0..<number { await Task.yield() }
                     call.cancel()
-                    // It may have been quicker.
+                    // The call may complete before it is cancelled.
                     do { _ = try await call.value } catch is CancellationError {}
                 }
             }
@@ -94,7 +94,7 @@ enum HTTP2Cases {
     @Sendable private static func cancelledUpload(_ subject: ConformanceSubject) async throws {
         let request = try subject.request(try subject.needServers().secure)
         try await expectAnswer(subject, to: request, "The first request")
-        // The rest of the body never comes, so that the server can't answer.
+        // The rest of the body never comes, so the server can't answer.
         let (begun, signal) = AsyncStream<Void>.makeStream()
         let isBegun = Locked(false)
         let body = RequestBody {
@@ -111,12 +111,12 @@ enum HTTP2Cases {
         }
         let upload = try subject.request(request.url, .post, body: body)
         let call = Task {
-            // A transport may end without having begun.
+            // A transport may end without reading the body.
             defer { signal.finish() }
             return await ConformanceEnding.of { _ = try await subject.exchange(upload) }
         }
         for await _ in begun {}
-        try await expectAnswer(subject, to: request, "A request beside the upload")
+        try await expectAnswer(subject, to: request, "A request during the upload")
         call.cancel()
         try demand(await call.value, is: .cancelled, "The end of the upload")
         try await expectAnswer(subject, to: request, "The last request")
@@ -126,7 +126,7 @@ enum HTTP2Cases {
         let url = try subject.needServers().secure
         for attempt in 1...2 {
             let (response, body) = try await subject.exchange(try subject.request(url, .head))
-            // Not every server that answers GET answers HEAD.
+            // Not every server that answers GET also answers HEAD.
             try demand(response.status < 500 && response.httpVersion == "HTTP/2", "HEAD \(attempt): found \(response)")
             try demand(body.count, is: 0, "HEAD \(attempt), the body's bytes")
             try await expectAnswer(subject, to: try subject.request(url), "GET after HEAD \(attempt)")
@@ -145,8 +145,8 @@ enum HTTP2Cases {
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        // A server may take few at a time on a connection, and the rest then has others.
-        try demand(own <= 25, "\(own) of 50 requests had a connection made for them")
+        // A server may limit the streams of a connection, so the rest uses other connections.
+        try demand(own <= 25, "\(own) of 50 requests opened a connection")
     }
 
     @Sendable private static func echoed(_ subject: ConformanceSubject) async throws {
@@ -162,7 +162,7 @@ enum HTTP2Cases {
         }
     }
 
-    /// Demands that letters come back, which stand in JSON as they are, too.
+    /// Demands that letters are echoed. JSON doesn't escape them.
     private static func echo(_ count: Int, _ subject: ConformanceSubject, body: @Sendable (Data) -> RequestBody) async throws {
         let letters = Data(ConformanceBytes.make(count, seed: UInt64(count)).map { 97 + $0 % 26 })
         var request = try subject.request(try subject.need(\.echo, "echo"), .post, body: body(letters))
@@ -170,6 +170,6 @@ enum HTTP2Cases {
         let (response, back) = try await subject.exchange(request)
         try demand(response.status, is: 200, "\(count) bytes, status")
         try demand(response.httpVersion, is: "HTTP/2", "\(count) bytes, version")
-        try demand(back.range(of: letters) != nil, "\(count) bytes went out, and aren't in the \(back.count) that came back")
+        try demand(back.range(of: letters) != nil, "The \(count) bytes sent aren't in the \(back.count) bytes received")
     }
 }

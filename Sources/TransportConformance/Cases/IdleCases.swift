@@ -2,30 +2,30 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Connections that say something, or end, while no request is under way (RFC 9112 §9.2, §9.5), and bodies that end with them (§8).
+/// Connections that receive bytes or end while no request is in flight (RFC 9112 §9.2, §9.5), and bodies that end with them (§8).
 enum IdleCases {
     static let all = [
         ConformanceCase(
-            "connections/late-bytes", "What comes over an idle connection isn't the answer to the next request.", run: lateBytes),
+            "connections/late-bytes", "Bytes on an idle connection aren't the response to the next request.", run: lateBytes),
         ConformanceCase(
-            "connections/late-end", "After an idle connection was closed, the next request goes out once, over another, POST too.",
+            "connections/late-end", "After an idle connection is closed, the next request, even POST, is sent once, on another.",
             run: lateEnd),
-        ConformanceCase("connections/late-reset", "So it does after a reset.", run: lateReset),
+        ConformanceCase("connections/late-reset", "After a reset, the next request is sent once, on another.", run: lateReset),
         ConformanceCase(
-            "secure/late-bytes", "What comes over an idle TLS connection isn't the answer to the next request.", run: secureBytes),
+            "secure/late-bytes", "Bytes on an idle TLS connection aren't the response to the next request.", run: secureBytes),
         ConformanceCase(
             "secure/late-end",
-            "After an idle TLS connection was closed or reset, or said so, the next request goes out over another, POST too.",
+            "After an idle TLS connection is closed, reset or shut down, the next request, even POST, is sent on another.",
             run: secureEnd),
         ConformanceCase(
-            "secure/unannounced-end", "A body that ends with its TLS connection is `truncated` without close_notify; others are whole.",
+            "secure/unannounced-end", "A body that ends with its TLS connection is `truncated` without close_notify.",
             run: unannouncedEnd),
     ]
 
     private static let first = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"
     private static let other = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother"
 
-    /// Sends a request, lets the server do something else over its connection, and demands the right answer to the next request.
+    /// Sends a request, lets the server act on its idle connection, and demands the right response to the next request.
     private static func next(
         after answer: String, _ text: String, _ subject: ConformanceSubject, _ what: String,
         act: @escaping @Sendable (LoopbackWire) throws -> Void
@@ -70,9 +70,9 @@ enum IdleCases {
         ]
         for text in texts { try await next(after: first, "first", subject, "“\(text)”") { try $0.write(text) } }
         let empty = "HTTP/1.1 204 No Content\r\n\r\n"
-        for text in ["other", other] { try await next(after: empty, "", subject, "“\(text)” behind 204") { try $0.write(text) } }
+        for text in ["other", other] { try await next(after: empty, "", subject, "“\(text)” after 204") { try $0.write(text) } }
         let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n"
-        try await next(after: chunks, "first", subject, "Another answer behind chunks") { try $0.write(other) }
+        try await next(after: chunks, "first", subject, "Another response after chunks") { try $0.write(other) }
     }
 
     @Sendable private static func lateEnd(_ subject: ConformanceSubject) async throws {
@@ -114,7 +114,7 @@ enum IdleCases {
         return try subject.request(server.appending(path: path), method, body: method == .post ? RequestBody(Data("once".utf8)) : nil)
     }
 
-    /// The same as ``next(after:_:_:_:act:)`` by a server that doesn't say when it is done: on a busy machine it may take its time.
+    /// Like ``next(after:_:_:_:act:)`` with a server that doesn't report when it is done: on a busy machine that may take longer.
     private static func next(afterLate names: [String], _ subject: ConformanceSubject) async throws {
         for name in names {
             for method in [ServiceRequest.Method.get, .post] {

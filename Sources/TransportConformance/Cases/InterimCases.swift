@@ -2,15 +2,15 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// What comes before a response and after its body.
+/// Informational responses and trailers.
 enum InterimCases {
     static let all = [
-        ConformanceCase("interim/continue", "A 100 that nobody asked for is passed over.", run: unasked),
-        ConformanceCase("interim/several", "Several informational responses are passed over, with their fields.", run: several),
+        ConformanceCase("interim/continue", "An unexpected 100 is ignored.", run: unasked),
+        ConformanceCase("interim/several", "Several informational responses are ignored, with their fields.", run: several),
         ConformanceCase(
-            "interim/told", "Informational responses are told, with their fields, in order.", needing: .informationalResponses, run: told),
+            "interim/told", "Informational responses are reported in order, with fields.", needing: .informationalResponses, run: told),
         ConformanceCase(
-            "trailers/told", "Trailer fields are told after the body, and aren't among the head's.", needing: .trailers, run: trailers),
+            "trailers/told", "Trailer fields are reported after the body, and not in the head.", needing: .trailers, run: trailers),
         ConformanceCase(
             "trailers/connection", "After trailers the connection serves the next request.", needing: .trailers, run: afterTrailers),
     ]
@@ -28,7 +28,7 @@ enum InterimCases {
             let headers = try await subject.expect(404, "ok", for: try server.request()).headers
             try demand(headers["X-Final"], is: "f", "A field of the final response")
             try demand(headers["X-Interim"], is: nil, "A field of an informational response, in the final head")
-            try demand(headers["Link"], is: nil, "Another one")
+            try demand(headers["Link"], is: nil, "Link of an informational response, in the final head")
         }
     }
 

@@ -2,25 +2,25 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Responses that break RFC 9112, or strain it.
+/// Responses that violate RFC 9112 or stretch its limits.
 enum MalformedCases {
     static let all = [
-        ConformanceCase("malformed/no-http", "What doesn't begin like HTTP is `unreadableResponse`.", run: noHTTP),
-        ConformanceCase("malformed/fields", "A field line without a colon or a name is an error, or passed over.", run: fields),
+        ConformanceCase("malformed/no-http", "A response that doesn't begin like HTTP is `unreadableResponse`.", run: noHTTP),
+        ConformanceCase("malformed/fields", "A field line without a colon or a name is an error, or ignored.", run: fields),
         ConformanceCase("malformed/long-line", "A field of 100 kB is read, or is `unreadableResponse`.", run: longLine),
         ConformanceCase("malformed/many-fields", "10000 fields are read, or are `unreadableResponse`.", run: manyFields),
         ConformanceCase(
-            "malformed/endless-head", "A head without an end ends with the time to the first byte, or before.", run: endlessHead),
+            "malformed/endless-head", "An endless head ends at the first-byte timeout or earlier.", run: endlessHead),
         ConformanceCase("malformed/too-short", "A body shorter than its length is `truncated`.", run: tooShort),
-        ConformanceCase("malformed/too-long", "What comes beyond a body's length belongs to no response.", run: tooLong),
-        ConformanceCase("malformed/two-lengths", "Two lengths that differ are an error (RFC 9112 §6.3).", run: twoLengths),
-        ConformanceCase("malformed/bad-length", "A length that is no number is an error.", run: badLength),
-        ConformanceCase("malformed/huge-length", "So is one beyond all bounds.", run: hugeLength),
-        ConformanceCase("malformed/length-and-chunks", "Where there are chunks, a length counts for nothing, or is an error.", run: both),
-        ConformanceCase("malformed/chunks", "Chunk sizes that aren't any, and chunks of another size, are an error.", run: badChunks),
+        ConformanceCase("malformed/too-long", "Bytes beyond a body's length belong to no response.", run: tooLong),
+        ConformanceCase("malformed/two-lengths", "Two different lengths are an error (RFC 9112 §6.3).", run: twoLengths),
+        ConformanceCase("malformed/bad-length", "A length that isn't a number is an error.", run: badLength),
+        ConformanceCase("malformed/huge-length", "A length too large for any integer is an error.", run: hugeLength),
+        ConformanceCase("malformed/length-and-chunks", "With chunks, a length is ignored or an error.", run: both),
+        ConformanceCase("malformed/chunks", "Invalid chunk sizes, and chunks of another size, are an error.", run: badChunks),
     ]
 
-    /// Demands that these responses are errors, and that the transport goes on after them.
+    /// Demands that these responses are errors, and that the transport works after them.
     private static func errors(_ texts: [String], _ codes: [TransportError.Code], _ subject: ConformanceSubject) async throws {
         for text in texts {
             let first = Locked(true)
@@ -60,7 +60,7 @@ enum MalformedCases {
         }
     }
 
-    /// Demands that a response is right or unreadable, and that the transport goes on after it.
+    /// Demands that a response is right or unreadable, and that the transport works after it.
     private static func strained(
         _ strain: LoopbackResponse, _ subject: ConformanceSubject, check: (HTTPFields) throws -> Void
     ) async throws {
@@ -124,7 +124,7 @@ enum MalformedCases {
         for rest in ["more of it", evil] {
             let script = LoopbackResponse.script { wire in
                 try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfour" + rest)
-                // The connection seems alive: who uses it again for another request gets what wasn't meant for it.
+                // The connection seems alive: a transport that reuses it receives bytes that don't belong to the next request.
                 try? wire.pause(for: .milliseconds(500))
             }
             try await serving({ routes in

@@ -2,22 +2,22 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Pins come on top of the check of certificates, and tell what they have seen.
+/// Pins are checked in addition to certificates, and report the certificates seen.
 enum PinCases {
     static let all = [
-        ConformanceCase("pins/chain", "A pin of any certificate of the chain, or of its key, lets pass.", needing: .pinning, run: chain),
+        ConformanceCase("pins/chain", "A pin of any certificate of the chain, or of its key, matches.", needing: .pinning, run: chain),
         ConformanceCase("pins/backup", "One of several pins is enough.", needing: .pinning, run: backup),
         ConformanceCase(
-            "pins/wrong", "Without a match nothing is sent, and pinMismatch tells the pins that were seen.", needing: .pinning, run: wrong),
-        ConformanceCase("pins/on-top", "A pin that matches makes no bad certificate good.", needing: .pinning, run: onTop),
-        ConformanceCase("pins/other-host", "Pins are of their host only.", needing: .pinning, run: otherHost),
+            "pins/wrong", "Without a match nothing is sent, and pinMismatch contains the pins seen.", needing: .pinning, run: wrong),
+        ConformanceCase("pins/on-top", "A matching pin doesn't make a bad certificate valid.", needing: .pinning, run: onTop),
+        ConformanceCase("pins/other-host", "Pins apply to their host only.", needing: .pinning, run: otherHost),
         ConformanceCase(
-            "pins/apart", "A connection that was made without pins, or with others, isn't used unchecked.", needing: .pinning, run: apart),
+            "pins/apart", "A connection made without pins, or with others, isn't reused unchecked.", needing: .pinning, run: apart),
         ConformanceCase(
-            "pins/plain", "A host that has pins isn't called without TLS: badRequest, and nothing is sent.", needing: .pinning, run: plain),
+            "pins/plain", "A request without TLS to a pinned host is badRequest, and nothing is sent.", needing: .pinning, run: plain),
     ]
 
-    /// A request to the secure server with pins for its host.
+    /// Returns a request to the secure server with pins for its host.
     private static func request(_ subject: ConformanceSubject, _ pins: PinSet) throws -> ServiceRequest {
         let url = try subject.needServers().secure
         let host = try host(of: url)
@@ -52,12 +52,12 @@ enum PinCases {
         refused.uploadProgress = { progress in sent.withLock { $0 = progress.completed } }
         let error = try await subject.expectRefusal(.pinMismatch, of: refused)
         guard let mismatch = error.underlying as? PinMismatch else {
-            throw TestingFailure("Expected a PinMismatch beneath, found \(String(describing: error.underlying))")
+            throw TestingFailure("Expected PinMismatch as the underlying error, found \(String(describing: error.underlying))")
         }
         try demand(mismatch.seen.map(\.publicKeyPin), is: servers.chain.map(\.publicKeyPin), "The pins that were seen")
         try demand(mismatch.expected.count, is: 2, "The pins that were expected")
         try demand(sent.withLock { $0 }, is: 0, "The bytes that were sent")
-        // What was seen, then pinned, lets pass.
+        // A request with a pin that was seen must succeed.
         guard let seen = mismatch.seen.first else { throw TestingFailure("No certificate was seen") }
         try await subject.expectAnswer(to: try request(subject, [.publicKey(sha256: seen.publicKeyPin)]), "With the pin that was seen")
     }
@@ -80,9 +80,9 @@ enum PinCases {
         let (wrong, right) = (PinSet([.publicKey(of: servers.otherAuthority)]), PinSet(servers.chain.map { .publicKey(of: $0) }))
         for _ in 0..<2 {
             try await subject.expectAnswer(to: try subject.request(servers.secure), "Without pins")
-            try await subject.expectRefusal(.pinMismatch, of: try request(subject, wrong), "Where a connection without pins is open")
+            try await subject.expectRefusal(.pinMismatch, of: try request(subject, wrong), "With an open connection without pins")
             try await subject.expectAnswer(to: try request(subject, right), "With the right pins")
-            try await subject.expectRefusal(.pinMismatch, of: try request(subject, wrong), "Where a connection with right pins is open")
+            try await subject.expectRefusal(.pinMismatch, of: try request(subject, wrong), "With an open connection with right pins")
         }
     }
 
@@ -93,7 +93,7 @@ enum PinCases {
             try await subject.expect(.badRequest, for: request)
             try demand(server.requests.count, is: 0, "The requests that reached the server")
             request.trust = TrustPolicy(pins: ["other.example": [.conformance]])
-            try await subject.expect(200, "plain", for: request, "Where another host has pins")
+            try await subject.expect(200, "plain", for: request, "With pins of another host")
         }
     }
 }

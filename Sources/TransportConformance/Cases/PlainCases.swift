@@ -5,23 +5,23 @@ import WebServiceTesting
 /// One request, one response.
 enum PlainCases {
     static let all = [
-        ConformanceCase("plain/methods", "Every method is sent as it is written, one's own too.", run: methods),
-        ConformanceCase("plain/method-case", "Methods are case-sensitive: one in small letters is sent so, or refused.", run: methodCase),
+        ConformanceCase("plain/methods", "Every method is sent unchanged, including custom ones.", run: methods),
+        ConformanceCase("plain/method-case", "Methods are case-sensitive: a lowercase one is sent unchanged, or refused.", run: methodCase),
         ConformanceCase("plain/statuses", "Every status from 200 to 599 is a response.", run: statuses),
         ConformanceCase("plain/redirect-bodies", "A redirect's body is delivered.", run: redirectBodies),
         ConformanceCase(
-            "plain/redirect-without-location", "A 3xx without Location is a response like others, with its body.", run: lostRedirects),
-        ConformanceCase("plain/bodyless", "204, 304 and responses to HEAD end with their head, whatever it says.", run: bodyless),
+            "plain/redirect-without-location", "A 3xx without Location is an ordinary response, with its body.", run: lostRedirects),
+        ConformanceCase("plain/bodyless", "204, 304 and responses to HEAD end with their head, whatever its fields.", run: bodyless),
         ConformanceCase("plain/reasons", "Reason phrases may be empty, long, or odd.", run: reasons),
-        ConformanceCase("plain/reason-missing", "A reason phrase may be missing with the blank before it.", run: noReason),
-        ConformanceCase("plain/reason-bytes", "A reason phrase may hold bytes that aren't UTF-8.", run: reasonBytes),
-        ConformanceCase("plain/response", "A response has the request's URL and its body's length, where that is known.", run: response),
+        ConformanceCase("plain/reason-missing", "A reason phrase may be missing, with the space before it.", run: noReason),
+        ConformanceCase("plain/reason-bytes", "A reason phrase may contain bytes that aren't UTF-8.", run: reasonBytes),
+        ConformanceCase("plain/response", "A response has the request's URL and its body's length, if known.", run: response),
         ConformanceCase("plain/until-close", "A body without a length ends with the connection.", run: untilClose),
-        ConformanceCase("plain/http-1.0", "A response of HTTP/1.0 is understood.", run: http10),
-        ConformanceCase("plain/chunks", "Chunks are joined, their extensions passed over.", run: chunks),
-        ConformanceCase("plain/large", "A megabyte arrives as it was sent, by length and in chunks.", run: large),
-        ConformanceCase("plain/bodies-everywhere", "A body goes with DELETE, PATCH and OPTIONS as well.", run: bodiesEverywhere),
-        ConformanceCase("plain/get-body", "A body goes with GET, or is refused as unsupported before anything is sent.", run: getBody),
+        ConformanceCase("plain/http-1.0", "HTTP/1.0 responses are accepted.", run: http10),
+        ConformanceCase("plain/chunks", "Chunks are joined, and their extensions ignored.", run: chunks),
+        ConformanceCase("plain/large", "A megabyte arrives unchanged, by length and in chunks.", run: large),
+        ConformanceCase("plain/bodies-everywhere", "DELETE, PATCH and OPTIONS can have a body, too.", run: bodiesEverywhere),
+        ConformanceCase("plain/get-body", "GET can have a body, or is refused as unsupported before anything is sent.", run: getBody),
     ]
 
     @Sendable private static func methods(_ subject: ConformanceSubject) async throws {
@@ -78,7 +78,7 @@ enum PlainCases {
     }
 
     @Sendable private static func bodyless(_ subject: ConformanceSubject) async throws {
-        // The connection stays open after each: who waits for a body here hangs, and who reads on spoils the next response.
+        // The connection stays open after each: a transport that waits for a body hangs, and one that reads on corrupts the next response.
         try await serving({ routes in
             routes.get("/204") { _ in LoopbackResponse(status: 204) }
             routes.get("/304") { _ in LoopbackResponse(status: 304, fields: ["Content-Length": "12345", "ETag": "\"a\""]) }

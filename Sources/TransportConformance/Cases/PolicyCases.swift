@@ -2,14 +2,14 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// What becomes of a trust policy that can't be kept: it is refused, and never cut down.
+/// Trust policies that can't be enforced: they are refused, and never weakened.
 enum PolicyCases {
     static let all = [
         ConformanceCase(
             "trust/undeclared",
-            "A policy that needs a capability which isn't declared is refused as unsupported, without a connection; no other one is.",
+            "A policy that needs an undeclared capability is refused as unsupported, without a connection; others aren't.",
             run: undeclared),
-        ConformanceCase("trust/faulty", "A policy that nobody could pass is refused without a connection.", run: faulty),
+        ConformanceCase("trust/faulty", "A policy that no server can meet is refused without a connection.", run: faulty),
     ]
 
     @Sendable private static func undeclared(_ subject: ConformanceSubject) async throws {
@@ -26,8 +26,8 @@ enum PolicyCases {
                 var request = ServiceRequest(url: url)
                 request.trust = policy
                 let error = try await failure(of: request, subject, isDeclared ? "no TLS" : "the error unsupported")
-                try demand(!"\(error)".contains("hidden"), "With \(policy): the error tells the passphrase")
-                // What is kept to ends at the handshake, or at the identity that is none.
+                try demand(!"\(error)".contains("hidden"), "With \(policy): the error contains the passphrase")
+                // A declared policy fails at the handshake, or at the invalid identity.
                 try demand(
                     (error.code == .unsupported) != isDeclared,
                     "\(isDeclared ? "Declared" : "Not declared"): \(needed.descriptions.joined(separator: ", ")). With \(policy): \(error)")
@@ -50,10 +50,10 @@ enum PolicyCases {
         }
     }
 
-    /// Runs a body with a server that speaks no TLS, and a URL of it which says that it does: no handshake there can succeed.
+    /// Runs a body with a server without TLS and an `https` URL for it, so that no handshake can succeed.
     private static func speakingNoTLS(_ body: (LoopbackServer, URL) async throws -> Void) async throws {
         try await answering(with: .text("plain")) { server in
-            guard let url = URL(string: "https://127.0.0.1:\(server.port)/") else { throw TestingFailure("There is no URL of the server") }
+            guard let url = URL(string: "https://127.0.0.1:\(server.port)/") else { throw TestingFailure("The server has no URL") }
             try await body(server, url)
         }
     }

@@ -2,19 +2,19 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// What goes through a proxy in the clear.
+/// Plain HTTP through a proxy.
 enum ProxyCases {
     static let all = [
         ConformanceCase("proxies/plain", "A plain request goes to the proxy, with its whole URL.", run: plain),
-        ConformanceCase("proxies/credentials", "Proxy-Authorization goes to the proxy as it is given.", run: credentials),
+        ConformanceCase("proxies/credentials", "Proxy-Authorization is sent to the proxy unchanged.", run: credentials),
         ConformanceCase(
             "proxies/challenge", "A proxy's 407 is a response, with its challenge.", needing: .proxyAuthentication, run: challenge),
-        ConformanceCase("proxies/none", "Where there is no proxy, its credentials go nowhere, or are refused as unsupported.", run: none),
-        ConformanceCase("proxies/bodies", "Bodies go through a proxy both ways.", run: bodies),
+        ConformanceCase("proxies/none", "Without a proxy, its credentials aren't sent, or are refused as unsupported.", run: none),
+        ConformanceCase("proxies/bodies", "Bodies pass a proxy in both directions.", run: bodies),
         ConformanceCase(
-            "proxies/statuses", "What a proxy answers to a plain request is a response like any other, and no redirect is followed.",
+            "proxies/statuses", "A proxy's answer to a plain request is an ordinary response, and no redirect is followed.",
             run: statuses),
-        ConformanceCase("proxies/absent", "A proxy where nobody listens is cannotConnect.", run: absent),
+        ConformanceCase("proxies/absent", "A proxy that isn't listening is cannotConnect.", run: absent),
     ]
 
     @Sendable private static func plain(_ subject: ConformanceSubject) async throws {
@@ -56,7 +56,7 @@ enum ProxyCases {
         try await answering(with: .text("direct")) { server in
             let request = try server.request(headers: ["Proxy-Authorization": "Basic YTpi"])
             do { _ = try await subject.exchange(request) } catch let error as TransportError where error.code == .unsupported {}
-            try demand(!server.requests.contains { $0.fields["Proxy-Authorization"] != nil }, "The server gets Proxy-Authorization")
+            try demand(!server.requests.contains { $0.fields["Proxy-Authorization"] != nil }, "The server received Proxy-Authorization")
         }
     }
 
@@ -67,7 +67,7 @@ enum ProxyCases {
             guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
             for body in [RequestBody(data), .pieces(of: data, by: 7_000)] {
                 let (_, back) = try await subject.exchange(ServiceRequest(method: .put, url: url, body: body))
-                try demand(back, is: data, "What came back")
+                try demand(back, is: data, "The echoed body")
             }
         }
     }
@@ -79,7 +79,7 @@ enum ProxyCases {
                 let subject = try subject.through(try proxy.url(""))
                 guard let url = URL(string: "http://service.invalid/") else { throw TestingFailure("There is no such URL") }
                 let response = try await subject.expect(status, "by proxy", for: ServiceRequest(url: url), "\(status)")
-                try demand(!response.isTunnelRefusal, "\(status) counts as a refusal of a tunnel that nobody asked for")
+                try demand(!response.isTunnelRefusal, "\(status) counts as a tunnel refusal without a tunnel")
                 try demand(try proxy.onlyRequest().fields["Host"], is: "service.invalid", "Host")
             }
         }

@@ -2,27 +2,27 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Requests over connections that are dead by then, or die with them: nothing is sent twice.
+/// Requests on connections that are already closed or close during the request: nothing is sent twice.
 enum RepetitionCases {
     static let all = [
         ConformanceCase(
-            "connections/stale-get", "A kept connection that is dead by then: GET succeeds, or is `connectionLost`.", run: staleGet),
+            "connections/stale-get", "On a stale kept connection, GET succeeds, or is `connectionLost`.", run: staleGet),
         ConformanceCase(
-            "connections/stale-post", "A kept connection that the server has closed meanwhile: POST is sent once or not at all.",
+            "connections/stale-post", "On a kept connection that the server has closed, POST is sent at most once.",
             run: stalePost),
         ConformanceCase(
-            "connections/post-once", "A POST whose connection dies before the answer is `connectionLost`, and not sent twice.",
+            "connections/post-once", "A POST whose connection ends before the response is `connectionLost`, and sent once.",
             run: postOnce),
-        ConformanceCase("connections/post-once-bare", "So is a POST without a body.", run: barePostOnce),
-        ConformanceCase("connections/others-once", "So are PUT, PATCH and DELETE: trying again is the caller's.", run: othersOnce),
+        ConformanceCase("connections/post-once-bare", "A POST without a body is `connectionLost`, and sent once, too.", run: barePostOnce),
+        ConformanceCase("connections/others-once", "PUT, PATCH and DELETE are sent once, too: the caller retries.", run: othersOnce),
     ]
 
     @Sendable private static func staleGet(_ subject: ConformanceSubject) async throws {
         for round in 0..<5 {
-            // The answer doesn't say that the connection ends with it.
+            // The response doesn't announce that the connection ends.
             try await answering(with: .text("ok").failing(.cut(afterBytes: .max))) { server in
                 try await subject.expect(200, "ok", for: try server.request())
-                // The close may be seen by then, or cross the next request.
+                // The client may see the close before the next request, or the two may cross.
                 if round > 0 { try await Task.sleep(for: .milliseconds(round)) }
                 try await subject.expect("ok", or: [.connectionLost], for: try server.request(), "Round \(round)")
             }
@@ -37,7 +37,7 @@ enum RepetitionCases {
                 return .script { wire in
                     try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
                     wire.finishSending()
-                    // Whatever still comes over this connection was sent, though nobody answers it.
+                    // Later bytes on this connection count as sent, although they get no answer.
                     while let bytes = try wire.read() {
                         if bytes.range(of: Data("POST ".utf8)) != nil { posts.withLock { $0 += 1 } }
                     }
@@ -54,7 +54,7 @@ enum RepetitionCases {
         }
     }
 
-    /// Sends a request over a connection that was used before and dies then, and demands that it arrives once.
+    /// Sends a request on a kept connection that fails during it, and demands that it arrives once.
     private static func once(
         _ method: ServiceRequest.Method, _ body: RequestBody?, dying fault: LoopbackFault, _ subject: ConformanceSubject
     ) async throws {

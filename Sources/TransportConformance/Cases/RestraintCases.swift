@@ -2,17 +2,17 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// What a transport must not do by itself: it belongs to the stages above.
+/// Tasks that a transport must leave to the stages above it.
 enum RestraintCases {
     static let all = [
         ConformanceCase("restraint/redirects", "No redirect is followed.", run: redirects),
-        ConformanceCase("restraint/cookies", "No cookie is kept, and the request's own is sent.", run: cookies),
+        ConformanceCase("restraint/cookies", "No cookie is stored, and the request's cookie is sent.", run: cookies),
         ConformanceCase("restraint/challenges", "No challenge is answered: 401 and 407 are responses, with their bodies.", run: challenges),
-        ConformanceCase("restraint/cache", "Nothing is cached, and no request made conditional.", run: cache),
+        ConformanceCase("restraint/cache", "Nothing is cached, and no request is made conditional.", run: cache),
         ConformanceCase("restraint/injection-value", "CR, LF and NUL in a value are refused, with nothing sent.", run: injectedValue),
-        ConformanceCase("restraint/injection-name", "A field name that is no token is refused, with nothing sent.", run: injectedName),
-        ConformanceCase("restraint/injection-method", "A method that is no token is refused, with nothing sent.", run: injectedMethod),
-        ConformanceCase("restraint/user-info", "User info in the URL is refused or left out: it becomes no credentials.", run: userInfo),
+        ConformanceCase("restraint/injection-name", "A field name that isn't a token is refused, with nothing sent.", run: injectedName),
+        ConformanceCase("restraint/injection-method", "A method that isn't a token is refused, with nothing sent.", run: injectedMethod),
+        ConformanceCase("restraint/user-info", "User info in the URL is refused or omitted, and never sent as credentials.", run: userInfo),
         ConformanceCase("restraint/schemes", "URLs that aren't http or https are refused as bad requests.", run: schemes),
     ]
 
@@ -70,7 +70,7 @@ enum RestraintCases {
         }
     }
 
-    /// Demands that a request is refused before anything is sent, by whatever error.
+    /// Demands that a request fails with any error before anything is sent.
     private static func refused(
         _ what: String, _ subject: ConformanceSubject, change: (inout ServiceRequest) -> Void
     ) async throws {
@@ -79,7 +79,7 @@ enum RestraintCases {
             change(&request)
             let ending = await ConformanceEnding.of { _ = try await subject.exchange(request) }
             if case .failed = ending {} else { throw TestingFailure("\(what): expected an error, found \(ending)") }
-            try demand(server.requests.isEmpty && server.failures.isEmpty, "\(what): it failed, and yet the server got \(server.requests)")
+            try demand(server.requests.isEmpty && server.failures.isEmpty, "\(what): it failed, but the server received \(server.requests)")
         }
     }
 
@@ -106,7 +106,7 @@ enum RestraintCases {
             guard let url = URL(string: "http://ada:secret@127.0.0.1:\(server.port)/") else { throw TestingFailure("No URL") }
             let ending = await ConformanceEnding.of { _ = try await subject.exchange(ServiceRequest(url: url)) }
             if case .failed(let sentence) = ending {
-                try demand(!sentence.contains("secret"), "The error tells the password")
+                try demand(!sentence.contains("secret"), "The error contains the password")
             }
             try demand(server.requests.allSatisfy { $0.fields["Authorization"] == nil }, "The user info was sent as credentials")
         }
@@ -114,7 +114,7 @@ enum RestraintCases {
 
     @Sendable private static func schemes(_ subject: ConformanceSubject) async throws {
         for text in ["ftp://127.0.0.1/", "file:///etc/hostname", "/relative", "data:,x", "gopher://127.0.0.1/", "mailto:a@b"] {
-            guard let url = URL(string: text) else { throw TestingFailure("“\(text)” is no URL") }
+            guard let url = URL(string: text) else { throw TestingFailure("“\(text)” isn't a URL") }
             try await subject.expect(.badRequest, .unsupported, for: ServiceRequest(url: url), text)
         }
     }

@@ -2,19 +2,19 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// The request target: exactly as it is given.
+/// Request targets, which are sent unchanged.
 enum TargetCases {
     static let all = [
-        ConformanceCase("targets/plain", "The target is sent as it is given: escapes, empty segments, signs.", run: plain),
-        ConformanceCase("targets/dot-segments", "Dot segments are sent as they are, escaped ones too.", run: dotSegments),
-        ConformanceCase("targets/slashes", "A path that begins with two slashes is sent so.", run: slashes),
-        ConformanceCase("targets/query", "A query is sent as it is given, an empty one too.", run: query),
+        ConformanceCase("targets/plain", "The target is sent unchanged: escapes, empty segments, signs.", run: plain),
+        ConformanceCase("targets/dot-segments", "Dot segments are sent unchanged, including escaped ones.", run: dotSegments),
+        ConformanceCase("targets/slashes", "A path that begins with two slashes is sent unchanged.", run: slashes),
+        ConformanceCase("targets/query", "A query is sent unchanged, even if it is empty.", run: query),
         ConformanceCase("targets/fragment", "A fragment isn't sent.", run: fragment),
         ConformanceCase("targets/long", "A target of 60 kB is sent whole.", run: long),
         ConformanceCase("targets/root", "A URL without a path asks for /.", run: root),
     ]
 
-    /// Demands that these targets reach the server as they stand here; those that Foundation's URL changes by itself can't be asked for.
+    /// Demands that these targets reach the server unchanged. Targets that Foundation's URL changes are left out.
     private static func same(_ targets: [String], _ subject: ConformanceSubject) async throws {
         try await answering(with: .text("ok")) { server in
             var changed: [String] = []

@@ -2,19 +2,19 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Responses that break off, or come slowly.
+/// Responses that are cut, or arrive slowly.
 enum TruncationCases {
     static let all = [
-        ConformanceCase("cuts/head", "A head that is cut at any byte is an error, however its body is framed.", run: cutHeads),
-        ConformanceCase("cuts/length", "A body with a length, cut at any byte, is `truncated`; whole, it is right.", run: cutLengths),
-        ConformanceCase("cuts/chunks", "A body in chunks, cut at any byte, is `truncated`; whole, it is right.", run: cutChunks),
-        ConformanceCase("cuts/code", "A body that breaks off is `truncated`, and what came of it is read before.", run: code),
+        ConformanceCase("cuts/head", "A head cut at any byte is an error, however its body is framed.", run: cutHeads),
+        ConformanceCase("cuts/length", "A body with a length, cut at any byte, is `truncated`; uncut, it is right.", run: cutLengths),
+        ConformanceCase("cuts/chunks", "A body in chunks, cut at any byte, is `truncated`; uncut, it is right.", run: cutChunks),
+        ConformanceCase("cuts/code", "A body that is cut is `truncated`, after the bytes received so far.", run: code),
         ConformanceCase("cuts/empty", "A connection that ends without an answer is `connectionLost`.", run: empty),
         ConformanceCase("cuts/reset-before-head", "A reset before the head is `connectionLost`.", run: resetBeforeHead),
         ConformanceCase("cuts/reset-in-head", "A reset within the head is an error.", run: resetInHead),
-        ConformanceCase("cuts/reset-in-body", "A reset within the body is `truncated`, whatever frames the body.", run: resetInBody),
-        ConformanceCase("cuts/half-close", "A server that closes only its sending side was heard.", run: halfClose),
-        ConformanceCase("cuts/slow", "A response that comes byte by byte is right.", run: slow),
+        ConformanceCase("cuts/reset-in-body", "A reset within the body is `truncated`, however the body is framed.", run: resetInBody),
+        ConformanceCase("cuts/half-close", "The response of a server that closes only its sending side is delivered.", run: halfClose),
+        ConformanceCase("cuts/slow", "A response that arrives byte by byte is right.", run: slow),
     ]
 
     private static let sizedHead = "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 12\r\n\r\n"
@@ -37,7 +37,7 @@ enum TruncationCases {
     }
 
     @Sendable private static func cutChunks(_ subject: ConformanceSubject) async throws {
-        // All of the body is there before its last line ends: then either is right.
+        // The whole body has arrived before its last line ends, so either result is right.
         try await cutBodies(head: chunkedHead, body: "7\r\nhello, \r\n5;e\r\nworld\r\n0\r\n\r\n", mayLack: 4, subject)
     }
 
@@ -68,7 +68,7 @@ enum TruncationCases {
                 var received = Data()
                 let ending = await ConformanceEnding.of { for try await piece in response.body { received.append(piece) } }
                 try demand(ending != .answered, "\(text): expected an error after the bytes")
-                try demand(received, is: Data("half".utf8), "\(text): what came before the error")
+                try demand(received, is: Data("half".utf8), "\(text): the bytes before the error")
             }
         }
     }

@@ -2,30 +2,30 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Whom a secure connection trusts, and how its faults are told apart.
+/// The trust of secure connections, and the codes of its failures.
 enum TrustCases {
     static let all =
         [
             ConformanceCase(
-                "trust/right", "A server is answered for whom the trusted authority vouches, by way of another one.", run: right),
+                "trust/right", "A certificate that chains to the trusted authority through an intermediate is trusted.", run: right),
             ConformanceCase(
-                "trust/other-authority", "Where other authorities only are trusted, the issuer is unknown.",
+                "trust/other-authority", "If only other authorities are trusted, the issuer is unknown.",
                 needing: .ownCertificateAuthorities, run: otherAuthority),
             ConformanceCase(
-                "trust/added", "Authorities can be trusted beside the system's.", needing: .ownCertificateAuthorities, run: added),
+                "trust/added", "Authorities can be added to the system's.", needing: .ownCertificateAuthorities, run: added),
             ConformanceCase(
-                "trust/apart", "A connection that one policy lets be made isn't used for another one.",
+                "trust/apart", "A connection made under one policy isn't reused under another.",
                 needing: .ownCertificateAuthorities, run: apart),
             ConformanceCase(
-                "trust/minimum-version", "Below the minimum version of TLS there is no connection, from it on there is one.",
+                "trust/minimum-version", "Connections below the minimum TLS version fail, others succeed.",
                 needing: .minimumTLSVersion,
                 run: minimumVersion),
-            ConformanceCase("trust/faults", "None of these faults lets anything of a request out, whatever the error.", run: nothingSent),
-            ConformanceCase("trust/metrics", "Metrics tell of TLS: its version, and when it was ready.", needing: .metrics, run: metrics),
+            ConformanceCase("trust/faults", "Nothing is sent to a server with any of these faults.", run: nothingSent),
+            ConformanceCase("trust/metrics", "Metrics include the TLS version and when TLS was ready.", needing: .metrics, run: metrics),
         ] + faults
 
     private static let faults = [
-        fault("expired", .certificateExpired, \.expired, "expired", "The certificate isn't valid any more: certificateExpired."),
+        fault("expired", .certificateExpired, \.expired, "expired", "The certificate has expired: certificateExpired."),
         fault(
             "not-yet-valid", .certificateNotYetValid, \.notYetValid, "notYetValid",
             "The certificate isn't valid yet: certificateNotYetValid."),
@@ -34,11 +34,11 @@ enum TrustCases {
             "The certificate is for another host: certificateForOtherHost."),
         fault(
             "unknown-issuer", .unknownIssuer, \.unknownIssuer, "unknownIssuer",
-            "Nobody who is trusted vouches for the certificate: unknownIssuer."),
-        fault("self-signed", .unknownIssuer, \.selfSigned, "selfSigned", "The certificate vouches for itself: unknownIssuer."),
+            "No trusted authority issued the certificate: unknownIssuer."),
+        fault("self-signed", .unknownIssuer, \.selfSigned, "selfSigned", "The certificate is self-signed: unknownIssuer."),
         fault(
             "incomplete", .unknownIssuer, \.incomplete, "incomplete",
-            "A certificate between the server's and the root is missing: unknownIssuer."),
+            "An intermediate certificate is missing: unknownIssuer."),
     ]
 
     private static func fault(
@@ -47,7 +47,7 @@ enum TrustCases {
     ) -> ConformanceCase {
         ConformanceCase("trust/\(name)", demand) { subject in
             let url = try subject.need(server, property)
-            // Twice: what has failed once isn't known to be good.
+            // Twice: a failed check must not make the certificate trusted.
             for attempt in 1...2 { try await subject.expectRefusal(code, of: try subject.request(url), "Attempt \(attempt)") }
         }
     }
@@ -68,7 +68,7 @@ enum TrustCases {
         let plain = ServiceRequest(url: servers.secure)
         let other = try subject.request(servers.secure) { $0.authorities = .system(adding: [servers.otherAuthority]) }
         let added = try subject.request(servers.secure) { $0.authorities = .system(adding: Array(servers.chain.suffix(1))) }
-        // Where the system itself trusts the root, everything is answered.
+        // If the system itself trusts the root, every request succeeds.
         let isTrusted: Bool
         do {
             isTrusted = try await subject.exchange(plain).response.status == 200
@@ -77,7 +77,7 @@ enum TrustCases {
         }
         for _ in 0..<2 {
             try await subject.expectAnswer(to: added)
-            guard !isTrusted else { throw ConformanceSkip("The system itself trusts the root of ConformanceServers.chain.") }
+            guard !isTrusted else { throw ConformanceSkip("The system trusts the root of ConformanceServers.chain.") }
             try await subject.expectRefusal(.unknownIssuer, of: other, "With another authority, after one with the right one")
             try await subject.expectRefusal(.unknownIssuer, of: plain, "By the system's authorities, after one with the right one")
         }
@@ -88,7 +88,7 @@ enum TrustCases {
         let other = try subject.request(servers.secure) { $0.authorities = .only([servers.otherAuthority]) }
         for _ in 0..<2 {
             try await subject.expectAnswer(to: try subject.request(servers.secure))
-            try await subject.expectRefusal(.unknownIssuer, of: other, "Where a connection of the right authority is open")
+            try await subject.expectRefusal(.unknownIssuer, of: other, "With an open connection of the right authority")
         }
     }
 
@@ -103,14 +103,14 @@ enum TrustCases {
         try await subject.expectRefusal(.tls, of: try subject.request(url) { $0.minimumTLSVersion = .tlsv13 }, "TLS 1.3 at least")
     }
 
-    /// The codes are those of other cases, which an engine that has one error for all may declare as gaps: it must refuse all the same.
+    /// Other cases demand the codes. An engine with one error for all faults may declare those as gaps, but must still refuse.
     @Sendable private static func nothingSent(_ subject: ConformanceSubject) async throws {
         let servers = try subject.needServers()
         let faulty = [
             servers.expired, servers.notYetValid, servers.otherHost, servers.unknownIssuer, servers.selfSigned, servers.incomplete,
         ].compactMap { $0 }
         guard !faulty.isEmpty else {
-            throw ConformanceSkip("The servers that speak TLS have no fault, such as ConformanceServers.expired.")
+            throw ConformanceSkip("No TLS server has a fault, such as ConformanceServers.expired.")
         }
         try await subject.expectAnswer(to: try subject.request(servers.secure), "The server without a fault")
         for url in faulty {
@@ -119,7 +119,7 @@ enum TrustCases {
             request.uploadProgress = { progress in sent.withLock { $0 = progress.completed } }
             do {
                 let (response, _) = try await subject.exchange(request)
-                throw TestingFailure("\(url) was let pass, with status \(response.status)")
+                throw TestingFailure("\(url) was accepted, with status \(response.status)")
             } catch let error as TransportError {
                 try demand(error.isTrustFailure, "\(url): \(error) doesn't count as a failure of trust")
                 try demand(error.message.contains(url.host() ?? ""), "The message “\(error.message)” doesn't name the host")

@@ -2,28 +2,28 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Secure connections through a proxy, which sees nothing of them.
+/// Secure connections through a proxy, which can't read their content.
 enum TunnelCases {
     static let all = [
-        ConformanceCase("tunnels/asked", "The proxy is asked by CONNECT, and learns nothing of the request.", run: asked),
+        ConformanceCase("tunnels/asked", "The proxy receives CONNECT, and nothing of the request.", run: asked),
         ConformanceCase(
-            "tunnels/refused", "What a proxy answers in place of a tunnel never passes for the server's response: proxyRefused.",
+            "tunnels/refused", "A proxy's response in place of a tunnel is never taken for the server's: proxyRefused.",
             run: refused),
         ConformanceCase(
-            "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel's refusal.", needing: .proxyAuthentication, run: challenge
+            "tunnels/challenge", "A proxy's 407 is a response, marked as a tunnel refusal.", needing: .proxyAuthentication, run: challenge
         ),
-        ConformanceCase("tunnels/no-tls", "Behind the tunnel there must be TLS: tls, or connectionLost.", run: noTLS),
-        ConformanceCase("tunnels/ipv6", "A literal of IPv6 keeps its brackets.", needing: .ipv6Literals, run: literal),
+        ConformanceCase("tunnels/no-tls", "A tunnel without TLS at its end is an error: tls, or connectionLost.", run: noTLS),
+        ConformanceCase("tunnels/ipv6", "An IPv6 literal keeps its brackets.", needing: .ipv6Literals, run: literal),
         ConformanceCase(
-            "tunnels/silent", "A proxy that says nothing counts for the time to connect.", needing: .connectDeadlines, run: silent),
-        ConformanceCase("tunnels/encrypted", "TLS goes through a tunnel, and nothing before it.", run: encrypted),
+            "tunnels/silent", "Waiting for a silent proxy ends at the connect timeout.", needing: .connectDeadlines, run: silent),
+        ConformanceCase("tunnels/encrypted", "The first bytes through a tunnel are TLS.", run: encrypted),
         ConformanceCase("tunnels/through", "A server is reached and trusted through a tunnel.", run: through),
-        ConformanceCase("tunnels/faults", "A certificate's faults are told through a tunnel, too.", run: faults),
-        ConformanceCase("tunnels/pins", "Pins are those of the server at the tunnel's end.", needing: .pinning, run: pins),
+        ConformanceCase("tunnels/faults", "Certificate faults are reported through a tunnel, too.", run: faults),
+        ConformanceCase("tunnels/pins", "Pins apply to the server at the end of the tunnel.", needing: .pinning, run: pins),
         ConformanceCase(
             "tunnels/credentials", "Credentials for the proxy open a tunnel.", needing: .proxyAuthentication, run: credentials),
         ConformanceCase(
-            "tunnels/apart", "A tunnel isn't for those who don't show the proxy the credentials that have opened it.",
+            "tunnels/apart", "A tunnel is reused only with the same proxy credentials.",
             needing: .proxyAuthentication, run: apart),
     ]
 
@@ -40,7 +40,7 @@ enum TunnelCases {
             let request = try proxy.onlyRequest()
             try demand(request.method, is: "CONNECT", "The method")
             try demand(request.target, is: "service.invalid:443", "The request's target")
-            try demand(!"\(request.fields) \(request.text)".contains("hidden"), "The proxy learns of the request: \(request.fields)")
+            try demand(!"\(request.fields) \(request.text)".contains("hidden"), "The proxy got more than CONNECT: \(request.fields)")
         }
     }
 
@@ -56,9 +56,9 @@ enum TunnelCases {
             try await answering(with: answer) { proxy in
                 let subject = try subject.through(try proxy.url(""))
                 let error = try await subject.expect(.proxyRefused, for: try secret(), "Answer \(number)")
-                // Whose answer it was must be clear.
+                // The message must show that the proxy answered.
                 try demand(error.message.lowercased().contains("proxy"), "The message “\(error.message)” doesn't name the proxy")
-                try demand(!"\(error)".contains("hidden"), "The error tells of the request")
+                try demand(!"\(error)".contains("hidden"), "The error contains parts of the request")
             }
         }
     }
@@ -69,7 +69,7 @@ enum TunnelCases {
         }
         try await answering(with: answer) { proxy in
             let subject = try subject.through(try proxy.url(""))
-            // Closed within the handshake, a connection is lost or insecure.
+            // A connection closed during the handshake is lost or insecure.
             try await subject.expect(.tls, .connectionLost, for: try secret())
         }
     }
@@ -101,7 +101,7 @@ enum TunnelCases {
             request.headers["Proxy-Authorization"] = "Basic YTpi"
             let (response, _) = try await subject.exchange(request)
             try demand(response.status, is: 407, "Status")
-            try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel's refusal")
+            try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel refusal")
             try demand(response.headers[.proxyAuthenticate], is: "Basic realm=\"p\"", "The challenge")
             try demand(try proxy.onlyRequest().fields["Proxy-Authorization"], is: "Basic YTpi", "Proxy-Authorization")
         }
@@ -116,9 +116,9 @@ enum TunnelCases {
         }
         try await answering(with: tunnel) { proxy in
             let subject = try subject.through(try proxy.url(""))
-            // Who sees no more than the connection's end can't tell that it came within the handshake.
+            // A transport that sees only the connection's end can't tell that it came during the handshake.
             let error = try await subject.expect(.tls, .connectionLost, for: try secret())
-            try demand(!"\(error)".contains("hidden"), "The error tells of the request")
+            try demand(!"\(error)".contains("hidden"), "The error contains parts of the request")
             // A record of the handshake (RFC 8446 §5.1).
             try demand(first.withLock { $0?.first }, is: 22, "The first byte in the tunnel")
         }
@@ -137,10 +137,10 @@ enum TunnelCases {
     @Sendable private static func through(_ subject: ConformanceSubject) async throws {
         let servers = try subject.needServers()
         let proxy = try subject.need(\.proxy, "proxy")
-        // The proxy isn't passed by.
+        // The proxy must not be bypassed.
         let port = try LoopbackPort(.closed)
         guard let nobody = URL(string: "http://127.0.0.1:\(port.number)") else { throw TestingFailure("There is no such URL") }
-        try await subject.through(nobody).expect(.cannotConnect, for: try subject.request(servers.secure), "By a proxy that isn't there")
+        try await subject.through(nobody).expect(.cannotConnect, for: try subject.request(servers.secure), "Through a missing proxy")
         withExtendedLifetime(port) {}
         let subject = try subject.through(proxy)
         for attempt in 1...2 { try await subject.expectAnswer(to: try subject.request(servers.secure), "Request \(attempt)") }
@@ -166,8 +166,8 @@ enum TunnelCases {
                 var other = try subject.request(url)
                 other.headers["Proxy-Authorization"] = value
                 let (response, _) = try await subject.exchange(other)
-                try demand(response.status, is: 407, "Where a tunnel is open, status")
-                try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel's refusal")
+                try demand(response.status, is: 407, "With an open tunnel, status")
+                try demand(response.isTunnelRefusal, "The response isn't marked as a tunnel refusal")
             }
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Request bodies that arrive.
+/// Successful request bodies.
 enum UploadCases {
     static let all = [
         ConformanceCase("uploads/memory", "Bytes in memory arrive with their length.", run: memory),
@@ -12,12 +12,12 @@ enum UploadCases {
         ConformanceCase("uploads/sized-stream", "A stream of known length arrives with that length, not in chunks.", run: sizedStream),
         ConformanceCase("uploads/empty", "Empty bodies arrive, from each source.", run: empty),
         ConformanceCase("uploads/large", "Five megabytes arrive, from each source.", run: large),
-        ConformanceCase("uploads/tiny-pieces", "A stream of thousand pieces, empty ones among them, arrives whole.", run: tinyPieces),
+        ConformanceCase("uploads/tiny-pieces", "A stream of a thousand pieces, some of them empty, arrives complete.", run: tinyPieces),
         ConformanceCase(
             "uploads/while-made", "A stream's first piece is sent before its second is made.", needing: .streamingUploads, run: whileMade),
-        ConformanceCase("uploads/progress", "Progress rises to the whole, from each source.", run: progress),
-        ConformanceCase("uploads/progress-empty", "An empty body's progress is told as well: none of none.", run: emptyProgress),
-        ConformanceCase("uploads/opened-once", "A stream is opened once for each sending.", run: openedOnce),
+        ConformanceCase("uploads/progress", "Progress rises to the total, from each source.", run: progress),
+        ConformanceCase("uploads/progress-empty", "Progress of an empty body is reported as well: 0 of 0.", run: emptyProgress),
+        ConformanceCase("uploads/opened-once", "A stream is opened once for each request.", run: openedOnce),
     ]
 
     private static func expect(
@@ -37,7 +37,7 @@ enum UploadCases {
         }
     }
 
-    /// A body of these bytes from each source, with its name.
+    /// Returns a body of these bytes from each source, with its name.
     private static func sources(_ data: Data, in folder: ConformanceFolder) throws -> [(String, RequestBody)] {
         let half = data.count / 2
         return [
@@ -125,7 +125,7 @@ enum UploadCases {
             try read(until: "first")
             arrived.withLock { $0 = true }
             try read(until: "second")
-            // In chunks, the body ends with one of no length.
+            // A chunked body ends with an empty chunk.
             if received.count > 11 { try read(until: "0\r\n\r\n") }
             try wire.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }

@@ -2,15 +2,15 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Times that pass, or don't, while a request's body is sent.
+/// Timeouts while a request's body is sent.
 enum UploadDeadlineCases {
     static let all = [
         ConformanceCase(
-            "deadlines/first-byte-upload", "A body that stands still while it is sent ends by the time to the first byte.", run: stalled),
+            "deadlines/first-byte-upload", "A body that stalls while it is sent ends at the first-byte timeout.", run: stalled),
         ConformanceCase(
-            "deadlines/first-byte-slow-stream", "A stream that takes longer than that time, but goes on, arrives.", run: slowStream),
+            "deadlines/first-byte-slow-stream", "A stream that takes longer than that timeout without stalling arrives.", run: slowStream),
         ConformanceCase(
-            "deadlines/first-byte-slow-server", "So does a body whose server takes longer to read it, from memory and a file.",
+            "deadlines/first-byte-slow-server", "A body that the server takes longer to read arrives, from memory and a file.",
             run: slowServer),
     ]
 
@@ -24,7 +24,7 @@ enum UploadDeadlineCases {
             let start = ContinuousClock.now
             try await subject.expect(.timedOutWaiting, for: request)
             let elapsed = start.duration(to: .now)
-            try demand(elapsed >= time - .milliseconds(20), "It ended after \(elapsed), before its time of \(time)")
+            try demand(elapsed >= time - .milliseconds(20), "It ended after \(elapsed), before its timeout of \(time)")
             try await server.waitForOpenConnections(atMost: 0)
             try demand(server.requests.isEmpty, "The server got a complete request")
         }
@@ -55,7 +55,7 @@ enum UploadDeadlineCases {
 
     @Sendable private static func slowServer(_ subject: ConformanceSubject) async throws {
         let folder = try ConformanceFolder()
-        // Much more than the system holds on the way.
+        // Much more than the socket buffers hold.
         let count = 32 << 20
         for body in [RequestBody(ConformanceBytes.make(count)), try RequestBody(file: try folder.sparseFile(UInt64(count)))] {
             try await patiently { time in

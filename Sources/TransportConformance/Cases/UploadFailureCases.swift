@@ -2,28 +2,28 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Request bodies that break off, and servers that don't want them.
+/// Request bodies that fail, and servers that don't accept them.
 enum UploadFailureCases {
     static let all = [
-        ConformanceCase("uploads/failing-stream", "The error of a stream arrives, and no complete request is sent.", run: failing),
+        ConformanceCase("uploads/failing-stream", "A stream's error is thrown, and no complete request is sent.", run: failing),
         ConformanceCase("uploads/short-stream", "A stream shorter than its length is an error, and never a complete request.", run: short),
         ConformanceCase("uploads/long-stream", "A stream longer than its length is an error, and no byte beyond is sent.", run: long),
-        ConformanceCase("uploads/changed-file", "A file that is gone or shorter is an error, and never a complete request.", run: changed),
+        ConformanceCase("uploads/changed-file", "A missing or shorter file is an error, and never a complete request.", run: changed),
         ConformanceCase("uploads/shrinking-file", "A file that shrinks while it is sent is an error.", run: shrinking),
-        ConformanceCase("uploads/early-answer", "An answer before the body's end is delivered, the connection open.", run: early),
-        ConformanceCase("uploads/early-answer-closing", "An answer before the body's end, then a close, is delivered.", run: closing),
-        ConformanceCase("uploads/early-answer-stream", "So they are where the body is a stream.", run: earlyStream),
+        ConformanceCase("uploads/early-answer", "A response before the body's end, without a close, is delivered.", run: early),
+        ConformanceCase("uploads/early-answer-closing", "A response before the body's end, then a close, is delivered.", run: closing),
+        ConformanceCase("uploads/early-answer-stream", "A response before the end of a streamed body is delivered.", run: earlyStream),
         ConformanceCase(
-            "uploads/early-answer-reset", "An answer before the body's end, then a reset, is delivered, or the loss told.", run: earlyReset),
-        ConformanceCase("uploads/no-reader", "A server that goes in the middle of a body is a lost connection.", run: noReader),
-        ConformanceCase("uploads/no-reader-stream", "So it is where the body is a stream or a file.", run: noReaderStream),
+            "uploads/early-answer-reset", "A response before the body's end, then a reset, is delivered or lost.", run: earlyReset),
+        ConformanceCase("uploads/no-reader", "A server that disconnects during a body is a lost connection.", run: noReader),
+        ConformanceCase("uploads/no-reader-stream", "A disconnect during a stream or file is a lost connection.", run: noReaderStream),
     ]
 
     private struct Broken: Error {}
 
     /// Demands that the server saw no complete request.
     private static func nothingWhole(_ server: LoopbackServer, _ what: String) async throws {
-        // Whatever was sent has arrived once the connections have ended.
+        // All sent bytes have arrived once the connections have ended.
         try await server.waitForOpenConnections(atMost: 0)
         try demand(server.requests.isEmpty, "\(what): the server got a complete request of \(server.requests.map(\.bodyLength)) bytes")
     }
@@ -58,8 +58,8 @@ enum UploadFailureCases {
 
     @Sendable private static func long(_ subject: ConformanceSubject) async throws {
         for (length, count, size) in [(5, 6, 1), (0, 1, 1), (5, 100, 100), (999_999, 1_000_000, 100_000)] {
-            // Whether the bytes that fit are a complete request by then can't be helped, but what comes after them mustn't be sent. The
-            // server doesn't answer: however slow the client is, it must find out by itself.
+            // The bytes that fit may already form a complete request, but the bytes after them must not be sent. The server doesn't answer:
+            // even a slow client must detect the error by itself.
             let beyond = Locked(0)
             let script = LoopbackResponse.script { wire in
                 while let bytes = try wire.read() { beyond.withLock { $0 += bytes.count } }
@@ -70,7 +70,7 @@ enum UploadFailureCases {
                 try await server.waitForOpenConnections(atMost: 0)
                 try demand(server.requests.allSatisfy { $0.bodyLength == length }, "The server got \(server.requests)")
                 try demand(beyond.withLock { $0 }, is: 0, "The bytes that the server got beyond \(length)")
-                try demand(server.failures, is: [], "What the server complains of")
+                try demand(server.failures, is: [], "The server's failures")
             }
         }
     }
@@ -97,8 +97,8 @@ enum UploadFailureCases {
             let file = try folder.file(ConformanceBytes.make(10_000))
             let body = try RequestBody(file: file)
             try FileManager.default.removeItem(at: file)
-            try await expectBodyError(for: try server.request(.post, body: body), "A file that is gone", subject)
-            try await nothingWhole(server, "A file that is gone")
+            try await expectBodyError(for: try server.request(.post, body: body), "A missing file", subject)
+            try await nothingWhole(server, "A missing file")
         }
     }
 
@@ -112,7 +112,7 @@ enum UploadFailureCases {
         }
         try await answering(reading: .headOnly, { _ in script }) { server in
             var request = try server.request(.post, body: body)
-            // It counts from the start of the attempt, reading the file included: long enough for a machine that is busy.
+            // The time counts from the start of the attempt and includes reading the file: long enough for a busy machine.
             request.timeouts.firstByte = .seconds(45)
             do {
                 let (response, _) = try await subject.exchange(request)
@@ -123,7 +123,7 @@ enum UploadFailureCases {
         }
     }
 
-    /// Demands that an answer arrives which the server gives before it has read the body.
+    /// Demands that a response sent before the server has read the body is delivered.
     private static func answered(_ answer: LoopbackResponse, to body: RequestBody, _ subject: ConformanceSubject) async throws {
         try await answering(reading: .headOnly, { _ in answer }) { server in
             try await subject.expect(413, "too large", for: try server.request(.post, body: body))
@@ -173,7 +173,7 @@ enum UploadFailureCases {
         try await lost(try RequestBody(file: try folder.file(data)), subject)
     }
 
-    /// Demands the right error where the server resets the connection in the middle of the body.
+    /// Demands the right error if the server resets the connection during the body.
     private static func lost(_ body: RequestBody, _ subject: ConformanceSubject) async throws {
         let script = LoopbackResponse.script { wire in
             for _ in 0..<3 { _ = try wire.read() }

@@ -1,15 +1,15 @@
 public import Foundation
 public import WebServiceClient
 
-/// A request whose parts the expectations of this module look at: one that a stub recorded, or one that a loopback server received.
+/// A request that the expectations of this module can examine: one that a stub recorded, or one that a loopback server received.
 public protocol ExaminableRequest: Sendable, CustomStringConvertible {
     /// The method.
     var examinedMethod: String { get }
-    /// The URL as far as the receiver knows it: absolute in a stub, path and query on a server.
+    /// The URL as the receiver knows it: absolute in a stub, path and query on a server.
     var examinedURL: String { get }
     /// The fields.
     var examinedFields: HTTPFields { get }
-    /// The body; `nil` or empty without one.
+    /// The body; `nil` or empty if there is none.
     var examinedBody: Data? { get }
 }
 
@@ -18,7 +18,7 @@ extension RecordedRequest: ExaminableRequest {
     public var examinedMethod: String { request.method.rawValue }
     /// The absolute URL.
     public var examinedURL: String { request.url.absoluteString }
-    /// The fields of the request; what the transport would add isn't among them, save the body's own media type.
+    /// The fields of the request. The fields that a transport adds are missing, except for the media type of the body.
     public var examinedFields: HTTPFields {
         var fields = request.headers
         if let type = request.body?.contentType, !fields.contains(.contentType) { fields[.contentType] = type }
@@ -37,11 +37,11 @@ extension LoopbackRequest: ExaminableRequest {
     public var examinedFields: HTTPFields {
         HTTPFields(fields.map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: $0.value) })
     }
-    /// The bytes of the body, as far as they were kept.
+    /// The bytes of the body, up to the server's limit.
     public var examinedBody: Data? { body }
 }
 
-/// Expectations of a request: each throws a ``TestingFailure`` that shows what was expected and what was found, secrets masked.
+/// Expectations for a request. Each throws a ``TestingFailure`` that shows the expected and the actual value, with secrets masked.
 extension ExaminableRequest {
     /// Expects a method.
     ///
@@ -59,7 +59,7 @@ extension ExaminableRequest {
         throw failure("the URL \(SecretMask.text(ofURL: url))", found: SecretMask.text(ofURL: examinedURL))
     }
 
-    /// Expects the path, still encoded, whatever the query.
+    /// Expects the encoded path. The query is ignored.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectPath(_ path: String) throws(TestingFailure) {
@@ -68,7 +68,7 @@ extension ExaminableRequest {
         throw failure("the path \(path)", found: found)
     }
 
-    /// Expects the values of a query item, percent-decoded and in order; no values for one that must not be there.
+    /// Expects the percent-decoded values of a query item, in order. Pass no values for an item that must be missing.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectQuery(_ name: String, _ values: String?...) throws(TestingFailure) {
@@ -81,7 +81,7 @@ extension ExaminableRequest {
         throw failure("the query item “\(name)” with \(text(values))", found: text(items.map(\.value)))
     }
 
-    /// Expects a field with this value, several of one name joined by `", "`.
+    /// Expects a field with this value. Several values of one name are joined by `", "`.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectHeader(_ name: HTTPFields.Name, _ value: String) throws(TestingFailure) {
@@ -92,7 +92,7 @@ extension ExaminableRequest {
         throw failure("\(name): \(text(value))", found: found.map { "\(name): \(text($0))" } ?? "no such field among: \(names)")
     }
 
-    /// Expects a field whatever its value.
+    /// Expects a field with any value.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectHeader(_ name: HTTPFields.Name) throws(TestingFailure) {
@@ -100,7 +100,7 @@ extension ExaminableRequest {
         throw failure("a field \(name)", found: examinedFields.map(\.name.rawName).joined(separator: ", "))
     }
 
-    /// Expects that there is no field of this name.
+    /// Expects no field of this name.
     ///
     /// - Throws: ``TestingFailure``.
     public func expectNoHeader(_ name: HTTPFields.Name) throws(TestingFailure) {
@@ -127,7 +127,7 @@ extension ExaminableRequest {
         throw failure("the body “\(BodyMask.excerpt(text))”", found: "“\(BodyMask.excerpt(found))”")
     }
 
-    /// Expects JSON that says the same as this text, whatever the order of members and the blanks.
+    /// Expects JSON equal to this text, regardless of whitespace and the order of members.
     ///
     /// - Throws: ``TestingFailure`` that names the place of the first difference.
     public func expectBody(json text: String) throws(TestingFailure) {
@@ -135,7 +135,7 @@ extension ExaminableRequest {
         do {
             expected = try JSONTree(parsing: Data(text.utf8))
         } catch {
-            throw TestingFailure("The expected text is no JSON: \(text)")
+            throw TestingFailure("The expected text isn't JSON: \(text)")
         }
         let found: JSONTree
         do {
@@ -155,7 +155,7 @@ extension ExaminableRequest {
 }
 
 extension StubTransport {
-    /// Expects that an endpoint was called so many times.
+    /// Expects that an endpoint was called this number of times.
     ///
     /// - Throws: ``TestingFailure`` that lists the calls that were made.
     public func expect(_ key: String, calledTimes count: Int) throws(TestingFailure) {
@@ -175,14 +175,14 @@ extension StubTransport {
     }
 }
 
-/// What an assertion of this module throws: a sentence that says what was expected and what was found.
+/// An error of an assertion of this module: a sentence with the expected and the actual value.
 ///
-/// Every test framework reports a thrown error as a failure, so the module needs none of them.
+/// Every test framework reports a thrown error as a failure, so the module depends on none of them.
 public struct TestingFailure: DescribedError, Sendable, Hashable {
     /// The sentence, with secrets masked.
     public let description: String
 
-    /// Makes a failure that says `description`.
+    /// Makes a failure with a description.
     public init(_ description: String) {
         self.description = description
     }

@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// A clock that stands still until a test moves it: delays of stubs, and whatever of yours sleeps on a clock, without waiting.
+/// A clock that a test advances, so that delays of stubs and other code that sleeps on a clock don't take real time.
 ///
 ///     let clock = ManualClock()
 ///     async let call = …                            // sleeps on the clock
@@ -9,14 +9,14 @@ import WebServiceClient
 public final class ManualClock: Clock {
     /// A point of the clock's time.
     public struct Instant: InstantProtocol, Sendable {
-        /// The time since the clock was made.
+        /// The time since the clock's creation.
         public let offset: Duration
 
-        /// The instant so much later.
+        /// Returns the instant after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// How long it is until another instant.
+        /// Returns the duration until another instant.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether an instant is before another.
+        /// Returns whether an instant is before another.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -37,16 +37,16 @@ public final class ManualClock: Clock {
     /// Makes a clock at zero.
     public init() {}
 
-    /// The present, which only ``advance(by:)`` changes.
+    /// The current instant, which only ``advance(by:)`` changes.
     public var now: Instant { state.withLock { $0.now } }
 
     /// The smallest step, a nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep just now.
+    /// The number of tasks that sleep on the clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves the clock on and wakes whoever slept until then.
+    /// Advances the clock and wakes the tasks whose deadline has passed.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -57,7 +57,7 @@ public final class ManualClock: Clock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Sleeps until the clock was moved to the deadline.
+    /// Sleeps until the clock reaches the deadline.
     ///
     /// - Throws: `CancellationError`.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -78,7 +78,7 @@ public final class ManualClock: Clock {
         } onCancel: {
             let sleeper = state.withLock { state in
                 let sleeper = state.sleepers.removeValue(forKey: number)
-                // Cancelled before it fell asleep: it must find that out when it does.
+                // Cancelled before it fell asleep: the sleep must find the cancellation.
                 if sleeper == nil { state.cancelled.insert(number) }
                 return sleeper
             }
@@ -87,9 +87,9 @@ public final class ManualClock: Clock {
         _ = state.withLock { $0.cancelled.remove(number) }
     }
 
-    /// Waits, in real time, until so many tasks sleep on the clock.
+    /// Waits, in real time, until this number of tasks sleeps on the clock.
     ///
-    /// - Throws: ``TestingFailure`` when they don't within the limit; `CancellationError`.
+    /// - Throws: ``TestingFailure`` if the time limit passes; `CancellationError`.
     public func waitForSleepers(count: Int, within limit: Duration = .seconds(10)) async throws {
         let deadline = ContinuousClock.now + limit
         while sleeperCount < count {

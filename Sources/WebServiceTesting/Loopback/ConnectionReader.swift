@@ -8,13 +8,13 @@ import Glibc
 import Musl
 #endif
 
-/// A request that breaks RFC 9112, with the sentence for its 400 (or another status).
+/// A request that violates RFC 9112, with the sentence for the response and its status.
 struct MalformedRequest: Error {
     let reason: String
     var status = 400
 }
 
-/// The bytes of a connection as lines and bodies. What was received beyond one message stays for the next: pipelining.
+/// Reads lines and bodies from a connection. Bytes received beyond a message stay for the next one (pipelining).
 package struct ConnectionReader {
     private static let lineLimit = 2 << 20
 
@@ -29,7 +29,7 @@ package struct ConnectionReader {
 
     // MARK: Messages
 
-    /// The request line and fields of the next message; `nil` when the client has ended in order.
+    /// Returns the request line and fields of the next message; `nil` if the client has closed in order.
     ///
     /// - Throws: ``ConnectionEnd`` or ``MalformedRequest``.
     mutating func nextHead() throws -> RequestHead? {
@@ -39,7 +39,7 @@ package struct ConnectionReader {
         return try RequestHead(requestLine: requestLine, fields: nextFields())
     }
 
-    /// The fields up to the empty line.
+    /// Returns the fields up to the empty line.
     mutating func nextFields() throws -> LoopbackFields {
         var fields = LoopbackFields()
         var total = 0
@@ -57,7 +57,7 @@ package struct ConnectionReader {
         }
     }
 
-    /// Hands on the body's bytes as they come, decoded from chunks, and gives the trailers.
+    /// Passes the body's bytes on as they arrive, decoded from chunks, and returns the trailers.
     mutating func nextBody(_ length: RequestHead.BodyLength, _ take: (UnsafeRawBufferPointer) -> Void) throws -> LoopbackFields {
         switch length {
         case .bytes(let count):
@@ -68,7 +68,7 @@ package struct ConnectionReader {
                 let line = try nextLine() ?? []
                 let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
                 guard let count = Int(String(decoding: digits, as: UTF8.self), radix: 16), count >= 0 else {
-                    throw MalformedRequest(reason: "The chunk size “\(String(decoding: line, as: UTF8.self))” is no hexadecimal number")
+                    throw MalformedRequest(reason: "The chunk size “\(String(decoding: line, as: UTF8.self))” isn't a hexadecimal number")
                 }
                 if count == 0 { return try nextFields() }
                 try pass(count, to: take)
@@ -77,7 +77,7 @@ package struct ConnectionReader {
         }
     }
 
-    /// The next bytes as they come, also those that were received with the last message; `nil` when the client has ended in order.
+    /// Returns the next bytes, including those received with the last message; `nil` if the client has closed in order.
     mutating func nextBytes(until deadline: ContinuousClock.Instant? = nil) throws(ConnectionEnd) -> Data? {
         if start == end {
             guard try refill(until: deadline) else { return nil }
@@ -86,7 +86,7 @@ package struct ConnectionReader {
         return Data(storage[start..<end])
     }
 
-    /// Reads and drops what still comes, until the client ends or the deadline.
+    /// Reads and discards bytes until the client closes or the deadline passes.
     mutating func drain(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         start = end
         while try refill(until: deadline) { start = end }
@@ -107,7 +107,7 @@ package struct ConnectionReader {
         }
     }
 
-    /// The bytes up to a line feed, without it and a carriage return before it; `nil` when there are no bytes any more.
+    /// Returns the bytes up to a line feed, without the line feed and a preceding carriage return; `nil` at the end of the bytes.
     private mutating func nextLine() throws -> [UInt8]? {
         var line: [UInt8] = []
         while true {
@@ -128,7 +128,7 @@ package struct ConnectionReader {
         }
     }
 
-    /// Receives into the empty storage; false at the end of the client's bytes.
+    /// Receives into the empty storage. Returns false at the end of the client's bytes.
     private mutating func refill(until deadline: ContinuousClock.Instant? = nil) throws(ConnectionEnd) -> Bool {
         start = 0
         end = 0

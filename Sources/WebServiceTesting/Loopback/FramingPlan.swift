@@ -1,13 +1,13 @@
 import Foundation
 
-/// Which length and connection fields a response gets, and how its body goes out (RFC 9112, section 6).
+/// The length and connection fields of a response, and the framing of its body (RFC 9112, section 6).
 struct FramingPlan {
     private(set) var fields: LoopbackFields
     private(set) var isChunked = false
     private(set) var hasBody: Bool
     private(set) var keepsConnection: Bool
 
-    /// - Throws: when a file's size can't be read.
+    /// - Throws: An error if a file's size can't be read.
     init(response: LoopbackResponse, request: LoopbackRequest?, keepingConnection: Bool) throws {
         fields = response.fields
         keepsConnection = keepingConnection && !response.closesConnection && response.fault == nil
@@ -19,7 +19,7 @@ struct FramingPlan {
             try frame(response, isHTTP10: request?.isHTTP10 ?? false, isBodyless: isBodyless)
         }
         if fields.list("Connection", contains: "close") { keepsConnection = false }
-        // A client that waits for bytes which never come must at least see the connection end.
+        // A client that waits for bytes that never come must at least see the connection end.
         if hasBody, !isChunked, let length = try Self.length(of: response.body), fields["Content-Length"] != String(length) {
             keepsConnection = false
         }
@@ -69,7 +69,7 @@ struct FramingPlan {
 }
 
 extension LoopbackFault {
-    /// The byte that the fault waits for.
+    /// The byte count that triggers the fault.
     var byteCount: Int? {
         switch self {
         case .drop: 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One connection of a ``LoopbackServer``: reads requests and answers them, one after the other, on a thread of its own.
+/// A connection of a ``LoopbackServer``, which reads requests and answers them one after the other on its own thread.
 struct LoopbackConnection {
     let socket: LoopbackSocket
     let number: Int
@@ -17,7 +17,7 @@ struct LoopbackConnection {
         writer = ResponseWriter(socket: socket)
     }
 
-    /// Serves until one side ends.
+    /// Serves requests until one side ends the connection.
     mutating func serve() {
         defer { socket.close() }
         var count = 0
@@ -37,7 +37,7 @@ struct LoopbackConnection {
         }
     }
 
-    /// True when the connection lives on.
+    /// Returns true if the connection stays open.
     private mutating func answer(_ head: RequestHead, _ count: Int) throws -> Bool {
         var request = LoopbackRequest(head: head, connection: number, numberOnConnection: count)
         let (route, parameters) = core.routes.find(method: head.method, segments: request.pathSegments)
@@ -52,7 +52,7 @@ struct LoopbackConnection {
         if case .script(let script) = try response.get().body {
             return try perform(script, after: try response.get().delay)
         }
-        // After an early answer, a client that was told to wait may send its body or not: nobody can tell what comes next.
+        // After an early answer, a client that expects `100 Continue` may or may not send its body, so the next bytes are ambiguous.
         let isUnsure = route.reading == .headOnly && head.expectsContinue
         var goesOn = false
         do {
@@ -74,7 +74,7 @@ struct LoopbackConnection {
         return true
     }
 
-    /// Leaves the connection to a script; false, as it doesn't live on after it.
+    /// Runs a script on the connection. Returns false, since the connection ends after it.
     private mutating func perform(_ script: (LoopbackWire) throws -> Void, after delay: Duration) throws -> Bool {
         if delay > .zero { try socket.pause(until: .now + delay) }
         let wire = LoopbackWire(socket: socket, reader: reader)
@@ -102,7 +102,7 @@ struct LoopbackConnection {
         request.trailers = trailers
     }
 
-    /// The answer of the guards or the handler; a failure that ends the connection when nobody is left to be answered.
+    /// Returns the response of a guard or the handler; a failure if the connection ended, so that no one can be answered.
     private func respond(to request: LoopbackRequest, by route: LoopbackRoutes.Route) -> Result<LoopbackResponse, ConnectionEnd> {
         for check in route.guards {
             if let refusal = check.check(request) { return .success(refusal) }
@@ -120,8 +120,7 @@ struct LoopbackConnection {
         }
     }
 
-    /// Ends the sending side and takes what still comes for a while: a close with unread bytes would be a reset, which can
-    /// overtake the answer.
+    /// Closes the sending side and reads for up to two seconds: closing with unread bytes sends a reset, which can overtake the response.
     private mutating func end() {
         socket.finishSending()
         try? reader.drain(until: .now + .seconds(2))

@@ -1,7 +1,8 @@
 import Foundation
 import WebServiceClient
 
-/// What the threads of a ``LoopbackServer`` share. They hold the core and not the server, so that the server can go and stop them.
+/// The state shared by the threads of a ``LoopbackServer``. They retain the core and not the server, so that releasing the server stops
+/// them.
 final class LoopbackCore: Sendable {
     private struct State {
         var routes: LoopbackRoutes?
@@ -11,7 +12,7 @@ final class LoopbackCore: Sendable {
         var connections = 0
         var openConnections = 0
         var threads = 0
-        /// The threads that serve a connection just now, as far as one of them might call `stop()`.
+        /// The running threads. A handler on one of them may call `stop()`, which must not wait for that thread.
         var serving: Set<ObjectIdentifier> = []
     }
 
@@ -71,7 +72,7 @@ final class LoopbackCore: Sendable {
         }
     }
 
-    /// Ends all threads and gives all descriptors back. A handler that blocks is waited for five seconds at most.
+    /// Ends all threads and closes all descriptors. Waits up to five seconds for a handler that blocks.
     func stop() {
         stopSignal.raise()
         let me = ObjectIdentifier(Thread.current)
@@ -79,7 +80,7 @@ final class LoopbackCore: Sendable {
         while state.withLock({ $0.threads - ($0.serving.contains(me) ? 1 : 0) }) > 0, ContinuousClock.now < deadline {
             _ = threadEnded.wait(timeout: .now() + .milliseconds(10))
         }
-        // The handlers may hold the server, which holds the core.
+        // The handlers may retain the server, which retains the core.
         state.withLock { $0.routes = nil }
         if state.withLock({ $0.threads }) == 0 { stopSignal.release() }
     }
@@ -87,7 +88,7 @@ final class LoopbackCore: Sendable {
     private func acceptConnections() {
         while case .ready = listener.waitForConnection() {
             guard state.withLock({ $0.threads }) <= options.connectionLimit, let socket = listener.accepted() else {
-                // All threads are taken, or the process is out of descriptors: the next connections wait in the queue.
+                // All threads are busy, or the process is out of descriptors: further connections wait in the queue.
                 stopSignal.wait(milliseconds: 5)
                 continue
             }

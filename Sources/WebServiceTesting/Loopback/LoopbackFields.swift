@@ -1,8 +1,8 @@
-/// One line of a head or a trailer, as bytes: what a test sends may be as wrong as it likes.
+/// One line of a head or a trailer, as bytes, so that tests can send invalid fields.
 public struct LoopbackField: Sendable, Hashable {
     /// The bytes before the colon.
     public var nameBytes: [UInt8]
-    /// The bytes after the colon, without the blanks around them.
+    /// The bytes after the colon, without leading and trailing whitespace.
     public var valueBytes: [UInt8]
 
     /// The name as text; bytes that aren't UTF-8 show as U+FFFD.
@@ -10,12 +10,12 @@ public struct LoopbackField: Sendable, Hashable {
     /// The value as text; bytes that aren't UTF-8 show as U+FFFD.
     public var value: String { String(decoding: valueBytes, as: UTF8.self) }
 
-    /// Makes a field of texts, which nobody checks: line ends are sent as they are.
+    /// Makes a field from texts, which aren't checked: line breaks are sent unchanged.
     public init(_ name: String, _ value: String) {
         self.init(nameBytes: Array(name.utf8), valueBytes: Array(value.utf8))
     }
 
-    /// Makes a field of any bytes.
+    /// Makes a field from any bytes.
     public init(nameBytes: [UInt8], valueBytes: [UInt8]) {
         self.nameBytes = nameBytes
         self.valueBytes = valueBytes
@@ -26,7 +26,7 @@ public struct LoopbackField: Sendable, Hashable {
     }
 }
 
-/// The fields of a message in the order in which they stand there, repeated ones included.
+/// The fields of a message in their order, repeated ones included.
 public struct LoopbackFields: Sendable, Hashable, ExpressibleByDictionaryLiteral, RandomAccessCollection {
     private var fields: [LoopbackField]
 
@@ -42,12 +42,13 @@ public struct LoopbackFields: Sendable, Hashable, ExpressibleByDictionaryLiteral
 
     /// The position of the first field.
     public var startIndex: Int { fields.startIndex }
-    /// The position behind the last field.
+    /// The position after the last field.
     public var endIndex: Int { fields.endIndex }
     /// The field at a position of the collection.
     public subscript(position: Int) -> LoopbackField { fields[position] }
 
-    /// The first value of that name, in any case. Setting replaces all fields of the name by one, or by none for `nil`.
+    /// The first value of a name, compared case-insensitively. Setting it replaces all fields of the name with one, or removes them for
+    /// `nil`.
     public subscript(name: String) -> String? {
         get { fields.first { $0.isNamed(name) }?.value }
         set {
@@ -57,12 +58,12 @@ public struct LoopbackFields: Sendable, Hashable, ExpressibleByDictionaryLiteral
         }
     }
 
-    /// All values of that name, in any case, in order.
+    /// Returns all values of a name, compared case-insensitively, in order.
     public func values(of name: String) -> [String] {
         fields.filter { $0.isNamed(name) }.map(\.value)
     }
 
-    /// Whether the comma-separated lists under a name contain a token, in any case.
+    /// Returns whether the comma-separated lists of a name contain a token, compared case-insensitively.
     package func list(_ name: String, contains token: String) -> Bool {
         values(of: name).contains { value in
             value.split(separator: ",").contains { $0.filter { $0 != " " && $0 != "\t" }.lowercased() == token }

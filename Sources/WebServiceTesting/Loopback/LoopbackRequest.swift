@@ -5,32 +5,32 @@ import WebServiceClient
 public struct LoopbackRequest: Sendable {
     /// The method, as sent.
     public let method: String
-    /// The request target exactly as it stood in the request line: path and query, still encoded.
+    /// The request target exactly as in the request line: path and query, still encoded.
     public let targetBytes: [UInt8]
     /// The fields of the head, in order.
     public let fields: LoopbackFields
     /// The body, decoded from its chunks, up to the server's ``LoopbackServer/Options/bodyLimit``.
     public internal(set) var body: Data
-    /// The body's length in bytes, counted also beyond the limit of ``body``.
+    /// The length of the body in bytes, including the bytes beyond the limit of ``body``.
     public internal(set) var bodyLength: Int
     /// The fields that came after a chunked body.
     public internal(set) var trailers: LoopbackFields
-    /// The connection's number: the server counts those it accepts from one.
+    /// The number of the connection, counted from one in the order of acceptance.
     public let connection: Int
-    /// The request's number on its connection, from one: above one, the connection was kept alive.
+    /// The number of the request on its connection, counted from one. Above one, the connection was kept alive.
     public let numberOnConnection: Int
-    /// When the head was complete.
+    /// The time at which the head was complete.
     public let arrival: ContinuousClock.Instant
     /// The decoded values of the route's `:name` and `*name` segments.
     public internal(set) var parameters: [String: String]
 
-    /// Whether ``body`` holds less than what was sent.
+    /// A Boolean value that indicates whether ``body`` is only a part of the body that was sent.
     public var isBodyCut: Bool { body.count < bodyLength }
     /// The request target as text; bytes that aren't UTF-8 show as U+FFFD.
     public var target: String { String(decoding: targetBytes, as: UTF8.self) }
     /// The path of the target, still encoded.
     public var path: String { String(decoding: RequestTarget(targetBytes).path, as: UTF8.self) }
-    /// The query of the target without its question mark, still encoded; `nil` when there is none.
+    /// The query of the target without its question mark, still encoded; `nil` if there is none.
     public var query: String? { RequestTarget(targetBytes).query.map { String(decoding: $0, as: UTF8.self) } }
     /// The segments of the path, each percent-decoded after the split: `%2F` stays within its segment.
     public var pathSegments: [String] { RequestTarget(targetBytes).segments }
@@ -43,17 +43,17 @@ public struct LoopbackRequest: Sendable {
 
     /// Decodes the body as JSON.
     ///
-    /// - Throws: what `JSONDecoder` throws.
+    /// - Throws: The errors of `JSONDecoder`.
     public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(type, from: body)
     }
 
-    /// The first value of a query item, percent-decoded.
+    /// Returns the first value of a query item, percent-decoded.
     public func queryValue(_ name: String) -> String? {
         queryItems.first { $0.name == name }?.value
     }
 
-    /// The user and password of `Authorization: Basic`, if there are any.
+    /// The user and password of `Authorization: Basic`, if present.
     public var basicCredentials: (user: String, password: String)? {
         guard let value = fields["Authorization"], value.lowercased().hasPrefix("basic "),
             let bytes = Data(base64Encoded: String(value.dropFirst(6)))
@@ -63,14 +63,14 @@ public struct LoopbackRequest: Sendable {
         return (String(decoding: halves[0], as: UTF8.self), String(decoding: halves[1], as: UTF8.self))
     }
 
-    /// Whether the client lets the connection live on after the answer (RFC 9112, section 9.3).
+    /// Whether the client keeps the connection open after the response (RFC 9112, section 9.3).
     let keepsConnection: Bool
-    /// Whether it speaks HTTP/1.0, which knows no chunks.
+    /// Whether the client uses HTTP/1.0, which has no chunks.
     let isHTTP10: Bool
 }
 
 extension LoopbackRequest: CustomStringConvertible {
-    /// Method, target and body length; no field values, since they may hold secrets.
+    /// The method, target and body length. Field values are omitted, since they may contain secrets.
     public var description: String {
         "\(method) \(target) (\(bodyLength) bytes, connection \(connection))"
     }
@@ -78,7 +78,7 @@ extension LoopbackRequest: CustomStringConvertible {
 
 /// The request line and the fields of a request (RFC 9112, sections 2 to 6).
 package struct RequestHead {
-    /// How long the body is.
+    /// The length of the body.
     package enum BodyLength: Equatable {
         case bytes(Int)
         case chunks
@@ -94,7 +94,7 @@ package struct RequestHead {
     package init(requestLine: [UInt8], fields: LoopbackFields) throws {
         let space = UInt8(ascii: " ")
         guard let first = requestLine.firstIndex(of: space), let last = requestLine.lastIndex(of: space), first < last else {
-            throw MalformedRequest(reason: "The request line “\(String(decoding: requestLine, as: UTF8.self))” has not three parts")
+            throw MalformedRequest(reason: "The request line “\(String(decoding: requestLine, as: UTF8.self))” doesn't have three parts")
         }
         let version = String(decoding: requestLine[(last + 1)...], as: UTF8.self)
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
@@ -119,12 +119,12 @@ package struct RequestHead {
             guard fields.list("Transfer-Encoding", contains: "chunked") else {
                 throw MalformedRequest(reason: "The transfer encoding isn't chunked", status: 501)
             }
-            guard lengths.isEmpty else { throw MalformedRequest(reason: "Both Content-Length and Transfer-Encoding are there") }
+            guard lengths.isEmpty else { throw MalformedRequest(reason: "Both Content-Length and Transfer-Encoding are present") }
             return .chunks
         }
         guard let text = lengths.first else { return .bytes(0) }
         guard Set(lengths).count == 1, text.allSatisfy({ $0.isASCII && $0.isNumber }), let length = Int(text) else {
-            throw MalformedRequest(reason: "The Content-Length “\(lengths.joined(separator: ", "))” is no length")
+            throw MalformedRequest(reason: "The Content-Length “\(lengths.joined(separator: ", "))” isn't a length")
         }
         return .bytes(length)
     }
@@ -134,10 +134,10 @@ package struct RequestHead {
 struct HandlerCall {
     let socket: LoopbackSocket
 
-    /// The handler's answer.
+    /// Returns the handler's response.
     ///
-    /// - Throws: what the handler throws, or ``ConnectionEnd`` when the client goes or the server stops first; the task is then
-    ///   cancelled and left to itself.
+    /// - Throws: The handler's error, or ``ConnectionEnd`` if the client disconnects or the server stops first. The task is then cancelled
+    ///   and not awaited.
     func answer(to request: LoopbackRequest, by handler: @escaping LoopbackRoutes.AsyncHandler) throws -> LoopbackResponse {
         let outcome = Locked<Result<LoopbackResponse, any Error>?>(nil)
         let finished = DispatchSemaphore(value: 0)
@@ -147,7 +147,7 @@ struct HandlerCall {
             outcome.withLock { $0 = result }
             finished.signal()
         }
-        // The semaphore can't be polled beside the socket, so the thread looks at the socket from time to time.
+        // The semaphore can't be polled together with the socket, so the thread checks the socket periodically.
         while finished.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
             do {
                 try socket.pause(until: .now)

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// What a ``LoopbackServer`` answers: a proper response, or a wrong one on purpose.
+/// A response of a ``LoopbackServer``: a correct one, or a deliberately wrong one.
 ///
-/// Make one with a helper (``json(_:status:)``, ``text(_:status:)``, ``raw(_:)`` …) and change it with a modifier
-/// (``with(_:_:)``, ``delayed(by:)``, ``failing(_:)`` …). Nothing is checked: what you write is what is sent.
+/// Create one with a helper (``json(_:status:)``, ``text(_:status:)``, ``raw(_:)`` …) and change it with a modifier (``with(_:_:)``,
+/// ``delayed(by:)``, ``failing(_:)`` …). Nothing is checked: the response is sent as written.
 public struct LoopbackResponse: Sendable {
-    /// The status, any number.
+    /// The status; any number.
     public var status: Int
-    /// The reason phrase; `nil` for the usual one.
+    /// The reason phrase; `nil` for the standard one.
     public var reason: String?
-    /// The fields of the head, sent in this order. Length and connection fields are added unless they are here.
+    /// The header fields, sent in this order. Length and connection fields are added unless they are present.
     public var fields: LoopbackFields
     /// The body.
     public var body: Body
-    /// Fields after the body, which is then sent in chunks.
+    /// The fields after the body. If there are any, the body is sent in chunks.
     public var trailers: LoopbackFields
-    /// Interim responses (1xx) that go before this one.
+    /// The interim responses (1xx) sent before this one.
     public var informational: [Informational]
-    /// How long to wait before the first byte of all.
+    /// The time to wait before the first byte.
     public var delay: Duration
-    /// How the body's end is told.
+    /// How the end of the body is indicated.
     public var framing: Framing
-    /// What goes wrong on the way, if anything.
+    /// The fault while sending, if any.
     public var fault: LoopbackFault?
-    /// Whether the connection ends after this response.
+    /// A Boolean value that indicates whether the connection ends after this response.
     public var closesConnection: Bool
 
     /// Makes a response.
@@ -40,38 +40,38 @@ public struct LoopbackResponse: Sendable {
         closesConnection = false
     }
 
-    /// The bytes of a body and the pace at which they go out.
+    /// The bytes of a body and their timing.
     public enum Body: Sendable {
         /// No bytes.
         case empty
         /// These bytes.
         case data(Data)
-        /// Pieces, each a chunk of its own when the body is sent in chunks, each after its delay.
+        /// Pieces, each sent after its delay, and as a separate chunk if the body is sent in chunks.
         case pieces([Piece])
-        /// The same bytes again and again, without an end, until the client goes or the server stops.
+        /// The same bytes repeatedly, until the client disconnects or the server stops.
         case drip(Data, every: Duration)
-        /// A file's bytes, read while sending.
+        /// The bytes of a file, read while sending.
         case file(URL)
-        /// So many bytes, made while sending; ``generatedByte(at:)`` tells which.
+        /// This number of bytes, generated while sending; see ``generatedByte(at:)``.
         case generated(count: Int)
-        /// These bytes instead of everything else: no head is written. The connection ends after them.
+        /// These bytes instead of a response: no head is written. The connection ends after them.
         case raw([UInt8])
-        /// Nothing at all, no head either, until the client goes or the server stops.
+        /// Nothing, not even a head, until the client disconnects or the server stops.
         case hang
-        /// Whatever a closure does with the connection, on its thread. The connection ends when the closure returns.
+        /// A closure that uses the connection, on the connection's thread. The connection ends when the closure returns.
         case script(@Sendable (LoopbackWire) throws -> Void)
 
-        /// The byte of a ``generated(count:)`` body at a position from zero.
+        /// Returns the byte at a position, counted from zero, of a ``generated(count:)`` body.
         public static func generatedByte(at position: Int) -> UInt8 {
             UInt8(truncatingIfNeeded: position % 251)
         }
     }
 
-    /// Bytes of a body and the wait before them.
+    /// Bytes of a body and the delay before them.
     public struct Piece: Sendable, Hashable {
         /// The bytes.
         public var data: Data
-        /// How long to wait before they are sent.
+        /// The time to wait before sending the bytes.
         public var delay: Duration
 
         /// Makes a piece.
@@ -88,9 +88,9 @@ public struct LoopbackResponse: Sendable {
 
     /// An interim response (RFC 9110, section 15.2).
     public struct Informational: Sendable, Hashable {
-        /// The status, 100 to 199 if it is to be right.
+        /// The status; 100 to 199 for a valid response.
         public var status: Int
-        /// Its fields.
+        /// The fields.
         public var fields: LoopbackFields
 
         /// Makes an interim response.
@@ -100,9 +100,9 @@ public struct LoopbackResponse: Sendable {
         }
     }
 
-    /// How the client learns where the body ends (RFC 9112, section 6).
+    /// How the client detects the end of the body (RFC 9112, section 6).
     public enum Framing: Sendable, Hashable {
-        /// By `Content-Length` where the length is known before, else by chunks.
+        /// By `Content-Length` if the length is known in advance, otherwise by chunks.
         case automatic
         /// By `Content-Length` with this number, right or wrong.
         case contentLength(Int)
@@ -110,148 +110,148 @@ public struct LoopbackResponse: Sendable {
         case chunked
         /// By the end of the connection.
         case untilClose
-        /// By chunks, with a `Content-Length` of this number beside them: what request smugglers send.
+        /// By chunks, with an additional `Content-Length` of this number, as in request smuggling.
         case chunkedWithContentLength(Int)
     }
 }
 
-/// What goes wrong while a response is sent. All but the half-close end the connection.
+/// A fault while a response is sent. All faults except the half-close end the connection.
 public enum LoopbackFault: Sendable, Hashable {
     /// The connection ends before the head.
     case drop
-    /// The connection ends in order (FIN) after so many bytes of the response, counted from the head's first.
+    /// The connection ends in order (FIN) after this number of response bytes, counted from the start of the head.
     case cut(afterBytes: Int)
-    /// The connection is reset (RST) after so many bytes of the response, counted from the head's first.
+    /// The connection is reset (RST) after this number of response bytes, counted from the start of the head.
     case reset(afterBytes: Int)
-    /// The whole response is sent and the sending side closed; the server goes on reading.
+    /// The whole response is sent and the sending side closed; the server continues to read.
     case halfClose
 }
 
-/// The usual answers.
+/// Common responses.
 extension LoopbackResponse {
-    /// An answer without a body.
+    /// Returns a response without a body.
     public static func status(_ status: Int) -> LoopbackResponse {
         LoopbackResponse(status: status)
     }
 
-    /// JSON text, sent as it is written.
+    /// Returns a response with JSON text, sent unchanged.
     public static func json(_ text: String, status: Int = 200) -> LoopbackResponse {
         .data(Data(text.utf8), type: "application/json", status: status)
     }
 
-    /// A value as JSON.
+    /// Returns a response with a value encoded as JSON.
     ///
-    /// - Throws: what `JSONEncoder` throws.
+    /// - Throws: The errors of `JSONEncoder`.
     public static func encoded(_ value: some Encodable, status: Int = 200) throws -> LoopbackResponse {
         .data(try JSONEncoder().encode(value), type: "application/json", status: status)
     }
 
-    /// Plain text in UTF-8.
+    /// Returns a response with plain text in UTF-8.
     public static func text(_ text: String, status: Int = 200) -> LoopbackResponse {
         .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    /// A page of HTML in UTF-8.
+    /// Returns a response with HTML in UTF-8.
     public static func html(_ text: String, status: Int = 200) -> LoopbackResponse {
         .data(Data(text.utf8), type: "text/html; charset=utf-8", status: status)
     }
 
-    /// Bytes of a media type.
+    /// Returns a response with bytes of a media type.
     public static func data(_ data: Data, type: String = "application/octet-stream", status: Int = 200) -> LoopbackResponse {
         LoopbackResponse(status: status, fields: ["Content-Type": type], body: .data(data))
     }
 
-    /// A file's bytes.
+    /// Returns a response with the bytes of a file.
     public static func file(_ url: URL, type: String = "application/octet-stream") -> LoopbackResponse {
         LoopbackResponse(fields: ["Content-Type": type], body: .file(url))
     }
 
-    /// So many bytes that ``Body/generatedByte(at:)`` tells.
+    /// Returns a response with this number of bytes, as defined by ``Body/generatedByte(at:)``.
     public static func generated(count: Int) -> LoopbackResponse {
         LoopbackResponse(fields: ["Content-Type": "application/octet-stream"], body: .generated(count: count))
     }
 
-    /// A body that comes in pieces, in chunks unless the framing says otherwise.
+    /// Returns a response whose body is sent in pieces, as chunks unless the framing specifies otherwise.
     public static func pieces(_ pieces: [Piece], type: String = "application/octet-stream") -> LoopbackResponse {
         LoopbackResponse(fields: ["Content-Type": type], body: .pieces(pieces))
     }
 
-    /// A body that never ends.
+    /// Returns a response whose body never ends.
     public static func drip(_ data: Data, every interval: Duration) -> LoopbackResponse {
         LoopbackResponse(fields: ["Content-Type": "application/octet-stream"], body: .drip(data, every: interval))
     }
 
-    /// A redirect to an absolute or relative location.
+    /// Returns a redirect to an absolute or relative location.
     public static func redirect(to location: String, status: Int = 302) -> LoopbackResponse {
         LoopbackResponse(status: status, fields: ["Location": location])
     }
 
-    /// 401 with these challenges, each a `WWW-Authenticate` field of its own.
+    /// Returns a 401 response with these challenges, each in a separate `WWW-Authenticate` field.
     public static func unauthorized(_ challenges: String...) -> LoopbackResponse {
         LoopbackResponse(status: 401, fields: LoopbackFields(challenges.map { LoopbackField("WWW-Authenticate", $0) }))
     }
 
-    /// Bytes instead of a response, verbatim; the connection ends after them.
+    /// Returns bytes that are sent verbatim instead of a response; the connection ends after them.
     public static func raw(_ bytes: [UInt8]) -> LoopbackResponse {
         LoopbackResponse(body: .raw(bytes))
     }
 
-    /// Text instead of a response, verbatim in UTF-8; the connection ends after it.
+    /// Returns text that is sent verbatim in UTF-8 instead of a response; the connection ends after it.
     public static func raw(_ text: String) -> LoopbackResponse {
         .raw(Array(text.utf8))
     }
 
-    /// No answer until the client goes or the server stops.
+    /// No response until the client disconnects or the server stops.
     public static var hang: LoopbackResponse {
         LoopbackResponse(body: .hang)
     }
 
-    /// Whatever a closure writes to the connection, byte by byte and at its own pace: what no other answer can say.
+    /// Returns a response that a closure writes to the connection, byte by byte and with its own timing.
     ///
-    /// Only ``delayed(by:)`` has an effect on it. The connection ends in order when the closure returns.
+    /// Only ``delayed(by:)`` applies to it. The connection ends in order when the closure returns.
     public static func script(_ script: @escaping @Sendable (LoopbackWire) throws -> Void) -> LoopbackResponse {
         LoopbackResponse(body: .script(script))
     }
 
-    /// The connection ends without an answer.
+    /// No response: the connection ends.
     public static var drop: LoopbackResponse {
         LoopbackResponse().failing(.drop)
     }
 }
 
-/// Copies of an answer with one thing changed.
+/// Modifiers, which return a changed copy of a response.
 extension LoopbackResponse {
-    /// With one more field.
+    /// Adds a field.
     public func with(_ name: String, _ value: String) -> LoopbackResponse {
         changed { $0.fields.append(name, value) }
     }
 
-    /// With a wait before the first byte.
+    /// Delays the first byte.
     public func delayed(by delay: Duration) -> LoopbackResponse {
         changed { $0.delay = delay }
     }
 
-    /// With something going wrong on the way.
+    /// Adds a fault while sending.
     public func failing(_ fault: LoopbackFault) -> LoopbackResponse {
         changed { $0.fault = fault }
     }
 
-    /// With another way to tell the body's end.
+    /// Changes how the end of the body is indicated.
     public func framed(_ framing: Framing) -> LoopbackResponse {
         changed { $0.framing = framing }
     }
 
-    /// With fields after the body, which is then sent in chunks.
+    /// Adds fields after the body, which is then sent in chunks.
     public func trailing(_ trailers: LoopbackFields) -> LoopbackResponse {
         changed { $0.trailers = trailers }
     }
 
-    /// With an interim response before it.
+    /// Adds an interim response before this one.
     public func informing(_ status: Int, _ fields: LoopbackFields = [:]) -> LoopbackResponse {
         changed { $0.informational.append(Informational(status, fields: fields)) }
     }
 
-    /// With the end of the connection after it, announced by `Connection: close`.
+    /// Ends the connection after the response, announced by `Connection: close`.
     public func closing() -> LoopbackResponse {
         changed { $0.closesConnection = true }
     }
@@ -263,7 +263,7 @@ extension LoopbackResponse {
     }
 }
 
-/// The reason phrases of RFC 9110, section 15, and a few others that servers send.
+/// The reason phrases of RFC 9110, section 15, and a few other common ones.
 enum ReasonPhrase {
     static func of(_ status: Int) -> String {
         phrases[status] ?? "Unknown"

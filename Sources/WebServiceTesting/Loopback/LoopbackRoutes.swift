@@ -1,20 +1,20 @@
-/// The routes of a ``LoopbackServer``: the first that fits a request answers it.
+/// The routes of a ``LoopbackServer``. The first one that matches a request answers it.
 ///
-/// A pattern is a path whose segments are literal texts, compared with the decoded segments of the request, `:name` for any one
-/// segment, or `*name` at the end for all that are left; the values are in ``LoopbackRequest/parameters``.
-/// A `GET` route answers `HEAD` as well, without the body. A path that fits no route gets the fallback's answer, or a 404 that
-/// names the request; one that fits for other methods only gets a 405 with `Allow`.
+/// A pattern is a path whose segments are literal texts, compared with the decoded segments of the request, `:name` for any single segment,
+/// or `*name` at the end for all remaining ones; the values are in ``LoopbackRequest/parameters``. A `GET` route also answers `HEAD`,
+/// without the body. A path without a route gets the fallback's response, or a 404 that names the request; a path that has routes for other
+/// methods only gets a 405 with `Allow`.
 public struct LoopbackRoutes: Sendable {
-    /// A handler that answers on the connection's own thread: it may block, and needs no task to run.
+    /// A handler that runs on the connection's thread. It may block, and needs no task.
     public typealias Handler = @Sendable (LoopbackRequest) throws -> LoopbackResponse
-    /// A handler that runs as a task, which is cancelled when the client goes or the server stops.
+    /// A handler that runs as a task, which is cancelled when the client disconnects or the server stops.
     public typealias AsyncHandler = @Sendable (LoopbackRequest) async throws -> LoopbackResponse
 
-    /// When a handler is called.
+    /// The time at which a handler is called.
     public enum Reading: Sendable, Hashable {
-        /// After the whole body was read, and `100 Continue` sent if it was expected.
+        /// After the whole body has been read, and `100 Continue` sent if expected.
         case body
-        /// After the head. `100 Continue` is never sent; what the client sends of its body is read and dropped after the answer.
+        /// After the head. `100 Continue` is never sent; the client's body is read and discarded after the response.
         case headOnly
     }
 
@@ -46,38 +46,38 @@ public struct LoopbackRoutes: Sendable {
         add("GET", pattern, .body, .sync(handler))
     }
 
-    /// Answers `GET` (and `HEAD`) of a path, by a task.
+    /// Answers `GET` (and `HEAD`) of a path, in a task.
     public mutating func get(_ pattern: String, handler: @escaping AsyncHandler) {
         add("GET", pattern, .body, .async(handler))
     }
 
-    /// Answers a method of a path; the method `*` is any.
+    /// Answers a method of a path; the method `*` matches any.
     public mutating func on(_ method: String, _ pattern: String, reading: Reading = .body, handler: @escaping Handler) {
         add(method, pattern, reading, .sync(handler))
     }
 
-    /// Answers a method of a path, by a task; the method `*` is any.
+    /// Answers a method of a path, in a task; the method `*` matches any.
     public mutating func on(_ method: String, _ pattern: String, reading: Reading = .body, handler: @escaping AsyncHandler) {
         add(method, pattern, reading, .async(handler))
     }
 
-    /// Answers a method of a path with one response after the other; the last one repeats. The method `*` is any.
+    /// Answers a method of a path with one response after the other; the last one repeats. The method `*` matches any.
     public mutating func on(_ method: String, _ pattern: String, inTurn responses: [LoopbackResponse]) {
         let turns = Turns(responses)
         add(method, pattern, .body, .sync { _ in turns.next() ?? .text("The route's list of responses is empty\n", status: 500) })
     }
 
-    /// Answers whatever fits no route.
+    /// Answers requests that match no route.
     public mutating func fallback(reading: Reading = .body, handler: @escaping Handler) {
         fallbackRoute = route("*", "/*", reading, .sync(handler))
     }
 
-    /// Answers whatever fits no route, by a task.
+    /// Answers requests that match no route, in a task.
     public mutating func fallback(reading: Reading = .body, handler: @escaping AsyncHandler) {
         fallbackRoute = route("*", "/*", reading, .async(handler))
     }
 
-    /// Adds routes which a guard watches: its answer, if it has one, goes out in place of the handler's.
+    /// Adds routes with a guard. If the guard returns a response, it replaces the handler's.
     public mutating func guarded(by newGuard: LoopbackGuard, _ build: (inout LoopbackRoutes) throws -> Void) rethrows {
         guards.append(newGuard)
         defer { guards.removeLast() }
@@ -94,7 +94,7 @@ public struct LoopbackRoutes: Sendable {
 
     // MARK: Finding routes
 
-    /// The route for a request, with the values of its parameters.
+    /// Returns the route for a request and the values of its parameters.
     func find(method: String, segments: [String]) -> (route: Route, parameters: [String: String]) {
         var allowed: [String] = []
         for route in routes {

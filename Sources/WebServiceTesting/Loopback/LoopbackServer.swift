@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An HTTP/1.1 server on 127.0.0.1 (or `[::1]`) which a test scripts: real sockets, a free port, and every fault that a server can have.
+/// A scriptable HTTP/1.1 server on 127.0.0.1 (or `[::1]`) for tests, with real sockets, a free port, and every fault that a server can
+/// have.
 ///
 ///     let server = try LoopbackServer { routes in
 ///         routes.get("/users/:id") { request in .json(#"{"id": \#(request.parameters["id"] ?? "0")}"#) }
@@ -9,21 +10,22 @@ public import Foundation
 ///     }
 ///     let client = Shop(serviceRoot: server.url.absoluteString)
 ///
-/// Each connection has a thread of its own, so that handlers may block and a test that fills the task pool can't starve them.
-/// The server stops when ``stop()`` is called or when nobody holds it any more.
+/// Each connection has its own thread, so handlers may block, and a test that fills the task pool can't starve them. The server stops when
+/// ``stop()`` is called or when its last reference is released.
 public final class LoopbackServer: Sendable {
-    /// The bounds of a server, and where it listens.
+    /// The limits and the address of a server.
     public struct Options: Sendable, Hashable {
-        /// How many bytes of a request's body handlers and records get; more are counted only. Zero counts all bodies only.
+        /// The number of bytes of a request's body that handlers and records receive. Further bytes are only counted. With zero, all are
+        /// only counted.
         public var bodyLimit: Int
-        /// How many bytes of bodies all records keep together; later records have an empty body and its right length.
+        /// The total number of body bytes that all records keep. Later records have an empty body with the correct length.
         public var recordingLimit: Int
-        /// How many connections are served at a time; others wait to be accepted.
+        /// The number of connections served at the same time. Others wait to be accepted.
         public var connectionLimit: Int
-        /// Whether the server listens on `[::1]` instead of 127.0.0.1.
+        /// A Boolean value that indicates whether the server listens on `[::1]` instead of 127.0.0.1.
         public var isIPv6: Bool
 
-        /// Makes bounds: by default 16 MiB for a body, 256 MiB for all, 512 connections, on 127.0.0.1.
+        /// Makes options: by default 16 MiB per body, 256 MiB for all bodies, 512 connections, on 127.0.0.1.
         public init(
             bodyLimit: Int = 16 << 20, recordingLimit: Int = 256 << 20, connectionLimit: Int = 512, isIPv6: Bool = false
         ) {
@@ -36,14 +38,14 @@ public final class LoopbackServer: Sendable {
 
     /// The port, chosen by the system.
     public let port: UInt16
-    /// The root, as in `http://127.0.0.1:49152`.
+    /// The root URL, such as `http://127.0.0.1:49152`.
     public let url: URL
 
     private let core: LoopbackCore
 
     /// Starts a server with these routes.
     ///
-    /// - Throws: ``TestingFailure`` when the system gives no socket, and what `build` throws.
+    /// - Throws: ``TestingFailure`` if the system provides no socket, and the errors of `build`.
     public init(options: Options = Options(), _ build: (inout LoopbackRoutes) throws -> Void) throws {
         let routes = try LoopbackRoutes(build)
         let stopSignal = try StopSignal()
@@ -51,7 +53,7 @@ public final class LoopbackServer: Sendable {
         let root = "http://\(options.isIPv6 ? "[::1]" : "127.0.0.1"):\(port)"
         guard let url = URL(string: root) else {
             listener.close()
-            throw TestingFailure("\(root) is no URL")
+            throw TestingFailure("\(root) isn't a URL")
         }
         self.port = port
         self.url = url
@@ -63,50 +65,50 @@ public final class LoopbackServer: Sendable {
         core.stop()
     }
 
-    /// Ends all connections and threads and waits for them; calling it again does nothing.
+    /// Ends all connections and threads and waits for them. Calling it again has no effect.
     ///
-    /// It takes some milliseconds; only a handler that blocks its thread can hold it up, for five seconds at most.
+    /// Stopping takes some milliseconds. A handler that blocks its thread can delay it, for up to five seconds.
     public func stop() {
         core.stop()
     }
 
-    /// The URL of a path, and a query after it, both as they are to be sent.
+    /// Returns the URL of a path with an optional query. Both are sent unchanged.
     ///
-    /// - Throws: ``TestingFailure`` when they make no URL.
+    /// - Throws: ``TestingFailure`` if the result isn't a valid URL.
     public func url(_ target: String) throws -> URL {
         guard let url = URL(string: url.absoluteString + target) else {
-            throw TestingFailure("“\(target)” makes no URL with \(url.absoluteString)")
+            throw TestingFailure("“\(target)” doesn't form a URL with \(url.absoluteString)")
         }
         return url
     }
 
-    /// Replaces all routes, for requests from now on.
+    /// Replaces all routes for subsequent requests.
     public func replaceRoutes(_ build: (inout LoopbackRoutes) throws -> Void) rethrows {
         core.routes = try LoopbackRoutes(build)
     }
 
     // MARK: What happened
 
-    /// The requests in the order in which they were complete, those without a route too.
+    /// The requests in the order of completion, including those without a route.
     public var requests: [LoopbackRequest] { core.requests }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     public var connectionCount: Int { core.connections }
 
-    /// How many connections are open just now: accepted, and ended by neither side.
+    /// The number of open connections: accepted, and not yet ended by either side.
     public var openConnectionCount: Int { core.openConnections }
 
-    /// What went wrong and was not scripted: malformed requests and errors that handlers threw, as sentences.
+    /// Unscripted failures as sentences: malformed requests and errors thrown by handlers.
     public var failures: [String] { core.failures }
 
-    /// Forgets all requests and failures so far.
+    /// Removes all requests and failures recorded so far.
     public func forgetRequests() {
         core.forget()
     }
 
-    /// Waits until so many requests have come and gives them, and all others so far.
+    /// Waits until this number of requests has arrived and returns all requests so far.
     ///
-    /// - Throws: ``TestingFailure`` with the requests that came when the time is over; `CancellationError`.
+    /// - Throws: ``TestingFailure`` with the requests that arrived if the time limit passes; `CancellationError`.
     @discardableResult
     public func waitForRequests(count: Int, within limit: Duration = .seconds(60)) async throws -> [LoopbackRequest] {
         let deadline = ContinuousClock.now + limit
@@ -120,9 +122,9 @@ public final class LoopbackServer: Sendable {
         return requests
     }
 
-    /// Waits until so few connections are open: that a client which cancels also hangs up, for example.
+    /// Waits until at most this number of connections is open, for example to check that a cancelled client disconnects.
     ///
-    /// - Throws: ``TestingFailure`` when more are open when the time is over; `CancellationError`.
+    /// - Throws: ``TestingFailure`` if more connections are open when the time limit passes; `CancellationError`.
     public func waitForOpenConnections(atMost count: Int, within limit: Duration = .seconds(60)) async throws {
         let deadline = ContinuousClock.now + limit
         while openConnectionCount > count {
@@ -134,16 +136,16 @@ public final class LoopbackServer: Sendable {
     }
 }
 
-/// Something that looks at a request before the routes' handlers do, and may answer in their place.
+/// A check that runs before the handlers of routes and can answer in their place.
 public struct LoopbackGuard: Sendable {
     package let check: @Sendable (LoopbackRequest) -> LoopbackResponse?
 
-    /// Makes a guard of a closure: `nil` lets the request pass.
+    /// Makes a guard from a closure, which returns `nil` to accept a request.
     public init(_ check: @escaping @Sendable (LoopbackRequest) -> LoopbackResponse?) {
         self.check = check
     }
 
-    /// Lets requests pass that carry these credentials by Basic authentication in UTF-8 (RFC 7617), and challenges all others.
+    /// Accepts requests with these credentials by Basic authentication in UTF-8 (RFC 7617), and challenges all others.
     public static func basicAuthentication(user: String, password: String, realm: String) -> LoopbackGuard {
         LoopbackGuard { request in
             if let found = request.basicCredentials, found == (user, password) { return nil }

@@ -2,13 +2,13 @@
 import Darwin
 private let streamKind = SOCK_STREAM
 private let sendFlags: Int32 = 0
-/// Darwin has no event for a peer that has closed; readability and a look at the queue stand in for it.
+/// Darwin has no event for a closed peer, so readability and a look at the queue replace it.
 private let goneEvent = Int16(POLLIN)
 #elseif canImport(Glibc)
 import Glibc
 private let streamKind = Int32(SOCK_STREAM.rawValue)
 private let sendFlags = Int32(MSG_NOSIGNAL)
-/// POLLRDHUP, which the C library shows only to programs that ask for GNU extensions.
+/// POLLRDHUP, which the C library declares only with GNU extensions.
 private let goneEvent: Int16 = 0x2000
 #elseif canImport(Musl)
 import Musl
@@ -18,13 +18,13 @@ private let sendFlags = Int32(MSG_NOSIGNAL)
 private let goneEvent: Int16 = 0x2000
 #endif
 
-/// Why a connection's thread goes no further: no error of anybody's, only the end.
+/// The reason why a connection's thread stops. It is the regular end, not an error of either side.
 package enum ConnectionEnd: Error {
     /// The client closed or reset the connection, or the socket failed.
     case clientGone
-    /// The server stops.
+    /// The server is stopping.
     case stopped
-    /// A fault that the test asked for has come to its byte.
+    /// A fault requested by the test has reached its byte.
     case faultReached
 }
 
@@ -46,7 +46,7 @@ package struct LoopbackSocket: Sendable {
         return (listener, port)
     }
 
-    /// A socket that has a free port of 127.0.0.1 or `::1`, and doesn't listen there.
+    /// Binds a socket to a free port of 127.0.0.1 or `::1` without listening.
     package static func bound(stop: StopSignal, isIPv6: Bool) throws(TestingFailure) -> (socket: LoopbackSocket, port: UInt16) {
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, streamKind, 0)
         guard descriptor >= 0 else { throw failure("open a socket") }
@@ -76,7 +76,7 @@ package struct LoopbackSocket: Sendable {
         return bind(descriptor, to: &address) ? UInt16(bigEndian: address.sin6_port) : nil
     }
 
-    /// Binds a socket to an address, and tells which port it got.
+    /// Binds a socket to an address and stores the assigned port in it.
     private static func bind<Address>(_ descriptor: Int32, to address: inout Address) -> Bool {
         var length = socklen_t(MemoryLayout<Address>.size)
         return withUnsafeMutableBytes(of: &address) { bytes in
@@ -85,12 +85,12 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Listens where the socket is bound.
+    /// Listens on the bound port.
     func startListening(backlog: Int32) {
         listen(descriptor, backlog)
     }
 
-    /// Begins to connect to a port of 127.0.0.1; whether the connection stands at once or never isn't waited for.
+    /// Starts to connect to a port of 127.0.0.1 without waiting for the connection.
     func beginConnecting(to port: UInt16) {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -102,7 +102,7 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// The next connection; `nil` when there is none just now.
+    /// Accepts the next connection. Returns `nil` if none is waiting.
     func accepted() -> LoopbackSocket? {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return nil }
@@ -113,7 +113,7 @@ package struct LoopbackSocket: Sendable {
         return socket
     }
 
-    /// No blocking, no inheritance by child processes, no SIGPIPE.
+    /// Makes the socket non-blocking, closes it in child processes, and disables SIGPIPE.
     private func prepare() {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -139,14 +139,14 @@ package struct LoopbackSocket: Sendable {
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Ends the sending side.
+    /// Closes the sending side.
     package func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
     // MARK: Moving bytes
 
-    /// Receives some bytes into the buffer; zero at the end of the client's bytes.
+    /// Receives bytes into the buffer. Returns zero at the end of the client's bytes.
     func receive(into buffer: UnsafeMutableRawBufferPointer, until deadline: ContinuousClock.Instant? = nil) throws(ConnectionEnd) -> Int {
         while true {
             guard !stop.isRaised else { throw .stopped }
@@ -192,7 +192,7 @@ package struct LoopbackSocket: Sendable {
         case timedOut
     }
 
-    /// Waits until the socket is ready, the server stops or the deadline has come.
+    /// Waits until the socket is ready, the server stops, or the deadline passes.
     package func wait(for events: Int16, until deadline: ContinuousClock.Instant?) -> Readiness {
         while true {
             var polled = [
@@ -211,9 +211,9 @@ package struct LoopbackSocket: Sendable {
         wait(for: Int16(POLLIN), until: nil)
     }
 
-    /// Waits, as part of a response, unless the client goes or the server stops meanwhile; `nil` waits for one of these.
+    /// Pauses a response until the deadline, or forever if it is `nil`. Throws if the client disconnects or the server stops.
     ///
-    /// A client that closes its sending side counts as gone here, though it could still read.
+    /// A client that closes its sending side counts as gone, although it could still read.
     package func pause(until deadline: ContinuousClock.Instant?) throws(ConnectionEnd) {
         #if canImport(Darwin)
         let event = isDataQueued ? 0 : goneEvent
@@ -231,7 +231,7 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Whether the client went, asked without waiting.
+    /// A Boolean value that indicates whether the client is gone. Doesn't wait.
     var isClientGone: Bool {
         do {
             try pause(until: .now)
@@ -255,45 +255,45 @@ package struct LoopbackSocket: Sendable {
         return Int32(max(0, seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1))
     }
 
-    /// A failure that tells what the system said last.
+    /// Returns a failure with the system's last error.
     package static func failure(_ what: String) -> TestingFailure {
         let code = errno
         return TestingFailure("The loopback server could not \(what): \(String(cString: strerror(code))) (\(code))")
     }
 }
 
-/// The system's `send`, under a name that the method of the same name doesn't hide.
+/// The system's `send`, which the method of the same name hides.
 private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ flags: Int32) -> Int {
     send(descriptor, bytes, count, flags)
 }
 
-/// The system's `bind`, likewise.
+/// The system's `bind`, for the same reason.
 private func systemBind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
     bind(descriptor, address, length)
 }
 
-/// A port of 127.0.0.1 where no server answers, in one of the ways in which servers don't. It is taken as long as the value is held,
-/// so that nobody else gets it.
+/// A port of 127.0.0.1 that doesn't respond, in one of three ways. The port is reserved while the value exists, so that no other process
+/// gets it.
 public final class LoopbackPort: Sendable {
-    /// How a port keeps silent.
+    /// The way in which a port doesn't respond.
     public enum Kind: Sendable, Hashable {
-        /// Nobody listens: connections are refused.
+        /// The port isn't listening: connections are refused.
         case closed
-        /// Connections stand, by the system's doing, and nobody ever reads or writes: neither TLS nor HTTP gets an answer.
+        /// The system accepts connections, but nothing is ever read or written: neither TLS nor HTTP gets an answer.
         case silent
-        /// The queue of connections is full: on Linux, attempts to connect are ignored until they give up.
+        /// The queue of connections is full: on Linux, connection attempts are ignored until they time out.
         case full
     }
 
-    /// The number of the port, chosen by the system.
+    /// The port number, chosen by the system.
     public let number: UInt16
 
     private let sockets: [LoopbackSocket]
     private let stop: StopSignal
 
-    /// Takes a port.
+    /// Reserves a port.
     ///
-    /// - Throws: ``TestingFailure`` when the system gives no socket.
+    /// - Throws: ``TestingFailure`` if the system provides no socket.
     public init(_ kind: Kind) throws {
         stop = try StopSignal()
         let (socket, number) = try LoopbackSocket.bound(stop: stop, isIPv6: false)
@@ -304,7 +304,7 @@ public final class LoopbackPort: Sendable {
         case .silent: socket.startListening(backlog: 64)
         case .full:
             socket.startListening(backlog: 0)
-            // More than a queue of that length takes, on every system.
+            // More connections than a queue of this length holds on any system.
             for _ in 0..<8 {
                 let (filler, _) = try LoopbackSocket.bound(stop: stop, isIPv6: false)
                 filler.beginConnecting(to: number)

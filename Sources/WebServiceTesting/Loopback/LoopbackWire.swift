@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A connection of a ``LoopbackServer`` in the hands of a script, from the moment the request was read.
+/// A connection of a ``LoopbackServer``, controlled by a script after the request has been read.
 ///
 ///     routes.get("/slow") { _ in
 ///         .script { wire in
@@ -10,8 +10,8 @@ public import Foundation
 ///         }
 ///     }
 ///
-/// Its methods throw when the client goes or the server stops; let these errors through, they end the connection and are no failure.
-/// With ``LoopbackRoutes/Reading/headOnly`` the request's body is still to be read. A wire belongs to the thread that runs its script.
+/// Its methods throw when the client disconnects or the server stops; don't catch these errors, which end the connection without a failure.
+/// With ``LoopbackRoutes/Reading/headOnly`` the request's body isn't read yet. Use a wire only on the thread that runs its script.
 public final class LoopbackWire {
     private let socket: LoopbackSocket
     var reader: ConnectionReader
@@ -22,49 +22,49 @@ public final class LoopbackWire {
         self.reader = reader
     }
 
-    /// Sends all bytes; it returns when the system has taken the last of them, so a client that reads nothing blocks it.
+    /// Sends all bytes. It returns when the system has accepted the last one, so a client that doesn't read blocks it.
     public func write(_ bytes: Data) throws {
         let socket = self.socket
         let sent = bytes.withUnsafeBytes { all in Result { () throws(ConnectionEnd) in try socket.send(all) } }
         try sent.get()
     }
 
-    /// Sends a text in UTF-8, its line ends as they are.
+    /// Sends text in UTF-8, with unchanged line breaks.
     public func write(_ text: String) throws {
         try write(Data(text.utf8))
     }
 
-    /// The next bytes that the client has sent, at most 64 KiB; `nil` when it has ended its side in order.
+    /// Returns the next bytes from the client, at most 64 KiB; `nil` if the client has closed its side in order.
     public func read() throws -> Data? {
         try reader.nextBytes()
     }
 
-    /// Reads and drops what the client sends until it ends its side.
+    /// Reads and discards the client's bytes until it closes its side.
     public func readToEnd() throws {
         while try read() != nil {}
     }
 
-    /// Waits so long. A client that closes its side meanwhile counts as gone.
+    /// Waits for a duration. A client that closes its side during that time counts as gone.
     public func pause(for duration: Duration) throws {
         try socket.pause(until: .now + duration)
     }
 
-    /// Waits until the client goes or the server stops, and throws then.
+    /// Waits until the client disconnects or the server stops, then throws.
     public func hang() throws {
         try socket.pause(until: nil)
     }
 
-    /// Waits until something is the case; it is asked every two milliseconds.
+    /// Waits until a condition is met. It is checked every two milliseconds.
     public func wait(until condition: () -> Bool) throws {
         while !condition() { try pause(for: .milliseconds(2)) }
     }
 
-    /// Ends the sending side in order; the client's bytes can still be read.
+    /// Closes the sending side in order; the client's bytes can still be read.
     public func finishSending() {
         socket.finishSending()
     }
 
-    /// Lets the connection end with a reset when the script returns.
+    /// Resets the connection when the script returns.
     public func reset() {
         isToBeReset = true
     }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Sends responses, right or wrong, and counts their bytes for the faults that wait for one.
+/// Sends responses, valid or not, and counts their bytes to trigger faults.
 struct ResponseWriter {
     let socket: LoopbackSocket
-    /// How many bytes may still go out before the fault; `nil` without one.
+    /// The number of bytes left before the fault; `nil` if there is none.
     private var budget: Int?
 
     init(socket: LoopbackSocket) {
         self.socket = socket
     }
 
-    /// Sends the interim answer that lets the client go on with its body.
+    /// Sends the interim response that lets the client send its body.
     mutating func sendContinue() throws(ConnectionEnd) {
         try send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
     }
 
-    /// Sends a response; true when the connection can live on after it.
+    /// Sends a response. Returns true if the connection can stay open.
     mutating func send(_ response: LoopbackResponse, to request: LoopbackRequest?, keepingConnection: Bool) throws -> Bool {
         budget = response.fault?.byteCount
         if response.delay > .zero { try socket.pause(until: .now + response.delay) }
@@ -38,7 +38,7 @@ struct ResponseWriter {
             try sendBody(response.body, inChunks: plan.isChunked)
             if plan.isChunked { try send(Array("0\r\n".utf8) + Self.lines(response.trailers) + [13, 10]) }
         }
-        // A response shorter than its fault ends by it all the same.
+        // The fault also ends a response that is shorter than its byte count.
         if let fault = response.fault, fault != .halfClose { throw ConnectionEnd.faultReached }
         return plan.keepsConnection
     }
@@ -64,7 +64,7 @@ struct ResponseWriter {
             defer { try? file.close() }
             while let part = try file.read(upToCount: 256 << 10), !part.isEmpty { try sendPart(part, inChunks: isChunked) }
         case .generated(let count):
-            // 251 values fill a part evenly, so that every part but the last is the same.
+            // The part's length is a multiple of 251, so all parts but the last are equal.
             let part = Data((0..<(251 * 256)).map(LoopbackResponse.Body.generatedByte(at:)))
             var missing = count
             while missing > 0 {

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// Wakes every waiting thread of a server at once: a pipe that all of them poll, and whose writing end is closed to stop.
+/// Wakes every waiting thread of a server: a pipe that all of them poll, and whose writing end is closed to stop.
 package final class StopSignal: Sendable {
     private struct Ends {
         var reading: Int32
@@ -16,7 +16,7 @@ package final class StopSignal: Sendable {
     }
 
     private let ends: Locked<Ends>
-    /// The end to poll: it becomes ready when the signal is raised, for all threads and for ever.
+    /// The end to poll. It stays ready for all threads after the signal is raised.
     let descriptor: Int32
 
     package init() throws(TestingFailure) {
@@ -41,13 +41,13 @@ package final class StopSignal: Sendable {
         }
     }
 
-    /// Waits so long, or until the signal is raised.
+    /// Waits for a number of milliseconds, or until the signal is raised.
     package func wait(milliseconds: Int32) {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         poll(&polled, 1, milliseconds)
     }
 
-    /// Gives the reading end back, once no thread polls it any more.
+    /// Closes the reading end, once no thread polls it any more.
     func release() {
         ends.withLock { ends in
             if ends.reading >= 0 { close(ends.reading) }

@@ -1,9 +1,9 @@
 public import Foundation
 import WebServiceClient
 
-/// A request and its response, as ``RecordingTransport`` writes them to a file and ``ReplayTransport`` reads them.
+/// A request and its response, as written by ``RecordingTransport`` and read by ``ReplayTransport``.
 public struct RecordedExchange: Sendable, Hashable, Codable {
-    /// A field of a head.
+    /// A header field.
     public struct Field: Sendable, Hashable, Codable {
         /// The field's name.
         public var name: String
@@ -11,7 +11,7 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
         public var value: String
     }
 
-    /// A body: text where it is UTF-8, else Base64. Absent for none.
+    /// A body, as text if it is UTF-8, otherwise as Base64. An empty body is omitted.
     public struct Body: Sendable, Hashable, Codable {
         /// The body as text.
         public var text: String?
@@ -24,7 +24,7 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
             base64 = text == nil ? data.base64EncodedString() : nil
         }
 
-        /// The bytes; `nil` when the Base64 isn't any.
+        /// The bytes; `nil` if the Base64 is invalid.
         public var data: Data? {
             text.map { Data($0.utf8) } ?? base64.flatMap { Data(base64Encoded: $0) }
         }
@@ -34,17 +34,17 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
     public var key: String
     /// The method.
     public var method: String
-    /// The absolute URL, user info and secret query items masked.
+    /// The absolute URL, with user info and secret query items masked.
     public var url: String
-    /// The fields of the request, secrets masked.
+    /// The fields of the request, with secrets masked.
     public var requestFields: [Field]
-    /// The body of the request, secret members masked.
+    /// The body of the request, with secret members masked.
     public var requestBody: Body?
     /// The status.
     public var status: Int
-    /// The fields of the response, secrets masked.
+    /// The fields of the response, with secrets masked.
     public var responseFields: [Field]
-    /// The body of the response, secret members masked.
+    /// The body of the response, with secret members masked.
     public var responseBody: Body?
 
     init(_ recorded: RecordedRequest, status: Int, headers: HTTPFields, body: Data) {
@@ -63,9 +63,9 @@ public struct RecordedExchange: Sendable, Hashable, Codable {
         fields.map { Field(name: $0.name.rawName, value: SecretMask.recordedText(of: $0)) }
     }
 
-    /// What a replayed request must have in common with this one: key, method, path and query.
+    /// The properties that a replayed request must share with this one: key, method, path and query.
     var signature: String {
-        // Masked again: a recording may be older than a rule.
+        // Masked again, because a recording may predate a masking rule.
         Self.signature(key: key, method: method, url: SecretMask.text(ofURL: url))
     }
 

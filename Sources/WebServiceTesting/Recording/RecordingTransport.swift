@@ -1,20 +1,20 @@
 public import Foundation
 public import WebServiceClient
 
-/// A transport around another one that writes each exchange to a file of a folder, for ``ReplayTransport`` to answer with.
+/// A transport that wraps another one and writes each exchange to a file in a folder, for ``ReplayTransport``.
 ///
-/// Credentials don't get into the files: the values of secret fields, query items, JSON members and form items are masked, by their
-/// names. Look at the files all the same before you share them; ``init(around:folder:redact:)`` takes a closure for what is yours.
-/// Bodies are read whole before they are passed on, up to 64 MiB.
+/// Credentials aren't written to the files: the values of secret fields, query items, JSON members and form items are masked, by their
+/// names. Review the files before you share them; ``init(around:folder:redact:)`` takes a closure that redacts your own data. Bodies are
+/// read completely before they are passed on, up to 64 MiB.
 public struct RecordingTransport: Transport {
     private let inner: any Transport
     private let folder: URL
     private let redact: @Sendable (inout RecordedExchange) -> Void
     private let count = Locked(0)
 
-    /// Makes a transport that records into a folder, which is made if need be.
+    /// Makes a transport that records to a folder, which is created if necessary.
     ///
-    /// - Throws: the file system's error.
+    /// - Throws: The file system's error.
     public init(
         around inner: any Transport, folder: URL, redact: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }
     ) throws {
@@ -24,16 +24,16 @@ public struct RecordingTransport: Transport {
         self.redact = redact
     }
 
-    /// What the other transport can do.
+    /// The capabilities of the wrapped transport.
     public var capabilities: TransportCapabilities { inner.capabilities }
 
-    /// Sends the request by the other transport and records what came back.
+    /// Sends the request with the wrapped transport and records the exchange.
     ///
-    /// - Throws: what the other transport throws, which isn't recorded, and the file system's errors.
+    /// - Throws: The errors of the wrapped transport, which aren't recorded, and the file system's errors.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         var request = request
         let limit = 64 << 20
-        // A stream may be good for one reading only, so the other transport gets what was read.
+        // A stream may be readable only once, so the wrapped transport gets the bytes read here.
         var sent: Data?
         if let body = request.body {
             let bytes = try await body.collect(upTo: limit)
@@ -59,7 +59,7 @@ public struct RecordingTransport: Transport {
         return response
     }
 
-    /// A name that sorts by time and tells the endpoint, such as `0007-user.json`.
+    /// Returns a name that sorts by time and contains the endpoint, such as `0007-user.json`.
     private static func fileName(_ number: Int, _ key: String) -> String {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 4 - digits.count)) + digits

@@ -1,16 +1,16 @@
 public import Foundation
 public import WebServiceClient
 
-/// A transport that answers from the files that a ``RecordingTransport`` wrote, without a network.
+/// A transport that answers with the files of a ``RecordingTransport``, without a network.
 ///
-/// An exchange answers requests of the same key, method, path and query, whatever the origin. Several of one kind answer in the order
-/// in which they were recorded; the last one stays.
+/// An exchange answers requests with the same key, method, path and query, on any origin. Several matching exchanges answer in the order of
+/// recording; the last one repeats.
 public struct ReplayTransport: Transport {
     private let answers: [String: Turns<RecordedExchange>]
 
     /// Reads all `.json` files of a folder, in the order of their names.
     ///
-    /// - Throws: ``TestingFailure`` that names a file which holds no exchange, or the file system's error.
+    /// - Throws: ``TestingFailure`` that names a file without a valid exchange, or the file system's error.
     public init(folder: URL) throws {
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         var exchanges: [RecordedExchange] = []
@@ -18,23 +18,23 @@ public struct ReplayTransport: Transport {
             do {
                 exchanges.append(try JSONDecoder().decode(RecordedExchange.self, from: Data(contentsOf: file)))
             } catch {
-                throw TestingFailure("\(file.lastPathComponent) holds no recorded exchange: \(error)")
+                throw TestingFailure("\(file.lastPathComponent) isn't a recorded exchange: \(error)")
             }
         }
         self.init(exchanges)
     }
 
-    /// Answers with these exchanges.
+    /// Makes a transport that answers with these exchanges.
     public init(_ exchanges: [RecordedExchange]) {
         answers = Dictionary(grouping: exchanges, by: \.signature).mapValues { Turns($0) }
     }
 
-    /// Everything: what the recorded transport could do isn't recorded.
+    /// All capabilities, because those of the recorded transport aren't recorded.
     public var capabilities: TransportCapabilities { TransportCapabilities(rawValue: .max) }
 
     /// Answers a request from the files.
     ///
-    /// - Throws: ``TestingFailure`` when no exchange fits; it names the nearest one.
+    /// - Throws: ``TestingFailure`` if no exchange matches; it names the nearest one.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let recorded = RecordedRequest(request, body: nil)
@@ -46,7 +46,7 @@ public struct ReplayTransport: Transport {
         }
         let fields = exchange.responseFields.map { HTTPFields.Field(name: HTTPFields.Name($0.name), value: $0.value) }
         guard let body = exchange.responseBody.map(\.data) ?? Data() else {
-            throw TestingFailure("The recorded body of “\(signature)” is no Base64")
+            throw TestingFailure("The recorded body of “\(signature)” isn't Base64")
         }
         return TransportResponse(
             status: exchange.status, headers: HTTPFields(fields), url: request.url, body: ResponseBody(body), httpVersion: "HTTP/1.1")

@@ -1,11 +1,11 @@
 public import Foundation
 public import WebServiceClient
 
-/// What a ``StubTransport`` answers to a request.
+/// An answer of a ``StubTransport`` to a request.
 public struct StubAnswer: Sendable {
     let respond: @Sendable (RecordedRequest, any Clock<Duration>) async throws -> TransportResponse
 
-    /// An answer that a closure makes.
+    /// Makes an answer from a closure.
     public init(_ respond: @escaping @Sendable (RecordedRequest) async throws -> TransportResponse) {
         self.init { request, _ in try await respond(request) }
     }
@@ -16,7 +16,7 @@ public struct StubAnswer: Sendable {
 
     // MARK: Responses
 
-    /// Bytes of a media type.
+    /// Returns an answer with bytes of a media type.
     public static func data(
         _ data: Data, type: String = "application/octet-stream", status: Int = 200, headers: HTTPFields = [:]
     ) -> StubAnswer {
@@ -27,29 +27,29 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// JSON text, as it is written.
+    /// Returns an answer with JSON text, sent unchanged.
     public static func json(_ text: String, status: Int = 200, headers: HTTPFields = [:]) -> StubAnswer {
         .data(Data(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
-    /// A value as JSON.
+    /// Returns an answer with a value encoded as JSON.
     ///
-    /// - Throws: what `JSONEncoder` throws.
+    /// - Throws: The errors of `JSONEncoder`.
     public static func encoded(_ value: some Encodable, status: Int = 200, headers: HTTPFields = [:]) throws -> StubAnswer {
         .data(try JSONEncoder().encode(value), type: "application/json", status: status, headers: headers)
     }
 
-    /// Plain text in UTF-8.
+    /// Returns an answer with plain text in UTF-8.
     public static func text(_ text: String, status: Int = 200, headers: HTTPFields = [:]) -> StubAnswer {
         .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    /// No body, and no fields but these.
+    /// Returns an answer without a body and with only these fields.
     public static func status(_ status: Int, headers: HTTPFields = [:]) -> StubAnswer {
         StubAnswer { request, _ in TransportResponse(status: status, headers: headers, url: request.request.url, httpVersion: "HTTP/1.1") }
     }
 
-    /// A body that is pulled piece by piece, its length unknown; with an error, it breaks at its end.
+    /// Returns an answer whose body of unknown length is pulled piece by piece. With an error, the body fails at its end.
     public static func pieces(
         _ pieces: [Data], failing error: (any Error)? = nil, status: Int = 200, headers: HTTPFields = [:]
     ) -> StubAnswer {
@@ -67,19 +67,19 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// A redirect to an absolute or relative location.
+    /// Returns a redirect to an absolute or relative location.
     public static func redirect(to location: String, status: Int = 302) -> StubAnswer {
         .status(status, headers: ["Location": location])
     }
 
     // MARK: Failures
 
-    /// An error in place of a response, such as a `TransportError`.
+    /// Returns an answer that throws an error instead of a response, such as a `TransportError`.
     public static func failure(_ error: any Error) -> StubAnswer {
         StubAnswer { _, _ in throw error }
     }
 
-    /// No answer until the calling task is cancelled.
+    /// An answer that never comes: it waits until the calling task is cancelled.
     public static var never: StubAnswer {
         StubAnswer { _, _ in
             while true { try await Task.sleep(for: .seconds(3600)) }
@@ -88,7 +88,7 @@ public struct StubAnswer: Sendable {
 
     // MARK: Combinations
 
-    /// One answer after the other, a request each; the last one stays.
+    /// Returns an answer that gives one answer per request, in order; the last one repeats.
     public static func inTurn(_ answers: StubAnswer...) -> StubAnswer {
         let turns = Turns(answers)
         return StubAnswer { request, clock in
@@ -97,12 +97,12 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// The answer that a closure chooses.
+    /// Returns an answer that a closure chooses for each request.
     public static func answering(_ choose: @escaping @Sendable (RecordedRequest) async throws -> StubAnswer) -> StubAnswer {
         StubAnswer { request, clock in try await choose(request).respond(request, clock) }
     }
 
-    /// This answer after a wait on the transport's clock.
+    /// Returns this answer with a delay on the transport's clock.
     public func delayed(by delay: Duration) -> StubAnswer {
         StubAnswer { request, clock in
             try await clock.sleep(for: delay)

@@ -1,7 +1,7 @@
 public import Foundation
 public import WebServiceClient
 
-/// A transport without a network: it answers by endpoint key, and keeps what it was asked.
+/// A transport without a network: it answers by endpoint key and records the requests.
 ///
 ///     let stub = StubTransport()
 ///     stub["user(id:)"] = .json(#"{"id": 1}"#)
@@ -11,8 +11,8 @@ public import WebServiceClient
 ///     try stub.expect("user(id:)", calledTimes: 1)
 ///     try stub.requests(for: "user(id:)")[0].expectHeader("Accept", "application/json")
 ///
-/// A key without an answer falls to the first route that fits the method and the path, else the call fails with a
-/// ``TestingFailure`` that names the nearest key. Deadlines are not watched: a test that needs them gives a delay and a clock.
+/// Without an answer for its key, a request gets the answer of the first route that matches its method and path, or fails with a
+/// ``TestingFailure`` that names the nearest key. Deadlines aren't enforced: for tests of deadlines, use a delay and a clock.
 public final class StubTransport: Transport {
     private struct Route: Sendable {
         let method: ServiceRequest.Method
@@ -29,7 +29,7 @@ public final class StubTransport: Transport {
         var counts: [String: Int] = [:]
     }
 
-    /// What the transport says it can do: everything, unless told otherwise.
+    /// The capabilities that the transport declares; all of them by default.
     public let capabilities: TransportCapabilities
 
     private let clock: any Clock<Duration>
@@ -39,9 +39,9 @@ public final class StubTransport: Transport {
     /// Makes a transport without answers.
     ///
     /// - Parameters:
-    ///   - capabilities: what it says it can do.
-    ///   - clock: the clock that delays are measured by.
-    ///   - recordingLimit: how many requests are kept, the first ones; all are counted.
+    ///   - capabilities: The capabilities to declare.
+    ///   - clock: The clock for delays.
+    ///   - recordingLimit: The number of requests to keep, counted from the first. All requests are counted.
     public init(
         capabilities: TransportCapabilities = TransportCapabilities(rawValue: .max), clock: any Clock<Duration> = ContinuousClock(),
         recordingLimit: Int = 10_000
@@ -59,33 +59,34 @@ public final class StubTransport: Transport {
         set { state.withLock { $0.answers[key] = newValue } }
     }
 
-    /// Answers what has no answer by key, by method and path. The pattern is one of ``LoopbackRoutes``, compared with the whole path.
+    /// Adds an answer by method and path for requests without an answer by key. The pattern has the syntax of ``LoopbackRoutes`` and must
+    /// match the whole path.
     public func on(_ method: ServiceRequest.Method, _ pattern: String, _ answer: StubAnswer) {
         let route = Route(method: method, pattern: RoutePattern(pattern), text: "\(method) \(pattern)", answer: answer)
         state.withLock { $0.routes.append(route) }
     }
 
-    /// Answers what has no other answer.
+    /// Sets the answer to requests without any other answer.
     public func fallback(_ answer: StubAnswer) {
         state.withLock { $0.fallback = answer }
     }
 
     // MARK: What happened
 
-    /// The requests in the order in which they came, up to the recording limit.
+    /// The requests in the order of arrival, up to the recording limit.
     public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-    /// The requests of an endpoint in the order in which they came. Retries and redirects are requests of their own.
+    /// Returns the requests of an endpoint in the order of arrival. Retries and redirects count as separate requests.
     public func requests(for key: String) -> [RecordedRequest] {
         requests.filter { $0.key == key }
     }
 
-    /// How many requests an endpoint has made, those beyond the recording limit too.
+    /// Returns the number of requests of an endpoint, including those beyond the recording limit.
     public func callCount(for key: String) -> Int {
         state.withLock { $0.counts[key] ?? 0 }
     }
 
-    /// Forgets the requests so far.
+    /// Removes all requests recorded so far.
     public func forgetRequests() {
         state.withLock { state in
             state.requests = []
@@ -97,7 +98,7 @@ public final class StubTransport: Transport {
 
     /// Answers a request.
     ///
-    /// - Throws: the error of the answer, ``TestingFailure`` without an answer, `CancellationError`, or ``RequestBodyError``.
+    /// - Throws: The error of the answer, ``TestingFailure`` without an answer, `CancellationError`, or ``RequestBodyError``.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         var recorded = RecordedRequest(request, body: try await body(of: request))
@@ -114,7 +115,7 @@ public final class StubTransport: Transport {
         return bytes
     }
 
-    /// Keeps the request and finds its answer.
+    /// Records the request and finds its answer.
     private func answer(to request: inout RecordedRequest) throws(TestingFailure) -> StubAnswer {
         let (byKey, routes, fallback) = state.withLock { [request] state in
             if state.requests.count < recordingLimit { state.requests.append(request) }
@@ -136,7 +137,7 @@ public final class StubTransport: Transport {
         let (keys, routes) = state.withLock { ($0.answers.keys.sorted(), $0.routes.map(\.text)) }
         let hint: String
         if let nearest = NearestName.of(request.key, among: keys) {
-            hint = "The nearest key that has one is “\(nearest)”."
+            hint = "The nearest key with an answer is “\(nearest)”."
         } else {
             let known = (keys + routes).map { "“\($0)”" }.joined(separator: ", ")
             hint = known.isEmpty ? "Nothing is stubbed yet: set stub[\"\(request.key)\"]." : "There are answers for \(known)."
@@ -147,11 +148,11 @@ public final class StubTransport: Transport {
 
 /// A request that reached a ``StubTransport``, with the bytes of its body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
-    /// The request as it would have been sent.
+    /// The request as a real transport would send it.
     public let request: ServiceRequest
-    /// The bytes of its body; `nil` without one.
+    /// The bytes of its body; `nil` if there is none.
     public let body: Data?
-    /// The decoded values of the `:name` and `*name` segments, where a route's pattern chose the answer.
+    /// The decoded values of the `:name` and `*name` segments, if a route matched.
     public internal(set) var parameters: [String: String] = [:]
 
     /// Makes a record of a request.
@@ -160,12 +161,12 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// The key of the endpoint; of a request made by hand, the method and the path.
+    /// The key of the endpoint, or the method and path for a request without an endpoint.
     public var key: String { request.identity?.key ?? "\(request.method) \(request.url.path(percentEncoded: true))" }
 
     /// The segments of the path, each percent-decoded after the split.
     public var pathSegments: [String] { RequestTarget(Array(request.target.utf8)).segments }
 
-    /// Method and URL, secrets masked.
+    /// The method and URL, with secrets masked.
     public var description: String { "\(request.method) \(SecretMask.text(of: request))" }
 }

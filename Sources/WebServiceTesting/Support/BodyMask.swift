@@ -1,14 +1,14 @@
 import Foundation
 import WebServiceClient
 
-/// Masks the secrets in bodies that are JSON or forms; what is neither has no names to tell a secret by.
+/// Masks the secrets in JSON and form bodies. Other bodies have no names that identify secrets.
 enum BodyMask {
-    /// Whether a JSON member or a form item of this name holds a secret. `code` and `key` name too much else in bodies.
+    /// Returns whether a JSON member or form item of this name is secret. `code` and `key` are too common in bodies to count.
     static func hides(member name: String) -> Bool {
         SecretMask.hidesMember(named: name)
     }
 
-    /// The body with its secrets masked; the very same bytes when there are none.
+    /// Returns the body with its secrets masked; the same bytes if there are none.
     static func masked(_ body: Data, type: String?) -> Data {
         let type = (type ?? "").lowercased()
         if type.hasPrefix("application/x-www-form-urlencoded") { return Data(maskedForm(String(decoding: body, as: UTF8.self)).utf8) }
@@ -18,7 +18,7 @@ enum BodyMask {
         return bytes
     }
 
-    /// The beginning of a body for a message, with its secrets masked.
+    /// Returns the beginning of a body for a message, with its secrets masked.
     static func excerpt(_ text: String) -> String {
         let isJSON = text.first { !$0.isWhitespace }.map { $0 == "{" || $0 == "[" } ?? false
         let isForm = !isJSON && text.utf8.contains(UInt8(ascii: "=")) && !text.contains { $0.isWhitespace }
@@ -34,7 +34,7 @@ enum BodyMask {
         }.joined(separator: "&")
     }
 
-    /// The tree with its secrets masked; `nil` when it has none.
+    /// Returns the tree with its secrets masked; `nil` if it has none.
     private static func maskedTree(_ tree: JSONTree) -> JSONTree? {
         switch tree {
         case .object(let members):

@@ -1,12 +1,12 @@
 import Foundation
 import WebServiceClient
 
-/// JSON as a value, to compare and to mask it.
+/// A JSON value, for comparing and masking.
 enum JSONTree: Codable, Equatable {
     case null
     case boolean(Bool)
     case number(Decimal)
-    /// A number beyond the decimal's range.
+    /// A number out of the range of `Decimal`.
     case hugeNumber(Double)
     case text(String)
     case list([JSONTree])
@@ -48,7 +48,7 @@ enum JSONTree: Codable, Equatable {
         }
     }
 
-    /// Where two trees differ first, and how.
+    /// The first difference of two trees.
     struct Difference: Equatable {
         let place: String
         let expected: String
@@ -95,7 +95,7 @@ enum JSONTree: Codable, Equatable {
 }
 
 extension JSONTree.Difference {
-    /// Masks the values of a member whose name tells that it is a secret.
+    /// Masks the values of a member whose name marks it as secret.
     func masked(if name: String) -> JSONTree.Difference {
         guard BodyMask.hides(member: name) else { return self }
         return JSONTree.Difference(place: place, expected: SecretMask.mask, found: SecretMask.mask + ", which differs or is missing")

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The target of a request line, taken apart as bytes (RFC 9112, section 3.2), so that hostile ones survive as they are.
+/// A parsed request target (RFC 9112, section 3.2). It works on bytes, so that invalid targets are preserved.
 struct RequestTarget {
     let path: ArraySlice<UInt8>
     let query: ArraySlice<UInt8>?
@@ -22,7 +22,7 @@ struct RequestTarget {
         }
     }
 
-    /// The pairs of a query or form.
+    /// Returns the pairs of a query or form.
     static func pairs(of bytes: some Collection<UInt8>, plusIsBlank: Bool) -> [URLQueryItem] {
         bytes.split(separator: UInt8(ascii: "&")).map { pair in
             let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ struct RequestTarget {
         }
     }
 
-    /// Replaces each `%` with two hexadecimal digits; a lone `%` stays what it is.
+    /// Decodes each `%` with two hexadecimal digits. Any other `%` is kept.
     static func percentDecoded(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -55,7 +55,7 @@ struct RequestTarget {
         return values.count == 2 ? UInt8(truncatingIfNeeded: values[0] * 16 + values[1]) : nil
     }
 
-    /// The absolute form, as sent to proxies, begins with scheme and authority.
+    /// Removes scheme and authority of the absolute form, which is sent to proxies.
     private static func skippingOrigin(of bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard bytes.first != UInt8(ascii: "/"), let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: Array("://".utf8))
@@ -65,7 +65,7 @@ struct RequestTarget {
     }
 }
 
-/// A path with named places, as ``LoopbackRoutes`` compares it with the decoded segments of a request.
+/// A path with placeholders, which ``LoopbackRoutes`` compares with the decoded segments of a request.
 struct RoutePattern: Sendable {
     private enum Segment: Sendable {
         case literal(String)
@@ -87,7 +87,7 @@ struct RoutePattern: Sendable {
             }
     }
 
-    /// The values of the named places, or `nil` when the path is another one.
+    /// Returns the values of the placeholders, or `nil` if the path doesn't match.
     func match(_ path: [String]) -> [String: String]? {
         var parameters: [String: String] = [:]
         var rest = path[...]
@@ -106,7 +106,7 @@ struct RoutePattern: Sendable {
     }
 }
 
-/// Answers that are given one after the other; the last one stays.
+/// A sequence of answers; the last one repeats.
 final class Turns<Answer: Sendable>: Sendable {
     private let answers: [Answer]
     private let given = Locked(0)
@@ -115,7 +115,7 @@ final class Turns<Answer: Sendable>: Sendable {
         self.answers = answers
     }
 
-    /// The next answer; `nil` only when there is none at all.
+    /// Returns the next answer; `nil` only if the list is empty.
     func next() -> Answer? {
         given.withLock { given in
             defer { given = min(given + 1, answers.count) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WebServiceClient
 
-/// What carries the exchanges with the real servers.
+/// The engines for exchanges with the real servers.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
     case curl, urlSession
     #if AsyncHTTPClient
@@ -11,13 +11,13 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Those that can be had here.
+    /// The engines available here.
     static let all = allCases.filter { $0 != .curl || CurlTransport.shared != nil }
 
-    /// Whether it is swift-server's `HTTPClient`, which is made here with our authority; the others go by the system's where none is named.
+    /// Whether it is swift-server's `HTTPClient`, which is made with the test authority; the others use the system's if none is given.
     var isHTTPClient: Bool { self != .curl && self != .urlSession }
 
-    /// The transport that speaks to a server, in HTTP/1.1 only if so wished; `nil` where it can't be told that.
+    /// Returns a transport for a server, with HTTP/1.1 only if requested; `nil` if the engine can't be restricted to it.
     func transport(to server: TestServer, http1Only: Bool) throws -> (any Transport)? {
         switch self {
         case .curl:
@@ -33,7 +33,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Whose certificates count: our own authority by the request where the engine can, else by what it was made with, or by the system.
+    /// The trusted authorities: the request's test authority if the engine supports that, otherwise those that it was made with, or the
+    /// system's.
     func trust(for server: TestServer) throws -> TrustPolicy? {
         guard self == .curl, let tls = server.tls else { return nil }
         return TrustPolicy(authorities: try tls.ownAuthorityOnly())

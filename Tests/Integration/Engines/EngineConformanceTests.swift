@@ -4,9 +4,9 @@ import WebServiceClient
 import WebServiceTesting
 
 extension IntegrationTests {
-    /// The cases of the conformance suite that want servers which speak TLS, and proxies: each engine, with nginx's and with Apache's.
+    /// The cases of the conformance suite that need TLS servers and proxies: each engine, with nginx and with Apache.
     @Suite struct EngineConformanceTests {
-        /// An engine and whose servers it meets.
+        /// An engine and the servers that it is tested with.
         struct Meeting: Sendable, CustomTestStringConvertible {
             let engine: Engine
             let site: String
@@ -16,7 +16,7 @@ extension IntegrationTests {
 
         private static let areas = ["trust", "pins", "identities", "http2", "proxies", "tunnels", "secure"]
         private static let cases = TransportConformance.cases.filter { item in areas.contains { item.name.hasPrefix($0 + "/") } }
-        /// An engine that knows the system's authorities only meets them where it trusts ours.
+        /// An engine that supports only the system's authorities is tested only if the system trusts the servers' authority.
         private static let meetings = Engine.all.filter { $0 != .urlSession || Route.isRootTrusted }
             .flatMap { engine in ["nginx", "apache"].map { Meeting(engine: engine, site: $0) } }
 
@@ -29,7 +29,7 @@ extension IntegrationTests {
                 proxied: engine.proxied
             ) { try #require(try engine.transport(to: server, http1Only: false)) }
             guard case .skipped(let reason) = try await suite.check(item) else { return }
-            let isProxyless = engine.proxied == nil && reason.contains("can't be told a proxy")
+            let isProxyless = engine.proxied == nil && reason.contains("can't make a proxied transport")
             let isLacking = reason.contains("doesn't declare") && !item.capabilities.isDisjoint(with: engine.lacking)
             let isTrusted = item.name == "trust/added" && Route.isRootTrusted
             #expect(isLacking || isProxyless || isTrusted, "\(item) was left out: \(reason)")
@@ -42,7 +42,7 @@ extension IntegrationTests {
 }
 
 extension ConformanceServers {
-    /// The servers that `Tests/Integration/servers` has started, with nginx or Apache for what both have.
+    /// The servers that `Tests/Integration/servers` has started, with nginx or Apache if both provide a server.
     fileprivate static func ours(of site: String) throws -> ConformanceServers {
         func url(_ name: String, at path: String = "/anything") throws -> URL {
             try #require(URL(string: try TestServer.named(name).url + path))
@@ -77,7 +77,7 @@ extension ConformanceServers {
 }
 
 extension Engine {
-    /// What the engine can't do, and declares.
+    /// The capabilities that the engine lacks and doesn't declare.
     fileprivate var lacking: TransportCapabilities {
         switch self {
         case .curl: []
@@ -88,7 +88,7 @@ extension Engine {
         }
     }
 
-    /// What it can't do, and no capability stands for.
+    /// The engine's gaps that no capability expresses.
     fileprivate var knownGaps: [String: String] {
         switch self {
         case .curl: return [:]
@@ -108,7 +108,7 @@ extension Engine {
         }
     }
 
-    /// What ends the process, hangs, or wasn't tried yet.
+    /// The cases that end the process, hang, or haven't been tried yet.
     fileprivate var fatalGaps: [String: String] {
         if self == .urlSession {
             return [
@@ -126,7 +126,7 @@ extension Engine {
         ]
     }
 
-    /// Makes it go through a proxy; `nil` where it can't be told one.
+    /// Makes the engine use a proxy; `nil` if it has no proxy setting.
     fileprivate var proxied: (@Sendable (URL) throws -> any Transport)? {
         switch self {
         case .curl:

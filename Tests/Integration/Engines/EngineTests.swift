@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// What a transport owes its callers, with servers that nobody here wrote: each engine, plain and over TLS, in HTTP/1.1 and HTTP/2.
+    /// The promises of a transport, against third-party servers: each engine, plain and over TLS, in HTTP/1.1 and HTTP/2.
     @Suite struct EngineTests {
         @Test(arguments: Route.all) func `a request arrives as it was sent, and the version is told`(route: Route) async throws {
             let way = try route.open()
@@ -18,7 +18,7 @@ extension IntegrationTests {
                 #expect(echo.data == (body == nil ? "" : "{\"a\": \"ü\"}"))
             }
             let version = try await way.exchange(try way.request("/anything")).response.httpVersion
-            // URLSession doesn't tell it on Linux.
+            // URLSession doesn't report it on Linux.
             #expect(version == (way.speaksHTTP2 ? "HTTP/2" : "HTTP/1.1") || route.engine == .urlSession && version == nil)
         }
 
@@ -36,7 +36,7 @@ extension IntegrationTests {
 
         @Test(arguments: Route.all) func `bodies go out from memory, files and streams`(route: Route) async throws {
             let way = try route.open()
-            // More than engines take at once.
+            // More than engines run at once.
             let text = String(repeating: "Crème brûlée – ", count: 80_000)
             let data = Data(text.utf8)
             let file = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
@@ -51,7 +51,7 @@ extension IntegrationTests {
                 }
             }
             let sized = RequestBody(length: Int64(data.count), open: pieces)
-            // lighttpd 1.4.69 resets streams of HTTP/2 whose bodies don't tell their length: curl's own program sees that, too.
+            // lighttpd 1.4.69 resets HTTP/2 streams whose bodies have no length, for the curl program as well.
             let isLengthNeeded = route.server == "tls-lighttpd" && way.speaksHTTP2
             let unsized = isLengthNeeded ? [] : [RequestBody(open: pieces)]
             for body in [RequestBody(data), try RequestBody(file: file), sized] + unsized {
@@ -94,7 +94,7 @@ extension IntegrationTests {
         @Test(arguments: Route.all) func `fields keep their number, and cookies aren't kept`(route: Route) async throws {
             let way = try route.open()
             let response = try await way.exchange(try way.request("/response-headers?X-Twice=1&X-Twice=2")).response
-            // URLSession makes one field of them.
+            // URLSession joins them into one field.
             let values = response.headers[values: "X-Twice"]
             #expect(values == ["1", "2"] || route.engine == .urlSession && values.count == 1 && values[0].filter { $0 != " " } == "1,2")
             let set = try await way.exchange(try way.request("/cookies/set?a=b")).response
@@ -111,7 +111,7 @@ extension IntegrationTests {
             var whole = try way.request("/delay/8")
             whole.timeouts.total = .milliseconds(300)
             #expect(try await way.failure(whole)?.code == .timedOutTotal)
-            // Cancelled while its body is on its way, and the server would let it wait.
+            // Cancelled during the upload, which the server would keep waiting.
             let (sent, feed) = AsyncStream<Void>.makeStream()
             let left = Locked(2)
             let body = RequestBody(length: 2) {
@@ -129,7 +129,7 @@ extension IntegrationTests {
                 let call = Task { try await way.exchange(uploading) }
                 for await _ in sent {}
                 call.cancel()
-                // Had it been let go on, it would end with the server's answer.
+                // Without the cancellation, it would end with the server's answer.
                 await #expect(throws: CancellationError.self) { _ = try await call.value }
             }
         }
@@ -149,7 +149,7 @@ extension IntegrationTests {
             #expect(wrong == 0)
         }
 
-        /// Engines that are told of no authorities: on Linux URLSession knows no others.
+        /// Engines without own authorities: on Linux URLSession supports only the system's.
         @Test(
             .enabled(if: Route.isRootTrusted, "run the tests under `Tests/Integration/trusting DIR`, which needs root"),
             arguments: Engine.all.filter { !$0.isHTTPClient })

@@ -6,11 +6,11 @@ import Testing
 import WebServiceClient
 
 extension IntegrationTests {
-    /// Whom an `HTTPClient` trusts, and shows itself to, is its own configuration's: against nginx and Apache.
+    /// The trust and the identity of an `HTTPClient` come from its configuration: against nginx and Apache.
     @Suite struct HTTPClientTrustTests {
         private typealias Change = (inout TLSConfiguration, TestCertificates) throws -> Void
 
-        /// Asks a server over a client of that configuration, which is shut down again; gives the body's text.
+        /// Calls a server with a client of that configuration, which is shut down afterwards. Returns the text of the body.
         private func ask(_ name: String, at path: String = "/hello.txt", change: Change = { _, _ in }) async throws -> (Int, String) {
             let server = try TestServer.named(name)
             let certificates = try #require(server.tls)
@@ -44,7 +44,7 @@ extension IntegrationTests {
             #expect(try await code("tls-nginx") { tls, files in tls.trustRoots = .file(files.otherRoot) } == .tls)
         }
 
-        // The engine says of a certificate's faults only that one is for another host.
+        // The engine's only distinct certificate error is the one for another host.
         @Test(arguments: [
             ("tls-wrong-host", TransportError.Code.certificateForOtherHost), ("tls-expired", .tls), ("tls-not-yet-valid", .tls),
             ("tls-unknown-issuer", .tls), ("tls-self-signed", .tls), ("tls-incomplete", .tls),
@@ -61,7 +61,7 @@ extension IntegrationTests {
             #expect(try await ask("tls-client-nginx", at: "/who", change: shown).1.contains("Integration Client"))
             #expect(try await ask("tls-client-apache", change: shown) == (200, "hello\n"))
             #expect(try await ask("tls-client-nginx", at: "/who").0 == 400)
-            // In TLS 1.3 the server refuses after the client's handshake is over, and the engine may only see the connection's end.
+            // In TLS 1.3 the server refuses the client after the handshake, and the engine may see only the connection's end.
             let refused = try await code("tls-client-apache")
             #expect([.clientCertificate, .connectionLost].contains(refused))
         }

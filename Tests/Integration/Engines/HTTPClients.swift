@@ -4,7 +4,7 @@ import Foundation
 import NIOSSL
 import WebServiceClient
 
-/// The clients that the tests share. They live as long as the process: one that is let go must have been shut down before.
+/// The clients that the tests share. They live as long as the process, since a released client must have been shut down.
 enum HTTPClients {
     private struct Kind: Hashable {
         let isTLS: Bool
@@ -13,7 +13,7 @@ enum HTTPClients {
 
     private static let made = Locked<[Kind: HTTPClient]>([:])
 
-    /// A client as the transport wants it, which trusts the authority of our servers.
+    /// A client configured for the transport, which trusts the authority of the test servers.
     static func client(to server: TestServer, http1Only: Bool) throws -> HTTPClient {
         let kind = Kind(isTLS: server.tls != nil, http1Only: http1Only)
         return try made.withLock { made in
@@ -24,7 +24,7 @@ enum HTTPClients {
         }
     }
 
-    /// A client that goes through a proxy; like the others, each lives as long as the process.
+    /// A client that uses a proxy. Like the others, each lives as long as the process.
     static func client(through proxy: URL) throws -> HTTPClient {
         var configuration = try configuration(for: try TestServer.named("tls-nginx").tls)
         configuration.proxy = .server(host: proxy.host() ?? "", port: proxy.port ?? 80)
@@ -35,7 +35,7 @@ enum HTTPClients {
 
     private static let proxied = Locked<[HTTPClient]>([])
 
-    /// The configuration of such a client, whose TLS can be changed.
+    /// The configuration of such a client, with adjustable TLS.
     static func configuration(
         for certificates: TestCertificates?, http1Only: Bool = false, change: (inout TLSConfiguration) throws -> Void = { _ in }
     ) throws -> HTTPClient.Configuration {

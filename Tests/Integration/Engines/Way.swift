@@ -2,16 +2,16 @@ import Foundation
 import Testing
 import WebServiceClient
 
-/// A transport with a server at its end.
+/// A transport with a server.
 struct Way: Sendable {
     let transport: any Transport
     let server: TestServer
     let trust: TrustPolicy?
     let speaksHTTP2: Bool
-    /// Whether the server now and then resets a stream that it should answer: see ``Route/isSteady``.
+    /// Whether the server sometimes resets a stream instead of answering: see ``Route/isSteady``.
     var isSteady = true
 
-    /// A request of a path with its query.
+    /// Returns a request for a path with its query.
     func request(_ method: ServiceRequest.Method, _ path: String, body: RequestBody? = nil) throws -> ServiceRequest {
         var request = ServiceRequest(method: method, url: try #require(URL(string: server.url + path)), body: body)
         request.trust = trust
@@ -22,10 +22,11 @@ struct Way: Sendable {
         return request
     }
 
-    /// A request to get a path.
+    /// Returns a GET request for a path.
     func request(_ path: String) throws -> ServiceRequest { try request(.get, path) }
 
-    /// The response to a request, and all of its body. Where the server isn't steady, a lost request is repeated, twice: httpbin keeps nothing.
+    /// Returns the response to a request and its whole body. If the server isn't steady, a lost request is repeated, twice: httpbin stores
+    /// nothing.
     func exchange(_ request: ServiceRequest) async throws -> (response: TransportResponse, body: Data) {
         for _ in 0..<(isSteady ? 0 : 2) {
             do {
@@ -42,12 +43,12 @@ struct Way: Sendable {
         return (response, try await response.body.collect(upTo: 16 << 20))
     }
 
-    /// What httpbin says it received.
+    /// The request as httpbin received it.
     func echo(_ request: ServiceRequest) async throws -> Echo {
         try JSONDecoder().decode(Echo.self, from: try await exchange(request).body)
     }
 
-    /// What a request fails with.
+    /// Returns the error of a request.
     func failure(_ request: ServiceRequest) async throws -> TransportError? {
         do {
             _ = try await exchange(request)

@@ -7,8 +7,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// Programs that do what a test can't do inside of its own process: exit at a bad moment, stream for long, grow (`stress`); be killed in
-// the middle of writing and shipping logs (`sweep`).
+// Programs for what a test can't do in its own process: exit at a bad moment, stream for long, grow (`stress`); be killed while writing and
+// shipping logs (`sweep`).
 let package = Package(
     name: "web-service-client-probes",
     platforms: [.macOS(.v13)],

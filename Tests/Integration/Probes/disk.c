@@ -1,15 +1,15 @@
-// Stands before the calls that change files, for `Tests/Integration/sweep`, which preloads it: ends the process at the N-th of them, whichever
-// thread makes it; strace counts by thread. And no file of a spool can be opened for a while.
+// Replaces the calls that change files; `Tests/Integration/sweep` preloads it. It ends the process at the N-th call, in any thread, whereas
+// strace counts by thread. It can also make the opening of a spool's files fail for a while.
 //
 //   KILL_AT     N, from 1
 //   KILL_HOW    before the call, after it, or within: a pwrite that has written half of its bytes
 //   KILL_COUNT  a file that gets a line for each call, with its name
-//   CLOCK_STEP  by how many seconds the wall clock steps 1.5 s after the start. libfaketime can't do it alone: it moves CLOCK_BOOTTIME, too,
-//               by which the system's timers aren't set.
+//   CLOCK_STEP  the seconds by which the wall clock steps 1.5 s after the start. libfaketime alone isn't enough: it also moves
+//               CLOCK_BOOTTIME, which doesn't control the system's timers.
 //   FAIL_OPEN   the error of the 5th to the 25th open below a folder `spool`
-//   FAIL_SYNC   N: each N-th fsync fails with EIO, so that a run has something to cut off its files again
-//   FAIL_NOTE   a file that gets a line for each call that one of these two lets fail
-//   HOLD_SYNC   while this file is there, no fsync comes back; for `Tests/Integration/stress shipping`, too
+//   FAIL_SYNC   N: every N-th fsync fails with EIO, so that a run must truncate its files
+//   FAIL_NOTE   a file that gets a line for each call that fails because of these two
+//   HOLD_SYNC   no fsync returns while this file exists; also for `Tests/Integration/stress shipping`
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static void end(void) {
     for (;;) pause();
 }
 
-// Adds a line to a file, if there is one.
+// Adds a line to a file, if a path is given.
 static void note(const char *path, const char *line) {
     if (!path) return;
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -41,7 +41,7 @@ static void note(const char *path, const char *line) {
     close(file);
 }
 
-// Whether this is the call, which ends the process if it's to do so before.
+// Returns whether this is the chosen call. Ends the process if it must end before the call.
 static int is_last(const char *name) {
     long number = atomic_fetch_add(&calls, 1) + 1;
     const char *at = getenv("KILL_AT"), *how = getenv("KILL_HOW");

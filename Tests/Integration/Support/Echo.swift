@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// What httpbin says it received.
+/// The request as httpbin received it.
 struct Echo: Decodable, Sendable {
     var method: String
     var url: String
@@ -12,12 +12,12 @@ struct Echo: Decodable, Sendable {
     var headers: [String: String]
 }
 
-/// Whether two texts are the same bytes: `==` would also be content with another normal form.
+/// Returns whether two texts have the same bytes: `==` would also accept another normal form.
 func isExactly(_ text: String?, _ other: String) -> Bool {
     text.map { $0.utf8.elementsEqual(other.utf8) } ?? false
 }
 
-/// The service error that a call ends with.
+/// Returns the service error of a call.
 func serviceError(of call: () async throws -> Void) async throws -> ServiceError {
     do {
         try await call()
@@ -27,5 +27,5 @@ func serviceError(of call: () async throws -> Void) async throws -> ServiceError
     throw NoError()
 }
 
-/// A call succeeded that should have failed.
+/// The error of a call that succeeded but should have failed.
 struct NoError: Error {}

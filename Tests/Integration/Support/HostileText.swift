@@ -1,4 +1,4 @@
-/// Values that a service must not mistake for anything else, the same on each run.
+/// Values that a service must not misinterpret, the same on each run.
 struct HostileText: RandomNumberGenerator {
     private var state: UInt64
 
@@ -32,12 +32,12 @@ struct HostileText: RandomNumberGenerator {
         "0", "NaN",
     ]
 
-    /// Longer than what servers take in a request line or a header.
+    /// Longer than servers accept in a request line or a header.
     static let long = [
         String(repeating: "x", count: 8_192), String(repeating: "ä%/?\u{1F389} ", count: 700), String(repeating: "9", count: 20_000),
     ]
 
-    /// The values that everybody tries, the long ones, and many made of bad pieces.
+    /// The common values, the long ones, and many made of bad pieces.
     static func values(random count: Int = 220) -> [String] {
         var random = HostileText(seed: 7)
         let made = (0..<count).map { _ in

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// Tells how long the machine kept a thread waiting that wanted nothing but to wake up: what was slow meanwhile need not be the library.
+/// Measures how long the machine delayed a thread that only sleeps, to distinguish a slow machine from a slow library.
 final class StallMeter: Sendable {
     private let longest = Locked(Duration.zero)
     private let isStopped = Locked(false)
@@ -23,7 +23,7 @@ final class StallMeter: Sendable {
         isStopped.withLock { $0 = true }
     }
 
-    /// Ends the watch, and gives the longest that the thread was late.
+    /// Stops the measurement and returns the thread's longest delay.
     func stop() -> Duration {
         isStopped.withLock { $0 = true }
         return longest.withLock { $0 }

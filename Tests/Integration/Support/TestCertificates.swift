@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// The certificates that `Tests/Integration/servers` has made, by path, and their pins as openssl computed them.
+/// The certificates made by `Tests/Integration/servers`, by path, and their pins as computed by openssl.
 struct TestCertificates: Decodable, Sendable {
     let root: String
     let otherRoot: String
@@ -21,15 +21,15 @@ struct TestCertificates: Decodable, Sendable {
     let rootPin: String
     let wrongPin: String
 
-    /// The certificate in a file.
+    /// Returns the certificate in a file.
     static func certificate(_ path: String) throws -> Certificate {
         try Certificate(file: URL(filePath: path))
     }
 
-    /// The authority of the servers, and no other.
+    /// Trusts only the authority of the servers.
     func ownAuthorityOnly() throws -> CertificateAuthorities { .only([try Self.certificate(root)]) }
 
-    /// Who the servers that ask for a client accept.
+    /// The identity that the servers with client certificates accept.
     func identity() throws -> ClientIdentity {
         try .pem(chainFile: URL(filePath: client), keyFile: URL(filePath: clientKey))
     }

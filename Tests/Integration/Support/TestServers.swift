@@ -2,21 +2,21 @@ import Foundation
 import Testing
 import WebServiceClient
 
-/// The servers that nobody here wrote, as `servers.json` describes them. `Tests/Integration/servers start DIR` starts them; the variable
-/// `TEST_SERVERS` names that file.
+/// The third-party servers described by `servers.json`. `Tests/Integration/servers start DIR` starts them; the variable `TEST_SERVERS`
+/// names that file.
 struct TestServer: Decodable, Sendable {
     let url: String
     let user: String
     let password: String
-    /// The certificates of the servers that speak TLS.
+    /// The certificates of the TLS servers.
     let tls: TestCertificates?
-    /// The file in which a server notes what was posted to it.
+    /// The file to which a server writes the requests posted to it.
     let bodies: String?
 
     static let variable = "TEST_SERVERS"
     static let isNamed = ProcessInfo.processInfo.environment[variable]?.isEmpty == false
 
-    /// The running server of that name.
+    /// Returns the running server of a name.
     static func named(_ name: String) throws -> TestServer {
         let file = ProcessInfo.processInfo.environment[variable] ?? ""
         let all = try JSONDecoder().decode([String: TestServer].self, from: Data(contentsOf: URL(filePath: file)))
@@ -24,10 +24,10 @@ struct TestServer: Decodable, Sendable {
         return server
     }
 
-    /// The root of httpbin, which most tests talk to.
+    /// The root of httpbin, which most tests call.
     static var httpbin: String { get throws { try named("httpbin").url } }
 
-    /// A client of httpbin without a table.
+    /// Returns a client of httpbin without a table.
     static func client(_ configure: (inout WebServiceClient.Configuration) -> Void = { _ in }) throws -> WebServiceClient {
         WebServiceClient(serviceRoot: try httpbin, configure: configure)
     }

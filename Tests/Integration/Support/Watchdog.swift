@@ -1,9 +1,9 @@
 import WebServiceClient
 
-/// What had to end by itself didn't.
+/// The error of a task that didn't end in time.
 struct StillRunning: Error {}
 
-/// Waits for a body, but not longer than the limit, whether it heeds cancellation or not.
+/// Waits for a body, but not longer than the limit, even if it ignores cancellation.
 func ending<Value: Sendable>(within limit: Duration, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let (results, feed) = AsyncStream<Result<Value, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
     let work = Task {
@@ -21,7 +21,7 @@ func ending<Value: Sendable>(within limit: Duration, _ body: @escaping @Sendable
     throw CancellationError()
 }
 
-/// Waits until something holds, and tells whether it did within the limit.
+/// Waits until a condition holds, and returns whether it did within the limit.
 func eventually(within limit: Duration, _ holds: () -> Bool) async throws -> Bool {
     let end = ContinuousClock.now + limit
     while !holds() {

@@ -14,7 +14,7 @@ import WebServiceTesting
             body: Data(#"{"name": "Ada", "tags": ["a", {"n": 1.50}], "password": "hush", "ok": true}"#.utf8))
     }
 
-    /// The sentence of an expectation that must fail; it must never show the secret.
+    /// Returns the sentence of an expectation that must fail. It must never contain the secret.
     private func sentence(_ expectation: () throws(TestingFailure) -> Void) -> String {
         do {
             try expectation()
@@ -89,7 +89,7 @@ import WebServiceTesting
     }
 
     @Test func whatIsNoJSONIsSaid() {
-        #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: "{") } == "The expected text is no JSON: {")
+        #expect(sentence { () throws(TestingFailure) in try recorded.expectBody(json: "{") } == "The expected text isn't JSON: {")
         var other = recorded
         other = RecordedRequest(other.request, body: Data("user=ada&password=hush".utf8))
         #expect(

@@ -20,7 +20,7 @@ import WebServiceTesting
 
     private static let suite = TransportConformance { MyTransport() }
 
-    /// It answers everything by itself; what it refuses is what these cases are about.
+    /// It answers everything itself; these cases are about its refusals.
     @Test(
         .serialized,
         arguments: TransportConformance.cases.filter {
@@ -59,7 +59,7 @@ import WebServiceTesting
     @Test func `proxies are given to a closure`() async throws {
         let suite = TransportConformance(proxied: { proxy in MyTransport(proxy: proxy) }) { MyTransport() }
         let item = try #require(suite.cases.first { $0.name == "proxies/plain" })
-        // It sends nothing anywhere.
+        // It sends nothing.
         await #expect(throws: TestingFailure.self) { try await suite.check(item) }
     }
 }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import WebServiceTesting
 
-/// Where the `curl` program is; without it, the tests that need another's HTTP client skip.
+/// The path of the `curl` program. Without it, the tests that need another HTTP client are skipped.
 private let curl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/curl"].first(where: FileManager.default.isExecutableFile)
 
-/// The server as another program's HTTP client sees it.
+/// The server as seen by the HTTP client of another program.
 @Suite(.enabled(if: curl != nil, "there is no curl program here")) struct CurlTests {
     private func run(_ arguments: String...) async throws -> String {
         let fixed = [try #require(curl), "--silent", "--show-error", "--max-time", "120", "--noproxy", "*"]
@@ -42,7 +42,7 @@ private let curl = ["/usr/bin/curl", "/usr/local/bin/curl", "/opt/homebrew/bin/c
             routes.get("/from") { _ in .redirect(to: "/trailers") }
         }
         let text = try await run("-i", "\(server.url)/trailers")
-        // Newer versions of curl print trailers behind the body.
+        // Newer versions of curl print trailers after the body.
         #expect(text.contains("103 Early Hints") && text.contains("X-Early: 1"))
         #expect(text.contains("\r\n\r\nab"))
         #expect(try await run("\(server.url)/cut").contains("curl: (18)"))

@@ -3,7 +3,7 @@ import Testing
 import WebServiceTesting
 
 @Suite struct LoopbackResponseTests {
-    /// The bytes that come back for one request, and how they end.
+    /// Returns the bytes received for one request, and how they end.
     private func exchange(
         _ response: LoopbackResponse, method: String = "GET"
     ) async throws -> (text: String, ending: RawClient.Ending) {

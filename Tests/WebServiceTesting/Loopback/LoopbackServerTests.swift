@@ -268,7 +268,7 @@ import WebServiceTesting
         }
         try await server.waitForRequests(count: 5, within: .seconds(300))
         server.stop()
-        // A thread that is stuck would be left alone after five seconds, and its connection open.
+        // A blocked thread would be abandoned after five seconds, with its connection open.
         #expect(server.openConnectionCount == 0)
         server.stop()
         for client in clients { await #expect(throws: Never.self) { try await client.readAll() } }
@@ -291,7 +291,7 @@ import WebServiceTesting
     }
 
     #if os(Linux) && compiler(>=6.2)
-    // In a process of its own, since the tests of other suites open descriptors and threads at the same time.
+    // In a separate process, since the tests of other suites open descriptors and threads at the same time.
     @Test func manyServersLeaveNoDescriptorsAndThreads() async throws {
         await ExitTesting.alone {
             await #expect(processExitsWith: .success) {
@@ -306,11 +306,11 @@ import WebServiceTesting
                         if round % 2 == 0 { server.stop() }
                     }
                 }
-                // What the system opens once and keeps is there by then.
+                // The descriptors that the system opens once and keeps are open afterwards.
                 try await serve(rounds: 20)
                 let before = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
                 try await serve(rounds: 500)
-                // Threads are gone a little after they have ended. The system may still add some of its own.
+                // Threads disappear shortly after they end. The system may still add some threads.
                 var after = try (descriptors: count("/proc/self/fd"), threads: count("/proc/self/task"))
                 for _ in 0..<600 where after.descriptors > before.descriptors + 20 || after.threads > before.threads + 20 {
                     try await Task.sleep(for: .milliseconds(100))

@@ -61,7 +61,7 @@ import WebServiceTesting
         let second = try String(contentsOf: folder.appendingPathComponent("0002-json.json"), encoding: .utf8)
         #expect(second.contains(#"\"code\":\"kept\""#))
 
-        // The mask is the same on both sides, so that a secret in the query doesn't keep a request from its answer.
+        // The mask is the same on both sides, so a secret in the query doesn't prevent a match.
         let replay = try ReplayTransport(folder: folder)
         let again = try request(.post, "https://api.example/ours?api_key=other&x=1", key: "form()")
         #expect(try await replay.send(again).status == 204)
@@ -72,6 +72,6 @@ import WebServiceTesting
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("[]".utf8).write(to: folder.appendingPathComponent("bad.json"))
         let failure = #expect(throws: TestingFailure.self) { try ReplayTransport(folder: folder) }
-        #expect(failure?.description.hasPrefix("bad.json holds no recorded exchange") == true)
+        #expect(failure?.description.hasPrefix("bad.json isn't a recorded exchange") == true)
     }
 }

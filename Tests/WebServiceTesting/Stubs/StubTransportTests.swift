@@ -70,7 +70,7 @@ import WebServiceTesting
             try await stub.send(request(.get, "https://ada:secret@api.example/users/1?token=hidden"))
         }
         let text = try #require(failure?.description)
-        #expect(text.contains("“user(id:)”") && text.contains("nearest key that has one is “user(ids:)”"))
+        #expect(text.contains("“user(id:)”") && text.contains("nearest key with an answer is “user(ids:)”"))
         #expect(!text.contains("secret") && !text.contains("hidden"))
     }
 

@@ -9,16 +9,16 @@ import Glibc
 import Musl
 #endif
 
-/// A client that is nothing but a socket: it sends the bytes it is told to and shows the bytes that come back.
+/// A client with a bare socket: it sends the given bytes and returns the received ones.
 ///
-/// Each step blocks a thread of its own, none of the task pool, which the server's asynchronous handlers need. Unchecked, since a step is
-/// awaited before the next one begins: only one thread at a time is in here.
+/// Each step blocks a separate thread instead of one of the task pool, which the server's asynchronous handlers need. Unchecked, since each
+/// step is awaited before the next one begins: only one thread at a time uses it.
 final class RawClient: @unchecked Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// How the server's bytes ended.
+    /// How the server's bytes end.
     enum Ending {
         case closed
         case reset
@@ -70,7 +70,7 @@ final class RawClient: @unchecked Sendable {
 
     func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Reads up to and with a text.
+    /// Reads up to the end of a text.
     func read(through mark: String) async throws -> String {
         let wanted = Data(mark.utf8)
         return try await onOwnThread { [self] in
@@ -86,7 +86,7 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Reads so many bytes.
+    /// Reads a number of bytes.
     func read(count: Int) async throws -> [UInt8] {
         try await onOwnThread { [self] in
             while pending.count < count {
@@ -97,7 +97,7 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Reads a response whose length its head gives.
+    /// Reads a response whose head contains its length.
     func readResponse() async throws -> (head: String, body: String) {
         let head = try await read(through: "\r\n\r\n")
         let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first.map {
@@ -118,10 +118,10 @@ final class RawClient: @unchecked Sendable {
         }
     }
 
-    /// Reads to the end and gives the text.
+    /// Reads to the end and returns the text.
     func readText() async throws -> String { String(decoding: try await readAll().bytes, as: UTF8.self) }
 
-    /// Folds all bytes to the end into a value without keeping them.
+    /// Folds all remaining bytes into a value without keeping them.
     func readThrough<Value: Sendable>(
         into start: Value, _ take: @escaping @Sendable (inout Value, UnsafeRawBufferPointer) -> Void
     ) async throws -> Value {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The programs that tests start, by what they find.
+/// The processes that tests start, checked by what they see.
 struct RunningProcessTests {
     private func lines(_ data: Data) -> [Substring] { String(decoding: data, as: UTF8.self).split(separator: "\n") }
 
@@ -51,7 +51,7 @@ struct RunningProcessTests {
     #if os(Linux)
     @Test func `it inherits nothing that is open here`() async throws {
         let pipe = Pipe()
-        // The shell itself: some let the last command take their place.
+        // The shell itself is inspected, since some shells let the last command replace them.
         let found = try await ChildProcess.run(["sh", "-c", "ls /proc/$$/fd; exit 0"])
         #expect(lines(found.output) == ["0", "1", "2"])
         try pipe.fileHandleForWriting.close()
@@ -59,7 +59,7 @@ struct RunningProcessTests {
     #endif
 
     @Test func `tests may have as many descriptors open as the system lets them, up to ten thousand`() async throws {
-        // A program that is started from here has the limits of this process.
+        // A process that is started from here has the limits of this process.
         let limits = lines(try await ChildProcess.run(["sh", "-c", "ulimit -Sn; ulimit -Hn"]).output).map { Int($0) ?? .max }
         try #require(limits.count == 2)
         #expect(limits[0] >= min(limits[1], 10_240))

@@ -1,9 +1,9 @@
 import Foundation
 import RemoteLogger
 
-/// A clock whose time goes by as fast as somebody moves it.
+/// A clock that advances only by explicit calls.
 ///
-/// Unchecked, since the state is used under the lock only.
+/// Unchecked, since the state is used only under the lock.
 final class HurriedClock: LogClock, @unchecked Sendable {
     private struct Sleeper {
         let id: Int

@@ -2,13 +2,13 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// Writes numbered records to a spool and ships them, in small steps, so that a short run makes many calls of the system.
+/// Writes numbered records to a spool and ships them in small steps, so that a short run makes many system calls.
 struct LogProbe {
     let folder: String
     let logger: RemoteLogger
     let shipper: LogShipper
     let spool: Spool
-    /// How many records the logger was given, as the accounts are to have it.
+    /// The number of records passed to the logger, which the accounts must match.
     private var logged: UInt64 = 0
 
     init(folder: String, url: String, diskBytes: Int) throws {
@@ -29,7 +29,7 @@ struct LogProbe {
         logger = RemoteLogger(label: "sweep", sinks: [shipper])
     }
 
-    /// What the oracle expects of a number.
+    /// Returns the text that the oracle expects for a number.
     static func message(_ number: Int) -> String {
         "record \(number) " + String(repeating: "y", count: number * 37 % 211)
     }
@@ -39,33 +39,33 @@ struct LogProbe {
         logger.log(number % 17 == 0 ? .error : .info, Self.message(number), ["n": number])
     }
 
-    /// Logs so many records, two at a time, and tells after each step up to which number the spool has them.
+    /// Logs a number of records, two at a time, and reports after each step the last number in the spool.
     mutating func write(_ count: Int) async -> Bool {
         let told = open(folder + "/accepted", O_WRONLY | O_CREAT | O_APPEND, 0o600)
         for number in 1...max(1, count) {
             log(number)
             guard number % 2 == 0 || number == count else { continue }
-            // What the receiver is slow to take must stay within the bound of the disk: what is dropped for that was accepted, too.
+            // Records that wait for the receiver must stay within the disk's bound: records dropped because of it count as accepted.
             while shipper.statistics.buffered > 200 { try? await Task.sleep(for: .milliseconds(1)) }
             guard await spool.sync() else { continue }
             let line = Array("\(number)\n".utf8)
-            // `write`, and not `pwrite` as the spool: what the sweep counts is the spool's.
+            // `write` and not `pwrite`, since the sweep counts the calls of the spool.
             _ = line.withUnsafeBytes { Foundation.write(told, $0.baseAddress, $0.count) }
         }
         return await finish()
     }
 
-    /// Ships what is there, prints the accounts, and tells whether all was delivered and they add up.
+    /// Ships the stored records, prints the accounts, and returns whether all were delivered and the accounts add up.
     func finish() async -> Bool {
         let delivered = await logger.shutdown(within: .seconds(30))
-        // What was acknowledged last is tidied up.
+        // Removes the records that were acknowledged last.
         _ = await spool.sync()
         return printAccounts(flushed: delivered) && delivered
     }
 
-    /// Prints what became of all records.
+    /// Prints the accounts of all records.
     ///
-    /// - Returns: whether every record that was emitted is in the accounts, once.
+    /// - Returns: Whether every emitted record is in the accounts, once.
     private func printAccounts(flushed: Bool) -> Bool {
         let counts = shipper.statistics
         print(
@@ -75,7 +75,7 @@ struct LogProbe {
         return counts.emitted == counts.delivered + counts.droppedInAll + counts.buffered && counts.emitted == logged + counts.found
     }
 
-    /// Logs at a pace for some seconds, whatever happens, prints the accounts, and tells whether they add up.
+    /// Logs at a pace for some seconds despite faults, prints the accounts, and returns whether they add up.
     mutating func endure(_ seconds: Double, perSecond: Int) async throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)
         var number = 0
@@ -90,7 +90,7 @@ struct LogProbe {
             try await Task.sleep(for: .milliseconds(10))
         }
         let flushed = await logger.flush(within: .seconds(30))
-        // A fault that came last is over after some more attempts.
+        // The last fault is over after a few more attempts.
         let patience = ContinuousClock.now + .seconds(5)
         while spool.statistics.mode != .disk, .now < patience { try await Task.sleep(for: .milliseconds(10)) }
         let isSound = printAccounts(flushed: flushed)

@@ -2,26 +2,27 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// Logs 10,000 records a second through a receiver that is away, or alive and slow, and tells how much memory that takes. The time is the
-/// records' own: it goes by as fast as they are made. Who starts it looks at the files: to list them here would take memory, too.
+/// Logs 10,000 records a second to a receiver that is away, or alive and slow, and reports the memory that this takes. The clock advances
+/// with the records. The calling process checks the files, since listing them here would take memory, too.
 struct OutageProbe {
-    /// What the trouble is.
+    /// The kind of trouble.
     enum Trouble: String {
-        /// The receiver: nobody answers.
+        /// The receiver is away.
         case away
-        /// The receiver: each request takes 20 seconds.
+        /// The receiver takes 20 seconds for each request.
         case slow
-        /// The receiver is away, and there is no spool: what waits in memory reaches its bound.
+        /// The receiver is away without a spool: the records in memory reach their bound.
         case nospool
-        /// The receiver is away, and no sync of the disk ends: so it does here. Needs `disk.c` with `HOLD_SYNC`.
+        /// The receiver is away, and no sync of the disk ends: the records in memory reach their bound here, too. Needs `disk.c` with
+        /// `HOLD_SYNC`.
         case held
     }
 
-    /// A receiver without a network: what it costs isn't the logger's.
+    /// A receiver without a network, so that its cost isn't measured with the logger's.
     private struct Transporter: Transport {
         let clock: HurriedClock
         let trouble: Trouble
-        /// When the trouble begins, on the clock.
+        /// The start of the trouble, on the clock.
         let start: UInt64
         var capabilities: TransportCapabilities { [] }
 
@@ -36,8 +37,8 @@ struct OutageProbe {
 
     private static let perSecond = 10_000
     private static let warmUp = 10
-    /// What waits in memory at most, in bytes: at that rate the records of 50 ms, in which a disk has synced those before. Without a spool it is a
-    /// batch: until there is one, nothing is sent.
+    /// The maximum number of waiting bytes in memory: the records of 50 ms at that rate, during which a disk has synced the previous ones.
+    /// Without a spool it is one batch, since nothing is sent before a batch is full.
     private var mostWaiting: Int { trouble == .nospool ? 1 << 20 : 256 << 10 }
 
     let folder: String
@@ -52,7 +53,7 @@ struct OutageProbe {
     func run() async throws {
         var spoolSettings = SpoolSettings()
         spoolSettings.clock = clock
-        // Who looks at the files needs it at once.
+        // The process that checks the files needs the bound at once.
         print("bound \(spoolSettings.diskBytes)")
         fflush(nil)
         let spool = trouble == .nospool ? nil : Spool(directory: URL(filePath: folder + "/spool"), settings: spoolSettings)
@@ -66,7 +67,7 @@ struct OutageProbe {
             settings.timeout = .seconds(30)
         }
         let logger = RemoteLogger(label: "outage", pipeline: LogPipeline(sinks: [shipper], clock: clock), minimumLevel: .trace)
-        // What waits in memory: all that is buffered where there is no spool.
+        // The waiting bytes in memory: everything buffered, without a spool.
         func waiting() -> Int { spool?.statistics.memoryBytes ?? shipper.statistics.bufferedBytes }
         try await log(Self.warmUp, logger, waiting) { _ in }
         let before = Self.resident()
@@ -84,7 +85,7 @@ struct OutageProbe {
             "trouble \(trouble.rawValue) seconds \(seconds) records \(seconds * Self.perSecond) grown \(most / 1_024)",
             "quarters \(quarters.map(String.init).joined(separator: ",")) waiting \(fullest)",
             "delivered \(counts.delivered) dropped \(counts.droppedInAll) buffered \(counts.buffered) conserved \(isConserved)")
-        // Nobody waits for the receiver, or for the disk, any more.
+        // Exits without waiting for the receiver or the disk.
         exit(isConserved ? 0 : 1)
     }
 
@@ -93,10 +94,10 @@ struct OutageProbe {
         try Data().write(to: URL(filePath: path))
     }
 
-    /// Logs for so many seconds of the clock, no faster than the disk takes it: the disk's time doesn't hurry, and what came while it syncs would wait
-    /// in memory as it never does at that rate.
+    /// Logs for a number of seconds of the clock, no faster than the disk permits: the disk's time isn't accelerated, and records logged
+    /// during a sync would wait in memory as they never do at that rate.
     ///
-    /// - Parameter waiting: the bytes that wait in memory; `nil` where they are to reach their bound.
+    /// - Parameter waiting: The bytes that wait in memory; `nil` if they must reach their bound.
     private func log(_ seconds: Int, _ logger: RemoteLogger, _ waiting: (() -> Int)?, each: (Int) -> Void) async throws {
         for second in 1...max(1, seconds) {
             for step in 0..<100 {
@@ -113,7 +114,7 @@ struct OutageProbe {
         }
     }
 
-    /// The resident memory in bytes; 0 where the system doesn't tell.
+    /// The resident memory in bytes; 0 if the system doesn't report it.
     private static func resident() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

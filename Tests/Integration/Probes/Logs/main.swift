@@ -1,12 +1,13 @@
 import Foundation
 
-// log-probe write FOLDER URL COUNT             logs COUNT records into FOLDER/spool and ships them; FOLDER/accepted tells what the spool has
-// log-probe finish FOLDER URL                  ships what is there
-// log-probe endure FOLDER URL SECONDS BYTES    logs 1,000 records a second through whatever happens, into a spool of at most BYTES
+// log-probe write FOLDER URL COUNT             logs COUNT records to FOLDER/spool and ships them; FOLDER/accepted lists the spooled ones
+// log-probe finish FOLDER URL                  ships the stored records
+// log-probe endure FOLDER URL SECONDS BYTES    logs 1,000 records a second despite faults, to a spool of at most BYTES
 // log-probe outage FOLDER away|slow|nospool|held SECONDS
-//                                              logs 10,000 records a second, by a clock in a hurry, to nobody; prints memory and disk
+//                                              logs 10,000 records a second, by an accelerated clock, without a real receiver; prints
+//                                              memory and disk
 //
-// Each prints its accounts, and ends with another status than 0 when they don't add up, the first two also when not all was delivered.
+// Each prints its accounts, and fails if they don't add up. The first two also fail if a record isn't delivered.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 func probe(_ diskBytes: Int) throws -> LogProbe { try LogProbe(folder: arguments[1], url: arguments[2], diskBytes: diskBytes) }

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceClient
 
-/// Exits while calls over TLS are under way: in handshakes, in answers, in between.
+/// Exits during calls over TLS: in handshakes, in responses, in between.
 struct ExitProbe {
     let url: String
     let root: String
@@ -15,7 +15,7 @@ struct ExitProbe {
         for number in 0..<32 {
             Task {
                 while true {
-                    // Every other one over a connection of its own, so that there always are handshakes.
+                    // Every other call uses a new connection, so that there are always handshakes.
                     let engine = number % 2 == 0 ? transport : try CurlTransport()
                     _ = try? await engine.send(call).body.collect(upTo: 1 << 20)
                 }

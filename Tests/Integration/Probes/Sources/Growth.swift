@@ -1,14 +1,14 @@
 import Foundation
 
-/// By how much the process has grown at most since this was made, as far as it was looked at.
+/// The maximum growth of the process since this value was made, among the measurements.
 final class Growth: @unchecked Sendable, CustomStringConvertible {
     private let before = ProcessFigures.resident
-    // @unchecked: one lock around all that changes.
+    // @unchecked: one lock guards all mutable state.
     private let lock = NSLock()
     private var growth = 0
     private var looks = 0
 
-    /// Looks at the process: each 16th time, since asking takes longer than a piece does.
+    /// Measures the process every 16th time, since measuring takes longer than a piece does.
     func look() {
         lock.withLock {
             looks += 1
@@ -16,7 +16,7 @@ final class Growth: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
-    /// In bytes.
+    /// The growth in bytes.
     var value: Int { lock.withLock { growth } }
 
     func isBounded(by bound: Int?) -> Bool { bound.map { value <= $0 } ?? true }

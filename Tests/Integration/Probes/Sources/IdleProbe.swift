@@ -1,12 +1,12 @@
 import Foundation
 import WebServiceClient
 
-/// Calls a server that closes idle connections after a second, at random distances: each call must succeed, and be sent once.
+/// Calls a server that closes idle connections after a second, with random pauses: each call must succeed, and be sent once.
 struct IdleProbe {
     let url: URL
     let root: String
     let count: Int
-    /// The longest distance between two calls of one lane.
+    /// The longest pause between two calls of one lane.
     let longest: Double
 
     func run() async throws {
@@ -26,7 +26,7 @@ struct IdleProbe {
         exit(failures.isEmpty ? 0 : 1)
     }
 
-    /// Calls one after the other, over a transport of their own. Each path is used once, for the server's log.
+    /// Makes calls one after the other, with a separate transport. Each path is used once, for the server's log.
     private func lane(_ lane: Int, _ calls: Int, _ trust: TrustPolicy) async throws -> [String] {
         var configuration = CurlTransport.Configuration()
         configuration.httpVersion = .http1

@@ -2,13 +2,13 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Calls hosts whose names nobody resolves: `stress names` sees to that. Whoever cancels, or has a deadline, mustn't wait for the resolver, nor
-/// must anybody else.
+/// Calls hosts whose names can't be resolved, as `stress names` ensures. Neither cancelled calls, calls with a deadline, nor other calls
+/// may wait for the resolver.
 struct NamesProbe {
-    /// So many calls are cancelled.
+    /// The number of calls to cancel.
     let count: Int
 
-    /// Ends badly where a call didn't end as it should, where threads stay, and where a child finds sockets of libcurl's.
+    /// Fails if a call doesn't end as it should, if threads remain, or if a child process finds sockets of libcurl.
     func run() async throws {
         let transport = try CurlTransport()
         let server = try LoopbackServer { $0.get("/") { _ in .text("here") } }
@@ -48,27 +48,27 @@ struct NamesProbe {
         }
     }
 
-    /// How long after its cancellation a call has ended.
+    /// Returns the time between the cancellation of a call and its end.
     private func cancel(_ call: Task<Void, any Error>, after moment: Duration) async throws -> Duration {
         try await Task.sleep(for: moment)
         let cancelled = ContinuousClock.now
         call.cancel()
         do {
             try await call.value
-            throw Unexpected(text: "A name was resolved that nobody has.")
+            throw Unexpected(text: "A nonexistent name was resolved.")
         } catch is CancellationError {
             return ContinuousClock.now - cancelled
         }
     }
 
-    /// How long after its deadline a call has ended.
+    /// Returns the time between the deadline of a call and its end.
     private func lateness(_ transport: CurlTransport, _ number: Int) async throws -> Duration {
         guard let url = URL(string: "http://late-\(number).example/") else { throw URLError(.badURL) }
         let limit = Duration.milliseconds(200)
         let started = ContinuousClock.now
         do {
             _ = try await transport.send(ServiceRequest(url: url, timeouts: ServiceTimeouts(connect: limit)))
-            throw Unexpected(text: "A name was resolved that nobody has.")
+            throw Unexpected(text: "A nonexistent name was resolved.")
         } catch let error as TransportError where error.code == .timedOutConnecting {
             return ContinuousClock.now - started - limit
         }

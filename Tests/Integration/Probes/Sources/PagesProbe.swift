@@ -3,8 +3,8 @@ import OData
 import WebServiceClient
 import WebServiceTesting
 
-/// Iterates a million entities over a thousand pages of a server on the loopback interface, and prints how much the process grew and how
-/// fast it was, server and client together: what is held on the way must be little, and mustn't become more with the pages.
+/// Iterates a million entities over a thousand pages of a server on the loopback interface, and prints the growth of the process and the
+/// speed, of server and client together: the memory must be small, and must not grow with the pages.
 struct PagesProbe {
     private struct Product: Decodable, Sendable, EntityType {
         static let entitySetName = "Products"
@@ -32,7 +32,7 @@ struct PagesProbe {
         for (name, streams) in [("streamed", true), ("whole pages", false)] {
             let client = ODataClient(serviceRoot: server.url.absoluteString + "/svc")
             client.streamsPages = streams
-            // A few pages first, so that what is made once is made.
+            // A few pages first, for allocations that are made once.
             var warm = client.entities(matching: FetchRequest<Product>()).makeAsyncIterator()
             for _ in 0..<3 * Self.pageSize { _ = try await warm.next() }
             try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
@@ -63,7 +63,7 @@ struct PagesProbe {
         return text + (number + 1 < pages ? #"],"@odata.nextLink":"Products?$skiptoken=\#(number + 1)"}"# : "]}")
     }
 
-    /// The greatest resident memory so far in kB; 0 where the system doesn't tell.
+    /// The maximum resident memory so far in kB; 0 if the system doesn't report it.
     private static func peak() -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""

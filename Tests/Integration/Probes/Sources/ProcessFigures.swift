@@ -1,17 +1,17 @@
 import Foundation
 
-/// What the system tells of this process.
+/// The system's figures for this process.
 enum ProcessFigures {
-    /// The resident memory in bytes; 0 where the system doesn't tell.
+    /// The resident memory in bytes; 0 if the system doesn't report it.
     static var resident: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
     }
 
-    /// How many threads there are; 0 where the system doesn't tell.
+    /// The number of threads; 0 if the system doesn't report it.
     static var threads: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0 }
 
-    /// The sockets that a program finds which is started now, by their names. Not by Foundation's `Process`, which closes what it finds.
+    /// Returns the names of the sockets that a child process inherits. Doesn't use Foundation's `Process`, which closes them.
     static func socketsOfChild() throws -> Set<String> {
         let pipe = Pipe()
         var actions = posix_spawn_file_actions_t()

@@ -2,11 +2,11 @@ import Foundation
 import RemoteLogger
 import WebServiceTesting
 
-/// A receiver that stores once what comes twice, and by what it tells that.
+/// A receiver that stores repeated records once, and the key that it recognises them by.
 struct RepeatingReceiver: Sendable {
-    /// A record that has come.
+    /// A received record.
     struct Entry: Sendable {
-        /// What it is told by.
+        /// The key of the record.
         let key: String
         let number: Int
     }
@@ -14,9 +14,9 @@ struct RepeatingReceiver: Sendable {
     let name: String
     let path: String
     let format: any LogFormat
-    /// The records of a body; `nil` when it isn't what it should be.
+    /// Returns the records of a body; `nil` if the body is invalid.
     let entries: @Sendable (Data) -> [Entry]?
-    /// What is answered when it knows so many records already.
+    /// Returns the response to a number of known records.
     let answer: @Sendable (Int) -> LoopbackResponse
 
     /// Documents by their ids.
@@ -38,7 +38,7 @@ struct RepeatingReceiver: Sendable {
             return .json(#"{"errors":true,"items":[\#(items)]}"#)
         })
 
-    /// Lines by their streams, times, texts and metadata: an exact repeat is left out, and anything that differs is stored again.
+    /// Lines by their streams, times, texts and metadata: exact repeats are dropped, and anything different is stored again.
     static let loki = RepeatingReceiver(
         name: "Loki", path: "/loki/api/v1/push", format: LokiFormat(labels: ["app": "shop"]),
         entries: { body in

@@ -3,10 +3,10 @@ import RemoteLogger
 import WebServiceClient
 import WebServiceTesting
 
-/// What a log shipper promises about time and repeats, many times over against a server on the loopback interface: a record that is alone
-/// leaves in time, a flush ends in time whatever the server does, and what is stored when the connection breaks isn't stored twice.
+/// Checks a log shipper's promises on time and repeats, many times against a server on the loopback interface: a single record is sent in
+/// time, a flush ends in time whatever the server does, and records that were stored when the connection broke aren't stored twice.
 struct ShippingProbe {
-    /// Where records lie while their receiver hangs.
+    /// The folder of the records while their receiver hangs.
     private enum Place: String {
         case memory = ""
         case spool = " with a spool"
@@ -14,7 +14,7 @@ struct ShippingProbe {
     }
 
     private let count: Int
-    /// While this file is there, no fsync comes back: what is preloaded, `disk.c`, sees to that.
+    /// While this file exists, no fsync returns: the preloaded library `disk.c` blocks them.
     private let syncHolder = ProcessInfo.processInfo.environment["HOLD_SYNC"]
 
     init(count: Int) { self.count = count }
@@ -31,7 +31,7 @@ struct ShippingProbe {
         for receiver in [RepeatingReceiver.elasticsearch, .loki] { try await repeats(receiver) }
     }
 
-    /// One record after the other, each alone: how long after its time it has arrived. A wake-up that is lost shows as a time beyond all others.
+    /// Measures the delay of single records, one after the other. A lost wake-up shows as an exceptionally long delay.
     private func liveness() async throws {
         let arrivals = AsyncStream<Void>.makeStream()
         let server = try LoopbackServer(options: .init(recordingLimit: 0)) { routes in
@@ -56,7 +56,7 @@ struct ShippingProbe {
         guard shipper.statistics.delivered == UInt64(count) else { throw Broken("delivered \(shipper.statistics.delivered) of \(count)") }
     }
 
-    /// Flushes of a logger that has never logged.
+    /// Flushes a logger that has never logged.
     private func flushesOfNothing(_ count: Int) async throws {
         let server = try LoopbackServer(options: .init(recordingLimit: 0)) { $0.on("POST", "/logs") { _ in .hang } }
         let logger = RemoteLogger(label: "probe", sinks: [try LogShipper(to: try server.url("/logs"), format: NDJSONFormat())])
@@ -69,7 +69,7 @@ struct ShippingProbe {
         report("flushes of nothing", times, goal: .milliseconds(50))
     }
 
-    /// Flushes against a server that doesn't answer, while others log: also two at once, and from the main thread.
+    /// Flushes against a server that doesn't answer, while other tasks log: also two at once, and from the main thread.
     private func flushes(_ count: Int, _ place: Place) async throws {
         let server = try LoopbackServer(options: .init(recordingLimit: 0)) { $0.on("POST", "/logs") { _ in .hang } }
         let folder = FileManager.default.temporaryDirectory.appending(path: "shipping-probe-\(UUID().uuidString)")
@@ -104,7 +104,7 @@ struct ShippingProbe {
         await logger.shutdown(within: limit)
         times.append(ContinuousClock.now - start - limit)
         report("flushes\(place.rawValue), after their \(limit)", times, goal: .milliseconds(50))
-        // All that was logged has an account, whatever the disk did.
+        // Every logged record is in the accounts, whatever the disk did.
         let counts = shipper.statistics
         guard counts.emitted == counts.delivered + counts.droppedInAll + UInt64(counts.buffered) else {
             throw Broken("the accounts don't add up: \(counts)")
@@ -151,14 +151,14 @@ struct ShippingProbe {
     }
 }
 
-/// What is stored, each once by what its receiver tells it by. Whatever is new breaks the connection once it is stored.
+/// The stored records, each once by the key that its receiver uses. A new record breaks the connection once it is stored.
 private actor Store {
     private var numbers: [String: Int] = [:]
     private var requests = 0
 
     var counts: (keys: Int, numbers: Int, requests: Int) { (numbers.count, Set(numbers.values).count, requests) }
 
-    /// - Returns: whether something was new.
+    /// - Returns: Whether a record was new.
     func take(_ entries: [RepeatingReceiver.Entry]) -> Bool {
         requests += 1
         var isNew = false

@@ -2,17 +2,17 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-/// Streams 200 MB each way, and tells by how much the process grew meanwhile: what is held on the way must be little.
+/// Streams 200 MB each way, and reports the growth of the process, which must be small.
 struct StreamProbe {
-    /// That of a ``StreamServer``.
+    /// The URL of a ``StreamServer``.
     let server: URL
-    /// By how much the process may grow while it reads slowly, in bytes, a quarter of what it may while it sends; without a bound where a
-    /// sanitizer's own memory would be measured.
+    /// The bytes by which the process may grow while it reads slowly, a quarter of the limit while it sends; `nil` with a sanitizer, whose
+    /// memory would be measured.
     let bound: Int?
 
     private static let length = StreamServer.length
 
-    /// A stream's source: makes its bytes when it is asked for them.
+    /// The source of a stream, which makes its bytes on demand.
     private actor Source {
         private var made = 0
 
@@ -24,10 +24,10 @@ struct StreamProbe {
         }
     }
 
-    /// Ends badly where bytes are lost or wrong, or the process grew by more than its bound.
+    /// Fails if bytes are lost or wrong, or the process grows by more than its bound.
     func run() async throws {
         let transport = try CurlTransport()
-        // What is made once is none of the streams'.
+        // Memory that is allocated once isn't counted for the streams.
         _ = try await transport.send(
             ServiceRequest(method: .post, url: server.appending(path: "up"), body: RequestBody(Data(count: 1 << 20)))
         ).body
@@ -46,7 +46,7 @@ struct StreamProbe {
         guard isGood else { exit(1) }
     }
 
-    /// The reader takes 64 kB a millisecond at most, a tenth of what the server could send: all that may wait on the way does.
+    /// The reader takes at most 64 kB per millisecond, a tenth of what the server could send, so all buffers fill up.
     private func down(_ transport: CurlTransport) async throws -> Bool {
         let growth = Growth()
         let started = ContinuousClock.now

@@ -1,7 +1,7 @@
 import Foundation
 import WebServiceTesting
 
-/// The other end of ``StreamProbe``, in a process of its own: what it holds isn't to be taken for the client's.
+/// The server of ``StreamProbe``, in a separate process, so that its memory isn't counted as the client's.
 struct StreamServer {
     static let length = 200 * 1024 * 1024
 

@@ -2,12 +2,12 @@ import Foundation
 import WebServiceClient
 import WebServiceTesting
 
-// probe exit URL ROOT_CERTIFICATE    calls URL over TLS, 32 at once, and exits after some milliseconds, whatever is under way
-// probe serve                        the server of the next one, in a process of its own: prints its URL
-// probe stream URL [BOUND]           200 MB down through a slow reader, up from a file and from a stream; BOUND bytes may be held at most
-// probe names [COUNT]                calls hosts whose names nobody resolves, 1000 or so many of which are cancelled: see `stress names`
-// probe pages [PAGES]                a million entities over a thousand pages, or so many; prints how much the process grew, and the speed
-// probe idle URL ROOT COUNT SECONDS  COUNT POSTs to URL/…, each up to so many seconds after the one before, in 25 lanes: see `stress idle`
+// probe exit URL ROOT_CERTIFICATE    calls URL over TLS, 32 at once, and exits after some milliseconds, during calls
+// probe serve                        the server of the next one, in a separate process: prints its URL
+// probe stream URL [BOUND]           200 MB down through a slow reader, up from a file and from a stream; the process may hold BOUND bytes
+// probe names [COUNT]                calls hosts whose names can't be resolved, and cancels COUNT (1000) of the calls: see `stress names`
+// probe pages [PAGES]                a thousand entities per page over PAGES (1000) pages; prints the growth of the process, and the speed
+// probe idle URL ROOT COUNT SECONDS  COUNT POSTs to URL/…, each up to SECONDS after the last, in 25 lanes: see `stress idle`
 // probe shipping [COUNT]             ten thousand single records, a tenth as many flushes, as many stored before the connection breaks
 
 let arguments = Array(CommandLine.arguments.dropFirst())
