@@ -1,10 +1,4 @@
-<<<<<<< HEAD:Sources/TransportConformance/ConformanceReport.swift
-import WebServiceTesting
-
-/// What came of a run of a ``TransportConformance``.
-=======
 /// The result of a ``TransportConformance`` run.
->>>>>>> af03f6a178ee12939542179e9c45c0c416aff3b1:Sources/WebServiceTesting/Conformance/ConformanceReport.swift
 public struct ConformanceReport: Sendable, CustomStringConvertible {
     /// How a case ended.
     public enum Outcome: Sendable, Hashable {
