@@ -21,6 +21,9 @@ let package = Package(
         .library(name: "OData", targets: ["OData"]),
         .library(name: "RemoteLogger", targets: ["RemoteLogger"]),
         .library(name: "WebServiceTesting", targets: ["WebServiceTesting"]),
+        .library(name: "HTTPTransport", targets: ["HTTPTransport"]),
+        .library(name: "TransportConformance", targets: ["TransportConformance"]),
+        .library(name: "ODataQueryParsing", targets: ["ODataQueryParsing"]),
         .executable(name: "Quickstart", targets: ["Quickstart"]),
     ],
     traits: [
@@ -38,7 +41,7 @@ let package = Package(
     targets: [
         .target(name: "CSystemLibraries"),
         .target(
-            name: "WebServiceClient",
+            name: "HTTPTransport",
             dependencies: [
                 "CSystemLibraries",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -49,15 +52,19 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
             swiftSettings: librarySettings),
+        .target(name: "WebServiceClient", dependencies: ["HTTPTransport", "CSystemLibraries"], swiftSettings: librarySettings),
         .target(name: "OData", dependencies: ["WebServiceClient"], swiftSettings: librarySettings),
+        .target(name: "ODataQueryParsing", dependencies: ["OData", "WebServiceClient"], swiftSettings: librarySettings),
         .target(
             name: "RemoteLogger",
             dependencies: [
-                "WebServiceClient", "CSystemLibraries",
+                "WebServiceClient", "HTTPTransport", "CSystemLibraries",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
             ],
             swiftSettings: librarySettings),
         .target(name: "WebServiceTesting", dependencies: ["WebServiceClient"], swiftSettings: librarySettings),
+        .target(
+            name: "TransportConformance", dependencies: ["WebServiceTesting", "WebServiceClient"], swiftSettings: librarySettings),
         .executableTarget(
             name: "Quickstart",
             dependencies: ["WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting"],
@@ -67,17 +74,21 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["DescriptorLimit", "WebServiceClient"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "WebServiceClientTests",
+            name: "HTTPTransportTests",
             dependencies: [
-                "WebServiceClient", "WebServiceTesting", "TestSupport", "CSystemLibraries",
+                "HTTPTransport", "WebServiceClient", "WebServiceTesting", "TransportConformance", "TestSupport", "CSystemLibraries",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],
+            path: "Tests/HTTPTransport", swiftSettings: settings),
+        .testTarget(
+            name: "WebServiceClientTests",
+            dependencies: ["HTTPTransport", "WebServiceClient", "WebServiceTesting", "TestSupport", "CSystemLibraries"],
             path: "Tests/WebServiceClient", swiftSettings: settings),
         .testTarget(
-            name: "ODataTests", dependencies: ["OData", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
+            name: "ODataTests", dependencies: ["OData", "ODataQueryParsing", "WebServiceTesting", "TestSupport"], path: "Tests/OData",
             swiftSettings: settings),
         .testTarget(
             name: "RemoteLoggerTests",
@@ -90,9 +101,12 @@ let package = Package(
             name: "WebServiceTestingTests", dependencies: ["WebServiceTesting", "TestSupport"], path: "Tests/WebServiceTesting",
             swiftSettings: settings),
         .testTarget(
+            name: "TransportConformanceTests", dependencies: ["TransportConformance", "WebServiceTesting", "TestSupport"],
+            path: "Tests/TransportConformance", swiftSettings: settings),
+        .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting", "TestSupport",
+                "WebServiceClient", "OData", "RemoteLogger", "WebServiceTesting", "TransportConformance", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
             ],

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TransportConformance
 import WebServiceClient
 
 @testable import WebServiceTesting

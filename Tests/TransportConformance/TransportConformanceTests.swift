@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TransportConformance
 import WebServiceClient
 import WebServiceTesting
 

@@ -1,5 +1,6 @@
 import Testing
-import WebServiceClient
+import HTTPTransport
+import TransportConformance
 import WebServiceTesting
 
 extension TransportConformance {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import WebServiceClient
+import HTTPTransport
+import TransportConformance
 import WebServiceTesting
 
 /// What libcurl keeps of what a transport owes, and what is known not to hold.

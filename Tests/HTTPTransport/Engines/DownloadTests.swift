@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct DownloadTests {
     private let folder = TemporaryFolder()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 extension RawConnection {
     /// Speaks HTTP/2 without TLS (RFC 9113 §3.3), as far as it takes to answer each request's head, until the client closes. Bodies are read,

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct URLSessionCancellationTests {
     private let transport = URLSessionTransport()

@@ -1,5 +1,6 @@
 import Testing
-import WebServiceClient
+import HTTPTransport
+import TransportConformance
 import WebServiceTesting
 
 /// What URLSession keeps of what a transport owes, and what is known not to hold.

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct URLSessionExchangeTests {
     private let transport = URLSessionTransport()

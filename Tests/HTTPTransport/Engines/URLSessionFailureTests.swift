@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct URLSessionFailureTests {
     private let transport = URLSessionTransport()

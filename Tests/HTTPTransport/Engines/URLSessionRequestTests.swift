@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 /// What is refused before anything is sent, each with a sentence that names what is wrong.
 @Suite struct URLSessionRequestTests {

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct HTTPDateTests {
     private let instant = Date(timeIntervalSince1970: 784_111_777)

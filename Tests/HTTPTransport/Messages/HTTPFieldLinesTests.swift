@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct HTTPFieldLinesTests {
     private let text = "Via: 1.1 a\r\nContent-Type: text/plain \r\nvia:\t1.1 b\r\nEmpty:\r\nX-Long: a value of more than 15 bytes\r\n"

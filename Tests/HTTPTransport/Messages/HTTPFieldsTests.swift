@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct HTTPFieldsTests {
     @Test func `Common names are found by their bytes as they are written, others aren't`() {

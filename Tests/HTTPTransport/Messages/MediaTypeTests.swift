@@ -1,5 +1,6 @@
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct MediaTypeTests {
     @Test func `A value in single quotes that are meant comes back`() throws {

@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 @Suite struct MultipartFormTests {
     @Test func `One part, byte for byte`() throws {

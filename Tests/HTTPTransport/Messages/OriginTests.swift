@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct OriginTests {
     private func origin(_ text: String) -> Origin? { URL(string: text).flatMap { Origin($0) } }

@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 import WebServiceTesting
 
 #if canImport(Darwin)

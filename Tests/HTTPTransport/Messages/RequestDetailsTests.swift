@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct RequestDetailsTests {
     private static let identity = CallIdentity(client: "Shop", key: "order()", route: "/orders")

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct URLEncodingFormTests {
     @Test func `Form fields follow the WHATWG rules`() {

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct URLEncodingTests {
     @Test func `Blank, plus and delimiters of a query value are encoded`() {

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct URLTextTests {
     @Test(arguments: [

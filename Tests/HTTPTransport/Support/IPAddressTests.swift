@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct IPAddressTests {
     /// RFC 5952 §4 has the form, and RFC 4291 §2.2 what may be written.

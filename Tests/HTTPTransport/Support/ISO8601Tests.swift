@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct ISO8601Tests {
     @Test(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct MonotonicInstantTests {
     @Test func `Time goes on, and durations add up to the nanosecond`() {

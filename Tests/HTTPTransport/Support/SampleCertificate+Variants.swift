@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 extension SampleCertificate {
     /// Certificates that differ in their keys and names. They are made from the sample's bytes, so that nothing in them is signed.

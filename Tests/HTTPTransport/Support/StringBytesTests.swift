@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct StringBytesTests {
     @Test func `Bytes below a limit are found as one by one, at every place and beside every neighbour`() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CertificateTests {
     @Test func `Pin, fingerprint and names are what openssl says`() throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Certificates that the openssl program has made, against what that program says of them. Without the program the suite says that it
 /// was skipped.

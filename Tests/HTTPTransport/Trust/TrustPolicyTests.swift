@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct TrustPolicyTests {
     private func identity(_ passphrase: String? = nil) throws -> ClientIdentity {

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 import Testing
 
 // The code samples of BuildingQueries.md, letter for letter: a sample that doesn't compile here is wrong there.

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 import Testing
 
 /// Operators with a value, null or a named term on either side.

@@ -1,3 +1,4 @@
+@testable import ODataQueryParsing
 import Testing
 
 @testable import OData

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 
 /// A file of the official grammar's cases, in the folder that `SHARED_DIRECTORY` names.
 struct GrammarCases: Decodable {

@@ -56,16 +56,6 @@ class Store: WebServiceClient, @unchecked Sendable {
     }
 }
 
-/// The error that a call throws; `nil` when it throws none or another one.
-func serviceError(_ body: () async throws -> Void) async -> ServiceError? {
-    do {
-        try await body()
-        return nil
-    } catch {
-        return error as? ServiceError
-    }
-}
-
 /// The request that a call would send.
 func request(
     root: String = "https://api.test/v1", configure: (inout WebServiceClient.Configuration) -> Void = { _ in },

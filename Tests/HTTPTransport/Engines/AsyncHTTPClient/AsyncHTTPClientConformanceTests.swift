@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 import Testing
-import WebServiceClient
+import HTTPTransport
+import TransportConformance
 import WebServiceTesting
 
 /// Everything that a transport owes its callers, as far as it is declared.

@@ -2,7 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import WebServiceClient
+import HTTPTransport
 
 /// The clients that the tests of ``AsyncHTTPClientTransport`` share. They live as long as the process: one that is let go must have been
 /// shut down before, which no suite could wait for.

@@ -1,8 +1,9 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
 import Foundation
+import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 /// What is this engine's own: all that is every transport's is checked by the conformance suite.
 @Suite struct AsyncHTTPClientTransportTests {

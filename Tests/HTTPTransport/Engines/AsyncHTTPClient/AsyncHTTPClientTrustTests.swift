@@ -4,7 +4,7 @@ import Foundation
 import NIOSSL
 import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 /// Against `openssl s_server`, with certificates that `openssl` makes.
 @Suite(.enabled(if: OpenSSLServer.isThere, "needs the openssl command"))

@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import TestSupport
 import Testing
-import WebServiceClient
+import HTTPTransport
 
 /// How far the engine runs ahead of its connection.
 @Suite struct AsyncHTTPClientUploadTests {

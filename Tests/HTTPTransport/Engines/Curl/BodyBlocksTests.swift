@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct BodyBlocksTests {
     @Test(arguments: [0, 1, 60, 32 * 1024, 32 * 1024 + 1] + BodyBlocks.sizes)

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// How many exchanges are under way at a time, and what becomes of those that wait for their turn.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

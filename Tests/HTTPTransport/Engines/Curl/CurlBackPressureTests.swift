@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// How much of a body waits for a reader who is slower than the server.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

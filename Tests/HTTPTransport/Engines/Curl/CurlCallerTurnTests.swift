@@ -1,9 +1,10 @@
 import CSystemLibraries
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 #if os(Linux)
 /// A caller that has the loop's turn: when it may, and how long it stays awake for its answer.

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Whose certificate it is, by its subject alternative names and nothing else (RFC 9525 §2, §6.3), and where the keys of connections go.
 @Suite(

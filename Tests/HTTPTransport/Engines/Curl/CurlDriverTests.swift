@@ -1,8 +1,9 @@
 import CSystemLibraries
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 #if os(Linux)
 /// What lets libcurl work, and who may.

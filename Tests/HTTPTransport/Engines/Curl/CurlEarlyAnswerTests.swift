@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Answers to requests whose bodies haven't been sent to their ends, and never will be.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

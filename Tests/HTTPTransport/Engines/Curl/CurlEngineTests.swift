@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlEngineTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// The process may exit at any moment, and with whatever is still there.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// How origins share the transport's slots: some that don't answer keep no other one waiting.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

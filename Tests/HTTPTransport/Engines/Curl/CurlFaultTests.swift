@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Errors blame what failed, and nothing else.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

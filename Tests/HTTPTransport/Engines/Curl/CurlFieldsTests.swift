@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlFieldsTests {
     /// The fields of a request, in which those of `common` may stand.

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Servers that send without an end what brings nothing: each call ends by its own deadline, or before, and no other call waits for it.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

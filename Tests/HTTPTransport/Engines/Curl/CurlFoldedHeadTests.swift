@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Heads whose first field line begins with a blank. Over a connection that was used before, libcurl 7.83 to 8.0 wrote into freed memory there:
 /// run this suite under valgrind, too.

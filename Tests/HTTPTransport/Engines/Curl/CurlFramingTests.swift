@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Heads that say in two ways where the body ends (RFC 9112 §6): whoever reads them the other way takes the rest for another answer.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

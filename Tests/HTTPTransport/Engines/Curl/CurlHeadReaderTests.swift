@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlHeadReaderTests {
     private func read(_ lines: [String], isConnected: Bool = true, into reader: inout CurlHeadReader) -> [CurlHead] {

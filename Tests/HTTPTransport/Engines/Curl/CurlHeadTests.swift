@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlHeadTests {
     private func parsed(_ text: String) -> (status: Int, version: String?, headers: HTTPFields) {

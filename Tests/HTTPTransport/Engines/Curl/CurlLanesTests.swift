@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlLanesTests {
     private let origins: [Origin]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 struct CurlLingeringTests {
     /// How many exchanges pass before the next one for which it stays awake.

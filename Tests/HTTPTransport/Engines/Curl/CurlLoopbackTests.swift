@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// This machine is never reached through the environment's proxies, however it is spelled.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlPoolsTests {

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlProxyTests {

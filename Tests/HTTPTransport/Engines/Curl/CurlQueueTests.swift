@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlQueueTests {
     @Test func `the first in is the first out, however it fills and empties`() {

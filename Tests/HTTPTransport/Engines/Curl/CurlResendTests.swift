@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Requests that libcurl by itself would send a second time.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

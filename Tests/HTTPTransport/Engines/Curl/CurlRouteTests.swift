@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// The ways to a server: Unix-domain sockets, proxies by setting and by environment, and how many connections go there.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Used connections of HTTP/1 that have something to read, or have ended, before they carry another request.
 @Suite(.enabled("libcurl can't be opened here, or tells nothing before it sends") { (try? CurlLibrary.open())?.tellsBeforeSending == true })

@@ -1,10 +1,11 @@
 #if os(Linux)
 import CSystemLibraries
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here."))
 struct CurlTaskExecutorTests {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// What only this transport does; what every one does, the conformance suite shows.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 import WebServiceTesting
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 /// Requests that find the loop asleep: where the system can do that, they go out from the caller's own thread.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct CurlUploadTests {
     private func drained(_ upload: CurlUpload, by size: Int) async throws -> Data {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 @Suite struct MessagePaddingTests {
     @Test(arguments: [MessagePadding.LengthField.littleEndian64, .bigEndian64, .bigEndian128])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import WebServiceClient
+@testable import HTTPTransport
 
 extension OpenSSL {
     /// Whether there is a command that knows the hash: some builds leave one out.

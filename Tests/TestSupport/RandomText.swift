@@ -1,15 +1,15 @@
 import TestSupport
 
 /// Texts from a seed: what a hostile or merely foreign value may look like.
-struct RandomText: RandomNumberGenerator {
+package struct RandomText: RandomNumberGenerator {
     private var generator: SeededGenerator
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    package init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    mutating func next() -> UInt64 { generator.next() }
+    package mutating func next() -> UInt64 { generator.next() }
 
     /// Up to the number of pieces: ASCII of any kind, controls, delimiters, triplets, scalars from everywhere.
-    mutating func text(upTo limit: Int = 40) -> String {
+    package mutating func text(upTo limit: Int = 40) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...limit, using: &self) {
             switch Int.random(in: 0..<6, using: &self) {
@@ -26,12 +26,12 @@ struct RandomText: RandomNumberGenerator {
     }
 
     /// One to five of the pieces in a row.
-    mutating func choice(of pieces: [String]) -> String {
+    package mutating func choice(of pieces: [String]) -> String {
         (0..<Int.random(in: 1...5, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
     }
 
     /// Values that everybody tries first, then random ones.
-    static func hostile(seed: UInt64, count: Int) -> [String] {
+    package static func hostile(seed: UInt64, count: Int) -> [String] {
         var random = RandomText(seed: seed)
         let known = [
             "", "%", "%%", "%2", "%2F", "%%1%%", "../", ".", "..", "?a=b&c", "#", "\r\nX: y", "\0", "+", " ", "a b", "&", "=", ";", "🎉",

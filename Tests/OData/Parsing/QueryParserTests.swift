@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 import Testing
 
 @Suite struct QueryParserTests {

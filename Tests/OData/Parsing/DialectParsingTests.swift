@@ -1,4 +1,5 @@
 import Foundation
+@testable import ODataQueryParsing
 import TestSupport
 import Testing
 

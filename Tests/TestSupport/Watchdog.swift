@@ -5,7 +5,7 @@ import WebServiceClient
 struct Hung: Error {}
 
 /// Runs a body that must end by itself, and fails the test instead of hanging with it. Only failing tests come near to the limit.
-func watched<Value: Sendable>(
+package func watched<Value: Sendable>(
     within limit: Duration = .seconds(300), _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     let waiting = Locked<CheckedContinuation<Value, any Error>?>(nil)
@@ -34,11 +34,21 @@ func watched<Value: Sendable>(
 }
 
 /// The code of the transport error that a body throws; `nil` when it throws none.
-func failureCode(of body: @escaping @Sendable () async throws -> Void) async throws -> TransportError.Code? {
+package func failureCode(of body: @escaping @Sendable () async throws -> Void) async throws -> TransportError.Code? {
     do {
         try await watched(body)
         return nil
     } catch let error as TransportError {
         return error.code
+    }
+}
+
+/// The error that a call throws; `nil` when it throws none or another one.
+package func serviceError(_ body: () async throws -> Void) async -> ServiceError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? ServiceError
     }
 }

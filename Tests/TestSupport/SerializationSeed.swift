@@ -1,20 +1,20 @@
 import TestSupport
 
 /// A deterministic generator for the property tests of messages and serializers.
-struct SerializationSeed: RandomNumberGenerator {
+package struct SerializationSeed: RandomNumberGenerator {
     private var generator: SeededGenerator
 
-    init(_ seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    package init(_ seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-    mutating func next() -> UInt64 { generator.next() }
+    package mutating func next() -> UInt64 { generator.next() }
 
     /// A text of up to `length` characters: ASCII, delimiters, controls, other scripts, emoji.
-    mutating func text(upTo length: Int) -> String {
+    package mutating func text(upTo length: Int) -> String {
         let alphabet = Array("abcXYZ019 \t\r\n\"'\\;,=/+&%[]<>{}()*-._~\u{0}\u{7F}äßéЖ漢字🙂👩‍👩‍👧\u{301}\u{FFFD}")
         return String((0..<Int.random(in: 0...length, using: &self)).map { _ in alphabet.randomElement(using: &self) ?? "a" })
     }
 
-    mutating func bytes(upTo length: Int) -> [UInt8] {
+    package mutating func bytes(upTo length: Int) -> [UInt8] {
         (0..<Int.random(in: 0...length, using: &self)).map { _ in UInt8.random(in: .min ... .max, using: &self) }
     }
 }

@@ -10,18 +10,18 @@ import Musl
 #endif
 
 /// A server on loopback whose answers are written byte by byte, each connection on a thread of its own.
-final class RawServer: Sendable {
+package final class RawServer: Sendable {
     /// 0 where it listens on a path.
-    let port: Int
+    package let port: Int
     private let listener: Int32
 
     /// Listens on a port that the system chooses. The connection is closed when `handle` returns.
-    convenience init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+    package convenience init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
         try self.init(overIPv6 ? try boundIPv6Socket() : try boundSocket(), handle)
     }
 
     /// Listens on a Unix-domain socket at a path, which its owner removes.
-    convenience init(unixPath: String, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
+    package convenience init(unixPath: String, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
         try self.init((try boundUnixSocket(unixPath), 0), handle)
     }
 
@@ -49,13 +49,13 @@ final class RawServer: Sendable {
     }
 
     /// A server that answers every request with the same bytes and then closes.
-    static func answering(_ text: String) throws -> RawServer {
+    package static func answering(_ text: String) throws -> RawServer {
         try RawServer { connection in
             while connection.readRequest() != nil { connection.write(text) }
         }
     }
 
-    func request(_ method: ServiceRequest.Method = .get, _ path: String = "/", headers: HTTPFields = [:], body: RequestBody? = nil)
+    package func request(_ method: ServiceRequest.Method = .get, _ path: String = "/", headers: HTTPFields = [:], body: RequestBody? = nil)
         throws -> ServiceRequest
     {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw RawServerError() }
@@ -63,7 +63,7 @@ final class RawServer: Sendable {
     }
 }
 
-struct RawServerError: Error {}
+package struct RawServerError: Error {}
 
 #if canImport(Darwin)
 private let streamKind = SOCK_STREAM
@@ -123,11 +123,11 @@ private func boundUnixSocket(_ path: String) throws -> Int32 {
 }
 
 /// A port that is taken, so that nobody else gets it, and where nobody listens.
-final class DeafPort: Sendable {
-    let number: Int
+package final class DeafPort: Sendable {
+    package let number: Int
     private let descriptor: Int32
 
-    init() throws {
+    package init() throws {
         (descriptor, number) = try boundSocket()
     }
 
@@ -137,14 +137,14 @@ final class DeafPort: Sendable {
 }
 
 /// A request as it came over the wire.
-struct RawRequest: Sendable {
-    let head: String
-    let body: Data
+package struct RawRequest: Sendable {
+    package let head: String
+    package let body: Data
 
-    var line: String { head.components(separatedBy: "\r\n")[0] }
+    package var line: String { head.components(separatedBy: "\r\n")[0] }
 
     /// The value of a field, `nil` when it isn't there.
-    func field(_ name: String) -> String? {
+    package func field(_ name: String) -> String? {
         for line in head.components(separatedBy: "\r\n").dropFirst() {
             guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else { continue }
             return line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
@@ -154,19 +154,19 @@ struct RawRequest: Sendable {
 }
 
 /// One connection of a ``RawServer``: used by the thread that handles it only.
-final class RawConnection {
+package final class RawConnection {
     private let descriptor: Int32
     private var pending = Data()
     private var isOpen = true
 
-    init(_ descriptor: Int32) {
+    package init(_ descriptor: Int32) {
         self.descriptor = descriptor
         var patience = timeval(tv_sec: 300, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// The next request with its body; `nil` when the client has closed.
-    func readRequest() -> RawRequest? {
+    package func readRequest() -> RawRequest? {
         while true {
             if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
                 let head = String(decoding: pending[pending.startIndex..<end.lowerBound], as: UTF8.self)
@@ -184,7 +184,7 @@ final class RawConnection {
     }
 
     /// Reads the head only; what follows stays unread.
-    func readHead() -> String? {
+    package func readHead() -> String? {
         while true {
             if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
                 return String(decoding: pending[pending.startIndex..<end.lowerBound], as: UTF8.self)
@@ -194,7 +194,7 @@ final class RawConnection {
     }
 
     /// Reads until those bytes are there; `false` when the client has closed before. All of them stay unread.
-    func wait(for text: String) -> Bool {
+    package func wait(for text: String) -> Bool {
         while pending.range(of: Data(text.utf8)) == nil {
             guard fill() else { return false }
         }
@@ -210,7 +210,7 @@ final class RawConnection {
     }
 
     /// The next bytes, which stay unread; `nil` when the client has closed before.
-    func peek(_ count: Int) -> Data? {
+    package func peek(_ count: Int) -> Data? {
         while pending.count < count {
             guard fill() else { return nil }
         }
@@ -218,7 +218,7 @@ final class RawConnection {
     }
 
     /// The next bytes; `nil` when the client has closed before.
-    func read(_ count: Int) -> Data? {
+    package func read(_ count: Int) -> Data? {
         while pending.count < count {
             guard fill() else { return nil }
         }
@@ -227,7 +227,7 @@ final class RawConnection {
     }
 
     /// Waits until the client closes. `false` when it didn't within five minutes: on a busy machine its task may wait as long as others run.
-    func waitForClose() -> Bool {
+    package func waitForClose() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -237,11 +237,11 @@ final class RawConnection {
     }
 
     @discardableResult
-    func write(_ text: String) -> Bool { write(Data(text.utf8)) }
+    package func write(_ text: String) -> Bool { write(Data(text.utf8)) }
 
     /// Sends everything; `false` when the client has closed.
     @discardableResult
-    func write(_ data: Data) -> Bool {
+    package func write(_ data: Data) -> Bool {
         var rest = [UInt8](data)[...]
         while !rest.isEmpty {
             #if canImport(Darwin)
@@ -257,16 +257,16 @@ final class RawConnection {
     }
 
     /// Ends the connection with a reset instead of an orderly close.
-    func reset() {
+    package func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout.size(ofValue: option)))
         close()
     }
 
     /// Ends the sending side in order.
-    func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    func close() {
+    package func close() {
         guard isOpen else { return }
         isOpen = false
         #if canImport(Darwin)

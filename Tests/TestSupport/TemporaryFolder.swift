@@ -1,10 +1,10 @@
 import Foundation
 
 /// A folder that is there as long as the value is.
-final class TemporaryFolder: Sendable {
-    let url: URL
+package final class TemporaryFolder: Sendable {
+    package let url: URL
 
-    init() {
+    package init() {
         url = FileManager.default.temporaryDirectory.appending(path: "transport-tests-\(UUID().uuidString)", directoryHint: .isDirectory)
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
@@ -14,7 +14,7 @@ final class TemporaryFolder: Sendable {
     }
 
     /// The names of what is in it.
-    var names: [String] {
+    package var names: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))) ?? []
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 import Testing
 
 /// Tests the official grammar's cases: accepted ones are parsed, and parsed again the same after printing; rejected ones are refused.

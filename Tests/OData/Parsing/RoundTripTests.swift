@@ -1,5 +1,6 @@
 import Foundation
 import OData
+import ODataQueryParsing
 import Testing
 
 /// Tests that printed queries are parsed unchanged, and parsed queries are printed unchanged.
