@@ -1,5 +1,5 @@
-import Foundation
-import WebServiceClient
+package import Foundation
+package import WebServiceClient
 
 #if canImport(Darwin)
 import Darwin

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A folder that is there as long as the value is.
 package final class TemporaryFolder: Sendable {

@@ -1,5 +1,5 @@
-import Foundation
-import WebServiceClient
+package import Foundation
+package import WebServiceClient
 
 /// What was watched didn't end in time.
 struct Hung: Error {}

@@ -1,6 +1,6 @@
 import Foundation
 import TestSupport
-import TransportConformance
+@testable import TransportConformance
 import WebServiceClient
 
 @testable import WebServiceTesting

@@ -415,6 +415,11 @@ public struct CurlError: DescribedError, Sendable, Hashable {
     /// What libcurl says, without secrets.
     public let text: String
 
+    package init(code: Int, text: String) {
+        self.code = code
+        self.text = text
+    }
+
     /// Number and text.
     public var description: String { "libcurl \(code): \(text)" }
 }
