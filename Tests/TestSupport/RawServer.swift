@@ -63,7 +63,9 @@ package final class RawServer: Sendable {
     }
 }
 
-package struct RawServerError: Error {}
+package struct RawServerError: Error {
+    package init() {}
+}
 
 #if canImport(Darwin)
 private let streamKind = SOCK_STREAM

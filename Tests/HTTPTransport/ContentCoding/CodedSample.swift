@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@_spi(Fuzzing) @testable import WebServiceClient
+@_spi(Fuzzing) @testable import HTTPTransport
 
 /// One text as other people's programs have encoded it.
 struct CodedSample: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,6 @@
 import Testing
 
-@_spi(Fuzzing) @testable import WebServiceClient
+@_spi(Fuzzing) @testable import HTTPTransport
 
 @Suite struct ContentCodingTests {
     @Test func `names count without regard to case, and zlib's libraries are everywhere`() {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@_spi(Fuzzing) @testable import WebServiceClient
+@_spi(Fuzzing) @testable import HTTPTransport
 
 @Suite(.enabled("zlib isn't here") { ContentCoding.gzip.isAvailable })
 struct ContentDecoderTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@_spi(Fuzzing) @testable import WebServiceClient
+@_spi(Fuzzing) @testable import HTTPTransport
 
 /// What other people's programs encode, in many shapes: as far as they are here.
 @Suite(.serialized) struct OtherEncoderTests {

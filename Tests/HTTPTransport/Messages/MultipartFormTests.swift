@@ -1,7 +1,8 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
+import WebServiceClient
 
 @Suite struct MultipartFormTests {
     @Test func `One part, byte for byte`() throws {

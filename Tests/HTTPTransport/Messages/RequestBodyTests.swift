@@ -1,7 +1,8 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
+import WebServiceClient
 import WebServiceTesting
 
 #if canImport(Darwin)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebServiceTesting
 
-@_spi(Fuzzing) @testable import WebServiceClient
+@_spi(Fuzzing) @testable import HTTPTransport
 
 /// Coded bodies through the whole transport; the decoder alone has tests of its own, and the conformance suite more of these.
 @Suite(

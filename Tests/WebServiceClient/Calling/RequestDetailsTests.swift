@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WebServiceTesting
 
-@testable import HTTPTransport
+@testable import WebServiceClient
 
 @Suite struct RequestDetailsTests {
     private static let identity = CallIdentity(client: "Shop", key: "order()", route: "/orders")

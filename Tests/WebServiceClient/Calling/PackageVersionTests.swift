@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPTransport
+@testable import WebServiceClient
 
 @Suite struct PackageVersionTests {
     @Test func `it is a version by Semantic Versioning that fits into User-Agent`() {
