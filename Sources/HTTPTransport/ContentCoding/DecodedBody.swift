@@ -13,8 +13,8 @@ final class DecodedBody: Sendable {
     ///   - codings: the codings in the order in which they were applied.
     ///   - host: the origin of the body, for messages.
     ///   - source: returns the next piece of encoded bytes, `nil` at the end.
-    ///   - check: throws if the body is no longer needed. It is called for each decoded piece, because one piece of the source can produce
-    ///     many.
+    ///   - check: throws if the body isn't needed any more. It is called for each decoded piece, because one piece of the source can
+    ///     produce many.
     ///   - abandon: called when the bytes can't be decoded and no more are needed.
     init(
         _ codings: [ContentCoding], host: String, source: @escaping @Sendable () async throws -> Data?,

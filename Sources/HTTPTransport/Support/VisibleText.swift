@@ -149,8 +149,8 @@ extension String {
 
     /// Whether all UTF-8 bytes satisfy a condition.
     ///
-    /// Works on contiguous memory, because `utf8.allSatisfy` takes ten times as long. There is no early exit, so that the compiler can
-    /// vectorize the loop.
+    /// Works on contiguous memory, because `utf8.allSatisfy` takes ten times as long. The loop doesn't exit early, so the compiler can
+    /// vectorize it.
     @inline(__always)
     package func hasOnlyBytes(_ isOfKind: (UInt8) -> Bool) -> Bool {
         let result = utf8.withContiguousStorageIfAvailable { bytes in

@@ -106,7 +106,7 @@ extension Certificate {
     ///
     /// Text around the blocks and blocks of other kinds, such as keys, are ignored.
     ///
-    /// - Throws: ``CertificateError`` if there is no certificate, or one of them is invalid.
+    /// - Throws: ``CertificateError`` if there are no certificates, or one is invalid.
     public static func certificates(in data: Data) throws(CertificateError) -> [Certificate] {
         let bytes = [UInt8](data)
         guard PEMText.isLikely(bytes) else {
@@ -272,7 +272,7 @@ struct CertificateLayout: Sendable {
 
 /// An error that explains why a certificate or a client identity can't be read.
 public struct CertificateError: DescribedError, Sendable, Hashable {
-    /// What is wrong and how to fix it.
+    /// The fault and its fix.
     public let message: String
 
     /// Creates an error with a message.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A public key or certificate that must be in a server's verified chain: the server's own, or that of one of its issuers.
+/// A public key or certificate that must be in a server's verified chain: the server's own or an issuer's.
 public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The SHA-256 hash of a `subjectPublicKeyInfo`.
@@ -30,7 +30,7 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
         CertificatePin(kind: .publicKey(certificate.publicKeyHash))
     }
 
-    /// Pins exactly this certificate: the server's own or that of an issuer.
+    /// Pins exactly this certificate: the server's own or an issuer's.
     public static func certificate(_ certificate: Certificate) -> CertificatePin {
         CertificatePin(kind: .certificate(certificate))
     }
@@ -180,6 +180,6 @@ public struct PinMismatch: DescribedError, Sendable, Hashable {
         let seen = seen.isEmpty ? "no certificate" : seen.map(\.description).joined(separator: ", ")
         let expected = expected.isEmpty ? "nothing, since no pin is set that this host could match" : expected.joined(separator: " or ")
         return "None of the pins for \(host) is in its chain of certificates. Seen: \(seen). Expected: \(expected). "
-            + "Ask the service over another channel whether its keys changed. If so, pin the seen keys; if not, the connection is intercepted."
+            + "Ask the service over another channel whether its keys changed. If so, pin the seen ones; if not, someone is intercepting."
     }
 }
