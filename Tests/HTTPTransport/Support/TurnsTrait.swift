@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// Lets no more than so many cases of a test run at once.
+/// Limits the number of a test's cases that run at once.
 ///
-/// All cases are begun together otherwise, more than a hundred of them: the last one's turn comes so late that those which watch the time
-/// see nothing but the machine.
+/// By default, all of more than a hundred cases start together. The last ones then wait so long that tests of timing measure only the
+/// machine's load.
 struct TurnsTrait: TestTrait, TestScoping {
     private let turns: WaitingLine
 
@@ -20,6 +20,6 @@ struct TurnsTrait: TestTrait, TestScoping {
 }
 
 extension Trait where Self == TurnsTrait {
-    /// No more than so many of the test's cases at once.
+    /// Limits the number of the test's cases that run at once.
     static func atOnce(_ count: Int) -> Self { TurnsTrait(count) }
 }
