@@ -115,7 +115,7 @@ import Testing
         try compare(Pair.self) { "[{\"b\":\(numbers),\"super\":{\"a\":\($0)}},\(numbers)]" }
     }
 
-    /// Counts its live instances.
+    /// Counts the instances that are created and released.
     private final class Counted: Decodable {
         static let key = CodingUserInfoKey(rawValue: "counts")
         private let counts: Locked<(made: Int, ended: Int)>?
