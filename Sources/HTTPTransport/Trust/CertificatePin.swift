@@ -77,7 +77,7 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The pins of a host, one of which must match. Also pin a backup key that isn't in use yet: without it, a lost key locks clients out (RFC
+/// The pins of a host. At least one must match. Also pin a backup key that isn't in use yet: without it, a lost key locks clients out (RFC
 /// 7469 §4.3).
 ///
 ///     trust.pins["api.example.com"] = [.publicKey(sha256: "hash of the key in use"), .publicKey(sha256: "hash of its backup")]
@@ -118,7 +118,7 @@ public enum PinCheck {
 }
 
 extension TrustPolicy {
-    /// Returns the pins of a host, or else those of a matching wildcard; `nil` if there are none.
+    /// Returns the pins of a host, or else of a matching wildcard; `nil` if there are none.
     ///
     /// If the policy has any pins, a name that the engine may interpret as another host gets an empty set, which matches nothing.
     public func pins(forHost host: String) -> PinSet? {

@@ -39,7 +39,7 @@ public struct TrustPolicy: Sendable, Hashable {
         set { change { $0.identity = newValue } }
     }
 
-    /// The keys and certificates required of hosts, in addition to the full check. Pins of a host override those of a wildcard; a host
+    /// The keys and certificates required of hosts, in addition to the full check. Pins of a host override wildcard pins; a host
     /// without pins gets only the usual check. Hosts with pins aren't called without TLS.
     public var pins: [HostPattern: PinSet] {
         get { storage.content.pins }

@@ -11,7 +11,7 @@ extension OpenSSL {
         (try? await digest(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
     }
 
-    /// Hashes files, or an empty input if there are no files.
+    /// Hashes files, or an empty input without files.
     fileprivate static func digest(_ option: String, _ files: [String], in folder: URL) async throws -> (status: Int32, output: String) {
         let result = try await run(["dgst", option, "-r"] + files, in: folder)
         return (result.status, String(decoding: result.output, as: UTF8.self))
