@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Texts from a seed: what a hostile or merely foreign value may look like.
+/// Random texts from a seed that resemble hostile or unusual values.
 package struct RandomText: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -8,7 +8,7 @@ package struct RandomText: RandomNumberGenerator {
 
     package mutating func next() -> UInt64 { generator.next() }
 
-    /// Up to the number of pieces: ASCII of any kind, controls, delimiters, triplets, scalars from everywhere.
+    /// Returns a text of up to `limit` pieces: ASCII of any kind, control characters, delimiters, triplets, scalars from all planes.
     package mutating func text(upTo limit: Int = 40) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...limit, using: &self) {
@@ -25,12 +25,12 @@ package struct RandomText: RandomNumberGenerator {
         return text
     }
 
-    /// One to five of the pieces in a row.
+    /// Returns one to five of the pieces, concatenated.
     package mutating func choice(of pieces: [String]) -> String {
         (0..<Int.random(in: 1...5, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
     }
 
-    /// Values that everybody tries first, then random ones.
+    /// Returns common hostile values, followed by random ones.
     package static func hostile(seed: UInt64, count: Int) -> [String] {
         var random = RandomText(seed: seed)
         let known = [

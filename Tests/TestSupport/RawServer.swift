@@ -9,18 +9,18 @@ import Glibc
 import Musl
 #endif
 
-/// A server on loopback whose answers are written byte by byte, each connection on a thread of its own.
+/// A loopback server whose responses are written byte by byte, with a thread for each connection.
 package final class RawServer: Sendable {
-    /// 0 where it listens on a path.
+    /// The port; 0 if the server listens on a path.
     package let port: Int
     private let listener: Int32
 
-    /// Listens on a port that the system chooses. The connection is closed when `handle` returns.
+    /// Creates a server on a port that the system chooses. The connection is closed when `handle` returns.
     package convenience init(overIPv6: Bool = false, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
         try self.init(overIPv6 ? try boundIPv6Socket() : try boundSocket(), handle)
     }
 
-    /// Listens on a Unix-domain socket at a path, which its owner removes.
+    /// Creates a server on a Unix-domain socket at a path, which the caller removes.
     package convenience init(unixPath: String, _ handle: @escaping @Sendable (RawConnection) -> Void) throws {
         try self.init((try boundUnixSocket(unixPath), 0), handle)
     }
@@ -48,7 +48,7 @@ package final class RawServer: Sendable {
         close(listener)
     }
 
-    /// A server that answers every request with the same bytes and then closes.
+    /// Returns a server that answers every request with the same bytes and then closes.
     package static func answering(_ text: String) throws -> RawServer {
         try RawServer { connection in
             while connection.readRequest() != nil { connection.write(text) }
@@ -73,7 +73,7 @@ private let streamKind = SOCK_STREAM
 private let streamKind = Int32(SOCK_STREAM.rawValue)
 #endif
 
-/// A socket on loopback, bound to a port that the system chooses.
+/// Returns a loopback socket bound to a port that the system chooses.
 private func boundSocket() throws -> (descriptor: Int32, port: Int) {
     let descriptor = socket(AF_INET, streamKind, 0)
     var address = sockaddr_in()
@@ -89,7 +89,7 @@ private func boundSocket() throws -> (descriptor: Int32, port: Int) {
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
 }
 
-/// A socket on IPv6's loopback, bound to a port that the system chooses.
+/// Returns an IPv6 loopback socket bound to a port that the system chooses.
 private func boundIPv6Socket() throws -> (descriptor: Int32, port: Int) {
     let descriptor = socket(AF_INET6, streamKind, 0)
     var address = sockaddr_in6()
@@ -105,7 +105,7 @@ private func boundIPv6Socket() throws -> (descriptor: Int32, port: Int) {
     return (descriptor, Int(UInt16(bigEndian: address.sin6_port)))
 }
 
-/// A Unix-domain socket, bound to a path.
+/// Returns a Unix-domain socket bound to a path.
 private func boundUnixSocket(_ path: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, streamKind, 0)
     var address = sockaddr_un()
@@ -124,7 +124,7 @@ private func boundUnixSocket(_ path: String) throws -> Int32 {
     return descriptor
 }
 
-/// A port that is taken, so that nobody else gets it, and where nobody listens.
+/// A port that is reserved but refuses connections.
 package final class DeafPort: Sendable {
     package let number: Int
     private let descriptor: Int32
@@ -138,14 +138,14 @@ package final class DeafPort: Sendable {
     }
 }
 
-/// A request as it came over the wire.
+/// A request as received.
 package struct RawRequest: Sendable {
     package let head: String
     package let body: Data
 
     package var line: String { head.components(separatedBy: "\r\n")[0] }
 
-    /// The value of a field, `nil` when it isn't there.
+    /// Returns the value of a field; `nil` if it is missing.
     package func field(_ name: String) -> String? {
         for line in head.components(separatedBy: "\r\n").dropFirst() {
             guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name.lowercased() else { continue }
@@ -155,7 +155,7 @@ package struct RawRequest: Sendable {
     }
 }
 
-/// One connection of a ``RawServer``: used by the thread that handles it only.
+/// A connection of a ``RawServer``, used only by the thread that handles it.
 package final class RawConnection {
     private let descriptor: Int32
     private var pending = Data()
@@ -167,7 +167,7 @@ package final class RawConnection {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// The next request with its body; `nil` when the client has closed.
+    /// Returns the next request with its body; `nil` if the client has closed.
     package func readRequest() -> RawRequest? {
         while true {
             if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
@@ -185,7 +185,7 @@ package final class RawConnection {
         }
     }
 
-    /// Reads the head only; what follows stays unread.
+    /// Reads only the head; the following bytes stay unread.
     package func readHead() -> String? {
         while true {
             if let end = pending.range(of: Data("\r\n\r\n".utf8)) {
@@ -195,7 +195,7 @@ package final class RawConnection {
         }
     }
 
-    /// Reads until those bytes are there; `false` when the client has closed before. All of them stay unread.
+    /// Waits until the text has arrived; returns `false` if the client closes first. All bytes stay unread.
     package func wait(for text: String) -> Bool {
         while pending.range(of: Data(text.utf8)) == nil {
             guard fill() else { return false }
@@ -211,7 +211,7 @@ package final class RawConnection {
         return true
     }
 
-    /// The next bytes, which stay unread; `nil` when the client has closed before.
+    /// Returns the next bytes without consuming them; `nil` if the client closes first.
     package func peek(_ count: Int) -> Data? {
         while pending.count < count {
             guard fill() else { return nil }
@@ -219,7 +219,7 @@ package final class RawConnection {
         return Data(pending.prefix(count))
     }
 
-    /// The next bytes; `nil` when the client has closed before.
+    /// Reads the next bytes; `nil` if the client closes first.
     package func read(_ count: Int) -> Data? {
         while pending.count < count {
             guard fill() else { return nil }
@@ -228,7 +228,7 @@ package final class RawConnection {
         return Data(pending.prefix(count))
     }
 
-    /// Waits until the client closes. `false` when it didn't within five minutes: on a busy machine its task may wait as long as others run.
+    /// Waits until the client closes. Returns `false` after five minutes: on a busy machine, the client's task may be delayed for long.
     package func waitForClose() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
@@ -241,7 +241,7 @@ package final class RawConnection {
     @discardableResult
     package func write(_ text: String) -> Bool { write(Data(text.utf8)) }
 
-    /// Sends everything; `false` when the client has closed.
+    /// Sends everything; returns `false` if the client has closed.
     @discardableResult
     package func write(_ data: Data) -> Bool {
         var rest = [UInt8](data)[...]
@@ -265,7 +265,7 @@ package final class RawConnection {
         close()
     }
 
-    /// Ends the sending side in order.
+    /// Closes the sending side in an orderly way.
     package func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     package func close() {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder that is there as long as the value is.
+/// A folder that exists as long as the value.
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
@@ -13,7 +13,7 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// The names of what is in it.
+    /// The names of the folder's entries.
     package var names: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: url.path(percentEncoded: false))) ?? []
     }

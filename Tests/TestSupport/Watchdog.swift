@@ -1,10 +1,10 @@
 package import Foundation
 package import WebServiceClient
 
-/// What was watched didn't end in time.
+/// An error for a body that didn't end in time.
 struct Hung: Error {}
 
-/// Runs a body that must end by itself, and fails the test instead of hanging with it. Only failing tests come near to the limit.
+/// Runs a body, and fails the test if it hangs. Only failing tests get close to the limit.
 package func watched<Value: Sendable>(
     within limit: Duration = .seconds(300), _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -33,7 +33,7 @@ package func watched<Value: Sendable>(
     }
 }
 
-/// The code of the transport error that a body throws; `nil` when it throws none.
+/// Returns the code of the transport error that a body throws; `nil` if it doesn't throw.
 package func failureCode(of body: @escaping @Sendable () async throws -> Void) async throws -> TransportError.Code? {
     do {
         try await watched(body)
@@ -43,7 +43,7 @@ package func failureCode(of body: @escaping @Sendable () async throws -> Void) a
     }
 }
 
-/// The error that a call throws; `nil` when it throws none or another one.
+/// Returns the service error that a call throws; `nil` if it throws none.
 package func serviceError(_ body: () async throws -> Void) async -> ServiceError? {
     do {
         try await body()

@@ -1,22 +1,22 @@
 import CSystemLibraries
 
-/// A coding of a body that can be undone here (RFC 9110 §8.4.1), by a library of the system that is opened at run time.
+/// A coding of a body that can be decoded (RFC 9110 §8.4.1), using a system library that is loaded at run time.
 ///
-/// Public for the fuzzer only, which is a package of its own.
+/// Public only for the fuzzer, which is a separate package.
 @_spi(Fuzzing) public enum ContentCoding: Sendable, Hashable, CaseIterable {
     /// One or several gzip members (RFC 1952).
     case gzip
-    /// A deflate stream in zlib's wrapping (RFC 1950), or without any (RFC 1951), as some servers send it.
+    /// A deflate stream in zlib format (RFC 1950), or raw (RFC 1951), which some servers send.
     case deflate
     /// Brotli (RFC 7932).
     case brotli
     /// One or several Zstandard frames (RFC 8878).
     case zstd
 
-    /// More codings one upon the other than anybody has a use for: each costs memory and time.
+    /// The maximum number of nested codings. Each costs memory and time, and more have no practical use.
     private static let mostOfABody = 5
 
-    /// The coding of a name, without regard to case; `nil` for one that isn't known here.
+    /// Creates the coding with a name, ignoring case; `nil` for an unsupported one.
     public init?(name: some StringProtocol) {
         switch name.lowercased() {
         case "gzip", "x-gzip": self = .gzip
@@ -27,7 +27,7 @@ import CSystemLibraries
         }
     }
 
-    /// The name that it is registered by.
+    /// The registered name.
     public var name: String {
         switch self {
         case .gzip: "gzip"
@@ -37,7 +37,7 @@ import CSystemLibraries
         }
     }
 
-    /// Whether its library is there.
+    /// Whether the library is available.
     public var isAvailable: Bool {
         switch self {
         case .gzip, .deflate: csl_inflater_is_available()
@@ -46,16 +46,16 @@ import CSystemLibraries
         }
     }
 
-    /// What a request says in `Accept-Encoding`; `nil` when nothing can be undone here.
+    /// The value of a request's `Accept-Encoding`; `nil` if no library is available.
     static let acceptable: String? = {
         let names = allCases.filter(\.isAvailable).map(\.name)
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }()
 
-    /// The codings that a body has to be freed from, in the order in which they were applied.
+    /// Returns the codings to decode, in the order in which they were applied.
     ///
-    /// - Returns: none where there are none, and where one of them can't be undone here: then the body is left as it is, whole.
-    /// - Throws: ``TransportError`` with `unreadableResponse` when there are far too many.
+    /// - Returns: an empty array if there are none, or if one of them can't be decoded. The body is then delivered undecoded.
+    /// - Throws: ``TransportError`` with `unreadableResponse` if there are too many.
     package static func ofBody(_ headers: HTTPFields, host: @autoclosure () -> String) throws(TransportError) -> [ContentCoding] {
         guard let list = headers[.contentEncoding] else { return [] }
         var codings: [ContentCoding] = []
@@ -68,7 +68,7 @@ import CSystemLibraries
         guard codings.count <= mostOfABody else {
             throw TransportError(
                 .unreadableResponse,
-                "The body from \(host()) is encoded \(codings.count) times over, and \(mostOfABody) times is the most that is undone.")
+                "The body from \(host()) has \(codings.count) nested codings, more than the limit of \(mostOfABody).")
         }
         return codings
     }

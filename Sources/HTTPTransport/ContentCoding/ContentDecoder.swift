@@ -1,34 +1,35 @@
 public import Foundation
 
-/// Undoes the codings of a body (RFC 9110 §8.4): bytes go in as they come, and decoded pieces are pulled out one by one.
+/// Decodes a body (RFC 9110 §8.4): accepts bytes as they arrive, and produces decoded pieces on demand.
 ///
 ///     var decoder = ContentDecoder([.gzip], host: "api.example.com")
 ///     decoder.give(bytes)
 ///     while case .piece(let data) = try decoder.next() { … }
 ///
-/// A piece has at most 64 kB and is made when it is pulled: however much a body grows, no more than that of it is in memory, for each
-/// coding. A body of no bytes at all decodes to none, whatever its codings, since `HEAD`, 204 and an empty body name theirs too.
+/// A piece has at most 64 kB and is decoded when it is requested. No more than that is in memory per coding, even if a body expands
+/// greatly. An empty body decodes to an empty body regardless of its codings, because `HEAD`, 204 and empty responses list their codings
+/// too.
 ///
-/// Public for the fuzzer only, which is a package of its own.
+/// Public only for the fuzzer, which is a separate package.
 @_spi(Fuzzing) public struct ContentDecoder {
-    /// What there is to pull.
+    /// The result of a request for output.
     public enum Output: Sendable, Hashable {
-        /// A piece of the body, not empty.
+        /// A nonempty piece of the body.
         case piece(Data)
-        /// Nothing without more input.
+        /// More input is needed.
         case needsInput
         /// The body is complete.
         case end
     }
 
-    /// The one that meets the input first.
+    /// The stages, starting with the one that receives the input.
     private var stages: [DecodingStage]
     private let host: String
     private var failure: TransportError?
 
-    /// A decoder for codings in the order in which they were applied, as `Content-Encoding` lists them.
+    /// Creates a decoder for codings in the order in which they were applied, as in `Content-Encoding`.
     ///
-    /// - Parameter host: where the body is from, for messages.
+    /// - Parameter host: the origin of the body, for messages.
     public init(_ codings: [ContentCoding], host: String) {
         stages = codings.reversed().map { DecodingStage($0) }
         self.host = host
@@ -40,22 +41,22 @@ public import Foundation
         stages[0].give(bytes)
     }
 
-    /// Tells that the input is complete.
+    /// Marks the input as complete.
     public mutating func completeInput() {
         guard !stages.isEmpty else { return }
         stages[0].completeInput()
     }
 
-    /// The next piece. What was decoded before a fault comes before its error; the error comes again at each further call.
+    /// Returns the next piece. Data decoded before a fault is returned before the error is thrown. Further calls throw the same error.
     ///
-    /// - Throws: ``TransportError`` with `truncated` when the input was complete and the body is not, with `unreadableResponse` when it
-    ///   can't be decoded.
+    /// - Throws: ``TransportError`` with `truncated` if the input is complete but the body isn't, with `unreadableResponse` if it can't be
+    ///   decoded.
     public mutating func next() throws(TransportError) -> Output {
         if let failure { throw failure }
         guard !stages.isEmpty else { return .end }
         do {
             let output = try pull(stages.count - 1)
-            // What the libraries hold is given back at once.
+            // Releases the libraries' memory immediately.
             if case .end = output { stages = [] }
             return output
         } catch {
@@ -97,13 +98,13 @@ public import Foundation
             TransportError(
                 .unreadableResponse, "The body from \(host) isn't \(coding.name), as its Content-Encoding says, or it is damaged.")
         case .trailing:
-            TransportError(.unreadableResponse, "The body from \(host) goes on behind the end of its \(coding.name) coding.")
+            TransportError(.unreadableResponse, "The body from \(host) continues after the end of its \(coding.name) coding.")
         case .windowTooLarge:
             TransportError(
                 .unreadableResponse,
-                "The body from \(host) needs a \(coding.name) window of more than 8 MB (RFC 9659 §3): let the server compress with less.")
+                "The body from \(host) needs a \(coding.name) window of more than 8 MB (RFC 9659 §3): use a smaller one in the server.")
         case .noMemory:
-            TransportError(.other, "There is no memory to decode the body from \(host).")
+            TransportError(.other, "Not enough memory to decode the body from \(host).")
         }
     }
 }

@@ -1,20 +1,21 @@
 import Foundation
 
-/// The decoded bytes of a body, made on the reader's task while it reads.
+/// The decoded bytes of a body, produced on the reader's task while it reads.
 final class DecodedBody: Sendable {
     private let decoder: Locked<ContentDecoder>
     private let source: @Sendable () async throws -> Data?
     private let check: @Sendable () throws -> Void
     private let abandon: @Sendable (TransportError) -> Void
 
-    /// A body for one reader.
+    /// Creates a body for one reader.
     ///
     /// - Parameters:
-    ///   - codings: in the order in which they were applied.
-    ///   - host: where the body is from, for messages.
-    ///   - source: the next piece of the coded bytes, `nil` at their end.
-    ///   - check: throws when nobody wants the body any more: one piece of the source may last for many pieces here.
-    ///   - abandon: told that the bytes can't be decoded: no more of them is wanted.
+    ///   - codings: the codings in the order in which they were applied.
+    ///   - host: the origin of the body, for messages.
+    ///   - source: returns the next piece of encoded bytes, `nil` at the end.
+    ///   - check: throws if the body isn't needed any more. It is called for each decoded piece, because one piece of the source can
+    ///     produce many.
+    ///   - abandon: called when the bytes can't be decoded and no more are needed.
     init(
         _ codings: [ContentCoding], host: String, source: @escaping @Sendable () async throws -> Data?,
         check: @escaping @Sendable () throws -> Void, abandon: @escaping @Sendable (TransportError) -> Void
@@ -25,7 +26,7 @@ final class DecodedBody: Sendable {
         self.abandon = abandon
     }
 
-    /// The next piece, `nil` at the end.
+    /// Returns the next piece, `nil` at the end.
     func next() async throws -> Data? {
         while true {
             try check()

@@ -1,33 +1,33 @@
 import CSystemLibraries
 import Foundation
 
-/// Undoes one coding: bytes go in as they come, pieces are pulled out one by one.
+/// Decodes one coding: accepts bytes as they arrive, and produces pieces on demand.
 struct DecodingStage {
-    /// What there is to pull.
+    /// The result of a request for output.
     enum Output {
-        /// A piece of the output, not empty.
+        /// A nonempty piece of output.
         case piece(Data)
-        /// Nothing without more input.
+        /// More input is needed.
         case needsInput
-        /// Nothing ever again.
+        /// The end of the output.
         case end
     }
 
-    /// Why a stream can't be decoded.
+    /// A reason why a stream can't be decoded.
     enum Fault: Error, Hashable {
         case truncated, corrupt, trailing, windowTooLarge, noMemory
     }
 
     private enum Position {
-        /// No byte has come yet: a body without any is right.
+        /// No byte has arrived yet. An empty body is valid.
         case before
         /// Within a stream.
         case inside
-        /// Behind the end of a stream; so many bytes have been passed over since.
+        /// After the end of a stream, with the number of bytes skipped since.
         case behind(Int)
     }
 
-    /// Some servers send the checksum of zlib's wrapping behind a stream without the wrapping: libcurl bears its four bytes, too.
+    /// Some servers append zlib's checksum to a raw stream. libcurl ignores its four bytes, too.
     private static let checksumSize = 4
 
     let coding: ContentCoding
@@ -53,12 +53,12 @@ struct DecodingStage {
         used = 0
     }
 
-    /// No more input will come.
+    /// Marks the input as complete.
     mutating func completeInput() {
         isInputComplete = true
     }
 
-    /// The next piece. After an error it is the same error for ever.
+    /// Returns the next piece. After an error, every call throws the same error.
     mutating func next() throws(Fault) -> Output {
         while true {
             if let fault { throw fault }
@@ -96,7 +96,7 @@ struct DecodingStage {
         mayHaveOutput = result == CSL_DECODING_OUTPUT_FULL
         switch result {
         case CSL_DECODING_NEEDS_INPUT, CSL_DECODING_OUTPUT_FULL:
-            // A library that neither takes nor gives would never come to an end.
+            // A library that neither consumes nor produces bytes would loop forever.
             let isStuck = count == 0 && output.isEmpty && (mayHaveOutput || used < input.count)
             if isStuck { fault = .corrupt }
         case CSL_DECODING_FINISHED: position = .behind(0)
@@ -107,9 +107,9 @@ struct DecodingStage {
         return output
     }
 
-    /// What may stand behind the end of a stream: a further one where the coding knows series, and what other programs bear without
-    /// harm: zeros that pad gzip, as gzip itself does, and the stray checksum. Anything else is an error, as libcurl has it: browsers
-    /// drop it, but here nothing is dropped silently.
+    /// Handles data after the end of a stream: a further stream if the coding allows several, and data that other programs tolerate: zero
+    /// padding after gzip, which gzip ignores, and the stray checksum. Anything else is an error, as in libcurl. Browsers drop it, but this
+    /// library drops nothing silently.
     private mutating func goOn(at byte: UInt8, passed: Int) {
         switch coding {
         case .gzip where byte == 0:

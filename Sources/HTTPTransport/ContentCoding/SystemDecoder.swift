@@ -1,7 +1,7 @@
 import CSystemLibraries
 import Foundation
 
-/// The decoder of a system's library for one coded stream, with the memory that it writes to.
+/// A system library's decoder for one encoded stream, with its output buffer.
 final class SystemDecoder {
     private enum Handle {
         case inflater(OpaquePointer)
@@ -9,17 +9,17 @@ final class SystemDecoder {
         case zstd(OpaquePointer)
     }
 
-    /// The most bytes of one piece of output.
+    /// The maximum size of an output piece in bytes.
     static let pieceSize = 64 * 1024
-    /// Up to this many bytes are copied out, so that a small piece doesn't hold much memory.
+    /// Pieces of up to this many bytes are copied, so that a small piece doesn't retain a large buffer.
     private static let copied = 16 * 1024
-    /// Zstandard's windows are bounded by 8 MB, as is agreed upon for HTTP (RFC 9659 §3).
+    /// Zstandard windows are limited to 8 MB, as required for HTTP (RFC 9659 §3).
     private static let windowLog: CInt = 23
 
     private let handle: Handle
     private var room: UnsafeMutableRawPointer?
 
-    /// A decoder; `nil` when there is no memory, or no library.
+    /// Creates a decoder; `nil` if there isn't enough memory, or no library.
     init?(_ coding: ContentCoding) {
         switch coding {
         case .gzip, .deflate:
@@ -43,12 +43,12 @@ final class SystemDecoder {
         free(room)
     }
 
-    /// Whether a deflate stream turned out to have no wrapping.
+    /// Whether a deflate stream is raw.
     var isRaw: Bool {
         if case .inflater(let inflater) = handle { csl_inflater_is_raw(inflater) } else { false }
     }
 
-    /// Makes it ready for the next stream of the same body, where the coding knows such.
+    /// Prepares the decoder for the next stream of the same body, if the coding supports it.
     func beginNext() -> Bool {
         switch handle {
         case .inflater(let inflater): csl_inflater_reset(inflater)
@@ -57,9 +57,9 @@ final class SystemDecoder {
         }
     }
 
-    /// Decodes as far as the input reaches and one piece of output has room.
+    /// Decodes until the input is used up or one output piece is full.
     ///
-    /// - Returns: where the decoder stands, the number of bytes that it has used up, and what they gave.
+    /// - Returns: the decoder's state, the number of bytes consumed, and the output.
     func step(_ input: UnsafeRawBufferPointer) -> (result: csl_decoding, used: Int, output: Data) {
         guard let room = room ?? malloc(Self.pieceSize) else { return (CSL_DECODING_NO_MEMORY, 0, Data()) }
         self.room = room

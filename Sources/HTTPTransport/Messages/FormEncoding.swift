@@ -1,31 +1,31 @@
 /// Lists of names and values: queries and `application/x-www-form-urlencoded` bodies.
 extension URLEncoding {
-    /// A name or value of a form body: letters, digits and `*-._` stand raw, a blank becomes `+` (WHATWG URL section 5.2).
+    /// Encodes a name or value of a form body: letters, digits and `*-._` stay unencoded, a space becomes `+` (WHATWG URL section 5.2).
     ///
-    /// Line ends aren't changed: CR LF becomes `%0D%0A`, a lone LF `%0A`.
+    /// Line endings aren't changed: CR LF becomes `%0D%0A`, a lone LF `%0A`.
     public static func formField(_ text: String) -> String {
         let encoded = encode(text, allowing: formWithBlank)
         return encoded.utf8.contains(UInt8(ascii: " ")) ? replacingBlanks(in: encoded) : encoded
     }
 
-    /// A query without its `?`: the pairs in their order, joined by `&`. A nil value gives the bare name, an empty one `name=`.
+    /// Returns a query without its `?`: the pairs in order, joined by `&`. A nil value produces the bare name, an empty one `name=`.
     public static func query(_ pairs: [(name: String, value: String?)]) -> String {
         joined(pairs, encode: { encode($0) })
     }
 
-    /// A form body: the pairs in their order, joined by `&`. A nil value gives the bare name, an empty one `name=`.
+    /// Returns a form body: the pairs in order, joined by `&`. A nil value produces the bare name, an empty one `name=`.
     public static func form(_ pairs: [(name: String, value: String?)]) -> String {
         joined(pairs, encode: formField)
     }
 
-    /// The pairs of a form body or of a query that was written like one, `+` read as a blank; nil where a `%` or the UTF-8 is broken.
+    /// Parses a form body, or a query in form encoding, reading `+` as a space. Returns nil if a `%` escape or the UTF-8 is invalid.
     ///
     /// Empty pieces between `&` are skipped; a piece without `=` is a name whose value is nil.
     public static func parseForm(_ text: String) -> [(name: String, value: String?)]? {
         parse(text, plusIsBlank: true)
     }
 
-    /// The pairs of a query without its `?`, `+` read as a plus sign; nil where a `%` or the UTF-8 is broken.
+    /// Parses a query without its `?`, reading `+` as a plus sign. Returns nil if a `%` escape or the UTF-8 is invalid.
     ///
     /// Empty pieces between `&` are skipped; a piece without `=` is a name whose value is nil.
     public static func parseQuery(_ text: String) -> [(name: String, value: String?)]? {
@@ -36,7 +36,7 @@ extension URLEncoding {
 extension URLEncoding {
     private static let formWithBlank = Alphabet.form.union(Alphabet(" "))
 
-    /// The text with each blank as a plus sign, for text which is ASCII already.
+    /// Replaces each space with a plus sign. The text must be ASCII.
     private static func replacingBlanks(in text: String) -> String {
         withBytes(of: text) { bytes in
             String(unsafeUninitializedCapacity: bytes.count) { buffer in

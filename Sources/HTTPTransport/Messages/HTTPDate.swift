@@ -1,15 +1,15 @@
 package import Foundation
 
-/// Dates as HTTP writes them (RFC 9110 §5.6.7): the fixed form and the two obsolete ones are read, the fixed form is written.
+/// HTTP dates (RFC 9110 §5.6.7). Reads the fixed form and the two obsolete forms, and writes the fixed form.
 ///
-/// Own code, since Foundation's formatter ends the process on some texts that aren't ASCII, and a server writes what it likes.
+/// It doesn't use Foundation's formatter, which crashes on some non-ASCII texts, because servers can send any text.
 package enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-    /// The date that a field names; `nil` when it is none of the three forms. The day of the week isn't compared with the date.
+    /// Parses a date in any of the three forms; returns `nil` for other texts. The day of the week isn't checked against the date.
     ///
-    /// - Parameter now: a year of two digits is the one that lies at most 50 years after this.
+    /// - Parameter now: the reference for two-digit years, which are at most 50 years after it.
     package static func date(from text: String, now: Date = Date()) -> Date? {
         guard text.utf8.count <= 64, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
         let words = text.split(separator: " ")
@@ -30,7 +30,7 @@ package enum HTTPDate {
         return date(day: words[2], month: words[1], year: words[4], time: words[3], now)
     }
 
-    /// The date in the fixed form, such as `Sun, 06 Nov 1994 08:49:37 GMT`; one outside of the years 0 to 9999 as the first or the last of them.
+    /// Returns the date in the fixed form, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside the years 0 to 9999 are clamped.
     package static func text(of date: Date) -> String {
         let seconds = date.timeIntervalSince1970
         let total = Int64(seconds.isNaN ? 0 : min(max(seconds.rounded(.down), -62_167_219_200), 253_402_300_799))
@@ -61,11 +61,11 @@ package enum HTTPDate {
         else { return nil }
         let midnight = CivilCalendar.day(year: Int64(year), month: Int64(month + 1), day: Int64(day)) * 86_400
         let total = midnight + Int64(hour * 3600 + minute * 60 + second)
-        // A leap second at the end of the year 9999 would be in a year of five digits.
+        // A leap second at the end of the year 9999 would fall into a five-digit year.
         return total <= 253_402_300_799 ? Date(timeIntervalSince1970: Double(total)) : nil
     }
 
-    /// The year that two digits mean: not more than 50 years after now (RFC 9110 §5.6.7).
+    /// Returns the year for two digits: at most 50 years after now (RFC 9110 §5.6.7).
     private static func century(of digits: Int, _ now: Date) -> Int {
         let seconds = min(max(now.timeIntervalSince1970, 0), 253_402_300_799)
         let current = Int(CivilCalendar.date(ofDay: Int64(seconds / 86_400)).year)

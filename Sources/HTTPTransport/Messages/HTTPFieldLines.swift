@@ -1,12 +1,13 @@
 import Foundation
 
 extension HTTPFields {
-    /// The lines of fields as their bytes came, and how they are read (RFC 9112 §5).
+    /// The field lines in the bytes as received, parsed on demand (RFC 9112 §5).
     ///
-    /// Most of what servers tell nobody asks for, and strings of it all cost many times what it takes to find one field among the bytes.
+    /// Most fields in a response are never read. Creating strings for all of them costs many times as much as finding one field in the
+    /// bytes.
     package struct Lines: Sendable {
         private let bytes: [UInt8]
-        /// Where the first line begins.
+        /// The offset of the first line.
         private let start: Int
 
         package init(_ bytes: [UInt8], from start: Int = 0) {
@@ -14,7 +15,7 @@ extension HTTPFields {
             self.start = start
         }
 
-        /// Whether there is nothing to read.
+        /// A Boolean value that is true if the lines are empty.
         package var isEmpty: Bool { start >= bytes.count }
 
         /// All fields, in their order.
@@ -25,8 +26,8 @@ extension HTTPFields {
             return fields
         }
 
-        /// Whether each field has a line of its own, and all is ASCII without a NUL or a bare CR: only then a field is found by its bytes.
-        /// Beyond ASCII, names of different bytes may be the same in lower case. A NUL or a bare CR in a name becomes a blank.
+        /// Whether fields can be found by comparing bytes: each field has a line to itself, and all bytes are ASCII without NUL or bare CR.
+        /// Non-ASCII names with different bytes can be equal in lower case. A NUL or a bare CR in a name becomes a space.
         package var isPlain: Bool {
             var isPlain = bytes.withUnsafeBytes { bytes in
                 var all: UInt64 = 0
@@ -48,7 +49,7 @@ extension HTTPFields {
             return isPlain
         }
 
-        /// Hands over the values of a name's fields, in their order, where the lines are plain.
+        /// Passes the values of a name's fields to a closure, in order. The lines must be plain.
         func forEachValue(of name: Name, _ body: (UnsafeRawBufferPointer) -> Void) {
             var text = name.canonicalName
             text.withUTF8 { name in
@@ -60,11 +61,11 @@ extension HTTPFields {
             }
         }
 
-        /// UTF-8 where it is valid, else Latin-1, in which every byte is a character. A CR and a NUL, which would end a line where the text is
-        /// sent on, become blanks (RFC 9110 §5.5).
+        /// Decodes UTF-8 if it is valid, otherwise Latin-1, in which every byte is a character. CR and NUL, which would end a line when the
+        /// text is forwarded, become spaces (RFC 9110 §5.5).
         package static func text(_ bytes: UnsafeRawBufferPointer) -> String { decoded(bytes).text }
 
-        /// The same, and whether it is Latin-1.
+        /// Decodes like ``text(_:)``, and returns whether the text is Latin-1.
         package static func decoded(_ bytes: UnsafeRawBufferPointer) -> (text: String, isLatin1: Bool) {
             var all: UInt8 = 0
             var ends: UInt8 = 0
@@ -75,13 +76,13 @@ extension HTTPFields {
             if ends != 0 {
                 return bytes.map { $0 == 13 || $0 == 10 || $0 == 0 ? 32 : $0 }.withUnsafeBytes { decoded(trimmed($0)) }
             }
-            // ASCII, as nearly all is, needs no second look.
+            // Almost all values are ASCII, which is always valid UTF-8.
             if all < 0x80 { return (String(decoding: bytes, as: UTF8.self), false) }
             if let text = String(validating: bytes, as: UTF8.self) { return (text, false) }
             return (String(String.UnicodeScalarView(bytes.lazy.map { Unicode.Scalar($0) })), true)
         }
 
-        /// Hands over each line, without its line feed.
+        /// Passes each line to a closure, without its line feed.
         private func forEach(_ body: (UnsafeRawBufferPointer) -> Void) {
             bytes.withUnsafeBytes { bytes in
                 var start = start
@@ -96,7 +97,7 @@ extension HTTPFields {
         private static func add(_ line: UnsafeRawBufferPointer, to fields: inout [Field]) {
             guard let first = line.first else { return }
             if isBlank(first) {
-                // A folded line goes on with the value before it (RFC 9112 §5.2).
+                // A folded line continues the previous value (RFC 9112 §5.2).
                 guard let last = fields.indices.last else { return }
                 let rest = trimmed(line)
                 guard !rest.isEmpty else { return }
@@ -111,7 +112,7 @@ extension HTTPFields {
             fields.append(Field(name: .common(name) ?? Name(text(name)), bytes: trimmed(value)))
         }
 
-        /// Whether a line begins with that name, which is in lower case. No name holds the colon that ends it.
+        /// Whether a line begins with a lower-case name. Names never contain the colon that ends them.
         private static func begins(_ line: UnsafeRawBufferPointer, with name: UnsafeBufferPointer<UInt8>) -> Bool {
             for (byte, letter) in zip(line, name) {
                 let isUpper = byte >= 65 && byte <= 90
@@ -136,12 +137,12 @@ extension HTTPFields {
     }
 }
 
-/// The fields that most calls of a declared endpoint have in common: looked at once, and made ready for the wire once.
+/// The fields that most calls of a declared endpoint share: validated once and prepared for the wire once.
 package final class CommonFields: Sendable {
     package let fields: HTTPFields
-    /// Whether all of them may be sent.
+    /// A Boolean value that indicates whether all fields are valid to send.
     package let areValid: Bool
-    /// What a transport has made of them, for the next request that has them. Of another kind it takes the place of what was there.
+    /// A transport's prepared form of the fields, cached for the next request with the same fields. Another kind of transport replaces it.
     package let prepared = Locked<(any AnyObject & Sendable)?>(nil)
 
     package init(_ fields: HTTPFields) {

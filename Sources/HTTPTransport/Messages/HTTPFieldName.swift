@@ -7,15 +7,15 @@ import Musl
 #endif
 
 extension HTTPFields {
-    /// The name of a header or trailer field (RFC 9110 §5.1), compared without regard to case and written as it was given.
+    /// The name of a header or trailer field (RFC 9110 §5.1). Comparison ignores case; the original spelling is kept.
     public struct Name: Sendable {
-        /// The name as it is written on the wire.
+        /// The name as written on the wire.
         public let rawName: String
 
-        /// The name in lower case, by which names are compared.
+        /// The name in lower case, used for comparison.
         public let canonicalName: String
 
-        /// Takes any text as a name; whether it is a token is checked when the request is sent (see ``isValid``).
+        /// Creates a name from any text. Whether it is a token is checked when the request is sent (see ``isValid``).
         public init(_ rawName: String) {
             self.rawName = rawName
             canonicalName = rawName.lowercased()
@@ -29,7 +29,8 @@ extension HTTPFields {
             !text.isEmpty && text.hasOnlyBytes { $0 < 128 && ($0 < 64 ? lowTokenBytes : highTokenBytes) >> ($0 & 63) & 1 == 1 }
         }
 
-        /// A bit for each byte below 64 that may stand in a token: !#$%&'*+-. and the digits. Each name of a request is looked at as it is sent.
+        /// A bit for each byte below 64 that tokens may contain: !#$%&'*+-. and the digits. Every name of a request is checked when it is
+        /// sent.
         private static var lowTokenBytes: UInt64 { 0x03ff_6cfa_0000_0000 }
         /// A bit for each byte from 64 on: the letters, ^_`|~.
         private static var highTokenBytes: UInt64 { 0x57ff_ffff_c7ff_fffe }
@@ -39,7 +40,7 @@ extension HTTPFields {
 extension HTTPFields.Name: Hashable {
     /// Names are equal when they differ in case only.
     public static func == (left: Self, right: Self) -> Bool {
-        // Nearly all that differ differ in length, which is known without looking at the letters.
+        // Most different names differ in length, which is cheap to compare.
         left.canonicalName.utf8.count == right.canonicalName.utf8.count && left.canonicalName == right.canonicalName
     }
 
@@ -55,7 +56,7 @@ extension HTTPFields.Name: ExpressibleByStringLiteral, CustomStringConvertible {
         self.init(value)
     }
 
-    /// The name as it is written.
+    /// The name in its original spelling.
     public var description: String { rawName }
 }
 
@@ -104,7 +105,7 @@ extension HTTPFields.Name {
     public static let wwwAuthenticate = Self("WWW-Authenticate")
 }
 
-// The names that most responses have: found by their bytes, so that no memory is asked for.
+// Names that most responses contain. They are looked up by their bytes, which avoids an allocation.
 extension HTTPFields.Name {
     private struct Common: Sendable {
         let text: StaticString
@@ -118,7 +119,7 @@ extension HTTPFields.Name {
 
     private static let longestCommon = 32
 
-    /// As HTTP/1.1 servers write them, and as HTTP/2 does; by length.
+    /// In the spellings of HTTP/1.1 servers and of HTTP/2, sorted by length.
     private static let common: [Common] = {
         let texts: [StaticString] = [
             "Age", "age", "Date", "date", "ETag", "etag", "Etag", "Link", "link", "Vary", "vary", "Allow", "allow", "Server", "server",
@@ -133,12 +134,12 @@ extension HTTPFields.Name {
         return texts.sorted { $0.utf8CodeUnitCount < $1.utf8CodeUnitCount }.map(Common.init)
     }()
 
-    /// Where the names of each length begin, and behind the last where they end.
+    /// The index of the first name of each length, followed by the end index.
     private static let starts: [Int] = (0...longestCommon + 1).map { length in
         common.firstIndex { $0.text.utf8CodeUnitCount >= length } ?? common.endIndex
     }
 
-    /// The common name of these bytes, as they are written; `nil` for others.
+    /// Returns the common name with exactly these bytes; `nil` for others.
     package static func common(_ bytes: UnsafeRawBufferPointer) -> HTTPFields.Name? {
         guard let start = bytes.baseAddress, bytes.count <= longestCommon else { return nil }
         var index = starts[bytes.count]

@@ -1,64 +1,65 @@
-/// The header or trailer fields of a message (RFC 9110 §5): ordered, found without regard to case, duplicates kept.
+/// The header or trailer fields of a message (RFC 9110 §5): ordered, looked up without regard to case, with duplicates kept.
 ///
 ///     var fields: HTTPFields = ["Accept": "application/json"]
 ///     fields["X-Team"] = "core"               // replaces every field of that name
 ///     fields.append("Via", "1.1 proxy")       // adds one more
 ///
-/// A value holds Unicode scalars; transports write them as UTF-8 and read foreign bytes as UTF-8 or else as Latin-1. A bare CR and a NUL that
-/// a server sent inside a value are blanks here (RFC 9110 §5.5).
+/// A value holds Unicode scalars. Transports write them as UTF-8 and read received bytes as UTF-8, or as Latin-1 if they aren't valid
+/// UTF-8. A bare CR or NUL in a received value becomes a space (RFC 9110 §5.5).
 public struct HTTPFields: Sendable, Hashable {
-    /// One field: its name and its value.
+    /// A field: a name and a value.
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public var name: Name
-        /// The field's value, without blanks around it.
+        /// The field's value, without leading and trailing whitespace.
         public var value: String {
             didSet { isLatin1 = false }
         }
 
-        /// Whether the bytes of the value are no UTF-8, and each stands in ``value`` as a scalar of its own.
+        /// Whether the bytes of the value aren't UTF-8. Each byte is then one scalar of ``value``.
         private(set) var isLatin1 = false
 
-        /// Whether a value is nothing but blanks, which every receiver takes away (RFC 9110 §5.5).
+        /// Whether a value consists of whitespace, which receivers remove (RFC 9110 §5.5).
         package static func isBlank(_ value: String) -> Bool {
             guard let first = value.utf8.first else { return true }
             return (first == 32 || first == 9) && value.hasOnlyBytes { $0 == 32 || $0 == 9 }
         }
 
-        /// Whether the field is well formed (RFC 9110 §5): its name is a token, its value holds no control characters, and a media type isn't
-        /// blank.
+        /// Whether the field is well formed (RFC 9110 §5): its name is a token, its value contains no control characters, and a
+        /// `Content-Type` isn't blank.
         package var isValid: Bool { name.isValid && !Self.hasControls(value) && !(name == .contentType && Self.isBlank(value)) }
 
-        /// Whether the value holds control characters other than tabs, which no value may hold (RFC 9110 §5.5). With CR, LF or NUL it would
-        /// break out of its line.
+        /// Whether the value contains control characters other than tabs, which are forbidden (RFC 9110 §5.5). CR, LF or NUL would break
+        /// out of the line.
         package static func hasControls(_ value: String) -> Bool {
             !value.hasOnlyBytes { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
         }
 
-        /// What is wrong with a value that ``hasControls(_:)``, for the end of a sentence. The value itself may be a secret.
+        /// Describes the fault of a value for which ``hasControls(_:)`` is true, for the end of a sentence. It omits the value, which may
+        /// be a secret.
         package static func fault(of value: String) -> String {
-            "\(URLEncoding.headerFault(in: value)?.description ?? "holds control characters"), and no control character but a tab may stand "
-                + "in a header (RFC 9110 §5.5): take it out or encode the value"
+            "\(URLEncoding.headerFault(in: value)?.description ?? "holds control characters"), and headers allow no control characters "
+                + "except tabs (RFC 9110 §5.5): remove it or encode the value"
         }
 
-        /// A field of a name and a value.
+        /// Creates a field from a name and a value.
         public init(name: Name, value: String) {
             self.name = name
             self.value = value
         }
 
-        /// A field whose value is these bytes, read as ``Lines/text(_:)`` does.
+        /// Creates a field from the bytes of its value, decoded as ``Lines/text(_:)`` does.
         package init(name: Name, bytes: UnsafeRawBufferPointer) {
             self.name = name
             (value, isLatin1) = Lines.decoded(bytes)
         }
 
-        /// The bytes of the value, as they came or as they go out.
+        /// The bytes of the value as received or sent.
         package var bytes: [UInt8] {
             isLatin1 ? value.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(value.utf8)
         }
 
-        /// Whether name and value are the same.
+        /// Whether names and values are equal.
         public static func == (left: Self, right: Self) -> Bool {
             left.name == right.name && left.value == right.value
         }
@@ -72,23 +73,23 @@ public struct HTTPFields: Sendable, Hashable {
 
     private var storage: Storage
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {
         storage = .fields([])
     }
 
-    /// The given fields, in their order.
+    /// Creates a collection of the given fields, in order.
     public init(_ fields: some Sequence<Field>) {
         storage = .fields(Array(fields))
     }
 
-    /// The fields of lines, which are read when somebody asks for them.
+    /// Creates fields from lines, which are parsed on first access.
     package init(_ lines: Lines) {
         storage = Storage(lines)
     }
 
-    /// The value of the field of a name: several fields of one name are joined by `", "` (RFC 9110 §5.3). Setting replaces them all,
-    /// at the place of the first; setting `nil` removes them.
+    /// The value of a name. The values of several fields with the same name are joined by `", "` (RFC 9110 §5.3). Setting it replaces them
+    /// all at the position of the first; setting `nil` removes them.
     public subscript(name: Name) -> String? {
         get {
             var value: String?
@@ -117,19 +118,19 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// The values of every field of a name, in order, each by itself: what `Set-Cookie` and challenges need.
+    /// The values of all fields with a name, in order and not joined, as needed for `Set-Cookie` and challenges.
     public subscript(values name: Name) -> [String] {
         var values: [String] = []
         storage.forEachValue(of: name) { values.append($0) }
         return values
     }
 
-    /// The bytes of the value of every field of a name, in order: as they came where they are no UTF-8.
+    /// Returns the bytes of the values of all fields with a name, in order. Values that aren't UTF-8 keep their received bytes.
     package func bytes(of name: Name) -> [[UInt8]] {
         storage.fields.lazy.filter { $0.name == name }.map(\.bytes)
     }
 
-    /// Replaces the fields of a name by one whose value goes out as these bytes.
+    /// Replaces the fields of a name with one field whose value is sent as these bytes.
     package mutating func set(_ name: Name, bytes: [UInt8]) {
         let field = bytes.withUnsafeBytes { Field(name: name, bytes: $0) }
         self[name] = field.value
@@ -138,8 +139,8 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// The first value of a name as a reference to a URL (RFC 3986 §4.1): bytes that are no UTF-8 are percent-encoded as they came, which is
-    /// what browsers do with a `Location`. Text in UTF-8 stays as it is.
+    /// Returns the first value of a name as a URL reference (RFC 3986 §4.1). Bytes that aren't UTF-8 are percent-encoded unchanged, as
+    /// browsers do with a `Location`. UTF-8 text is returned unchanged.
     package func reference(_ name: Name) -> String? {
         guard let field = storage.fields.first(where: { $0.name == name }) else { return nil }
         guard field.isLatin1 else { return field.value }
@@ -149,12 +150,12 @@ public struct HTTPFields: Sendable, Hashable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Adds a field behind those there are, also where one of its name is there already.
+    /// Appends a field, even if one with the same name exists.
     public mutating func append(_ name: Name, _ value: String) {
         storage.withFields { $0.append(Field(name: name, value: value)) }
     }
 
-    /// Takes over every field of `other`; a name that both have gets `other`'s values.
+    /// Adds all fields of `other`. Its values replace those of names that both contain.
     public mutating func replace(with other: HTTPFields) {
         guard !isEmpty else {
             storage = other.storage
@@ -169,12 +170,12 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// Whether these are known to be the same fields as `other`, in the same memory: a few instructions, whatever they are.
+    /// Whether these fields share their storage with `other`. Takes constant time; `false` doesn't mean that they differ.
     package func isSame(as other: HTTPFields) -> Bool {
         storage.isSame(as: other.storage)
     }
 
-    /// Whether there is a field of that name.
+    /// Returns whether there is a field with that name.
     public func contains(_ name: Name) -> Bool {
         storage.contains(name)
     }
@@ -183,37 +184,37 @@ public struct HTTPFields: Sendable, Hashable {
 extension HTTPFields: RandomAccessCollection {
     /// The position of the first field.
     public var startIndex: Int { 0 }
-    /// The position behind the last field.
+    /// The position after the last field.
     public var endIndex: Int { storage.fields.count }
     /// The field at a position.
     public subscript(position: Int) -> Field { storage.fields[position] }
-    /// Goes through the fields in their order.
+    /// Returns an iterator over the fields, in order.
     public func makeIterator() -> IndexingIterator<[Field]> { storage.fields.makeIterator() }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Fields from a literal; a name may stand in it more than once.
+    /// Creates fields from a literal, which may repeat a name.
     public init(dictionaryLiteral elements: (Name, String)...) {
         storage = .fields(elements.map { Field(name: $0.0, value: $0.1) })
     }
 }
 
 extension HTTPFields {
-    /// Where the fields are: in an array, or still in the lines that a transport has received.
+    /// The storage of the fields: an array, or unparsed lines from a transport.
     enum Storage: Sendable {
         case fields([Field])
-        /// Copies share them, and what one of them has read. The bytes take the place of the fields, and less of it: they are let go once
-        /// all fields have been read, or with the last copy. A transport bounds them.
+        /// Unparsed lines, shared between copies together with the parsed result. The bytes replace the fields and take less memory; they
+        /// are released when all fields have been parsed, or with the last copy. The transport limits their size.
         case lines(Locked<Unread>)
 
-        /// Lines until somebody asks for all fields.
+        /// Lines that are parsed on first access to all fields.
         enum Unread: Sendable {
             case lines(Lines)
-            /// Lines that have been looked at: a field can be found in them.
+            /// Lines that are known to be plain, so that fields can be found in them.
             case plainLines(Lines)
             case fields([Field])
 
-            /// All fields.
+            /// Parses all fields.
             fileprivate mutating func read() -> [Field] {
                 switch self {
                 case .fields(let fields): return fields
@@ -224,7 +225,7 @@ extension HTTPFields {
                 }
             }
 
-            /// The lines where a field can be found in them.
+            /// Returns the lines if fields can be found in them by their bytes.
             fileprivate mutating func searched() -> Lines? {
                 switch self {
                 case .fields: return nil
@@ -237,7 +238,7 @@ extension HTTPFields {
             }
         }
 
-        /// Lines to read when somebody asks for them.
+        /// Creates storage for lines that are parsed on first access.
         init(_ lines: Lines) {
             self = lines.isEmpty ? .fields([]) : .lines(Locked(.lines(lines)))
         }
@@ -250,22 +251,22 @@ extension HTTPFields {
             }
         }
 
-        /// Lets the fields be changed. Other copies don't see it.
+        /// Changes the fields. Other copies aren't affected.
         mutating func withFields(_ change: (inout [Field]) -> Void) {
             var fields = fields
-            // Else the array would have two owners, and be copied.
+            // Releases the array, which would otherwise be copied because it has two owners.
             self = .fields([])
             change(&fields)
             self = .fields(fields)
         }
 
-        /// Hands over the values of a name's fields, in their order.
+        /// Passes the values of a name's fields to a closure, in order.
         func forEachValue(of name: Name, _ body: (String) -> Void) {
             if let lines = searched { return lines.forEachValue(of: name) { body(Lines.text($0)) } }
             for field in fields where field.name == name { body(field.value) }
         }
 
-        /// Whether there is a field of that name.
+        /// Returns whether there is a field with that name.
         func contains(_ name: Name) -> Bool {
             guard let lines = searched else { return fields.contains { $0.name == name } }
             var isFound = false
@@ -273,7 +274,7 @@ extension HTTPFields {
             return isFound
         }
 
-        /// Whether both are the same memory.
+        /// Whether both share the same memory.
         func isSame(as other: Storage) -> Bool {
             switch (self, other) {
             case (.lines(let one), .lines(let other)):
@@ -286,7 +287,7 @@ extension HTTPFields {
             }
         }
 
-        /// The lines where a field can be found in them.
+        /// The lines, if fields can be found in them by their bytes.
         private var searched: Lines? {
             guard case .lines(let unread) = self else { return nil }
             return unread.withLock { $0.searched() }
@@ -295,7 +296,7 @@ extension HTTPFields {
 }
 
 extension HTTPFields.Storage: Hashable {
-    /// Whether the fields are the same, read or not.
+    /// Whether the fields are equal, parsed or not.
     static func == (left: Self, right: Self) -> Bool {
         left.isSame(as: right) || left.fields == right.fields
     }
@@ -307,12 +308,12 @@ extension HTTPFields.Storage: Hashable {
 }
 
 extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The fields line by line, the values of those that carry secrets replaced by `<masked>`.
+    /// The fields, one per line. Secret values are replaced by `<masked>`.
     public var description: String {
         map(\.description).joined(separator: "\n")
     }
 
-    /// The fields line by line as they are, where they were masked before.
+    /// The fields, one per line, unchanged. Used for fields that are already masked.
     package var unmaskedDescription: String {
         map { "\($0.name): \($0.value)" }.joined(separator: "\n")
     }
@@ -320,20 +321,20 @@ extension HTTPFields: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The fields by their names: not even a dump shows secrets, of these or of what holds them.
+    /// The fields by name, masked, so that a dump of this value or of its container shows no secrets.
     public var customMirror: Mirror {
         Mirror(self, children: map { (label: $0.name.rawName, value: SecretMask.text(of: $0)) })
     }
 }
 
 extension HTTPFields.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Name and value, a secret one replaced by `<masked>`.
+    /// The name and value. A secret value is replaced by `<masked>`.
     public var description: String { VisibleText.of("\(name): \(SecretMask.text(of: self))") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Name and value, a secret one masked as in ``description``.
+    /// The name and value, masked as in ``description``.
     public var customMirror: Mirror {
         Mirror(self, children: ["name": name.rawName, "value": SecretMask.text(of: self)])
     }

@@ -1,28 +1,29 @@
-/// Tells which header fields hold no secret. All other fields are masked in errors, dumps and logs, and are sent to the service's origin only.
+/// The header fields that contain no secrets. All other fields are masked in errors, dumps and logs, and are sent only to the service's
+/// origin.
 ///
 ///     $0.headerRules = HeaderRules(harmless: ["X-Team"], secret: ["X-Request-Id"])
 ///
-/// The library knows the common harmless fields of HTTP, such as `Accept`, `Content-Type`, `ETag` and `Retry-After`, and shows their values.
-/// Requests to another origin keep only the fields that a server needs to understand the request: `Accept`, `Accept-Language`, `User-Agent`,
-/// the fields of the body, ranges, preconditions and the protocol's version. Any other field counts as a credential, because services invent
-/// names for their credentials: `X-Tableau-Auth`, `Fastly-Key`, `DPoP`.
+/// The library knows the common harmless fields of HTTP, such as `Accept`, `Content-Type`, `ETag` and `Retry-After`, and shows them.
+/// Requests to another origin keep only the fields that a server needs to understand the request: `Accept`, `Accept-Language`,
+/// `User-Agent`, the fields of the body, ranges, preconditions and the protocol's version. All other fields count as credentials, because
+/// services invent names for their credentials: `X-Tableau-Auth`, `Fastly-Key`, `DPoP`.
 public struct HeaderRules: Sendable, Hashable {
-    /// More names of harmless fields. Their values are shown, and they are sent to other origins as well. `Authorization`,
+    /// Additional names of harmless fields. Their values are shown, and they are also sent to other origins. `Authorization`,
     /// `Proxy-Authorization` and cookies are always secret.
     public var harmless: Set<HTTPFields.Name>
-    /// Names of fields that are secret although the library or ``harmless`` lists them as harmless.
+    /// Names of fields that are secret even if the library or ``harmless`` lists them as harmless.
     public var secret: Set<HTTPFields.Name>
 
-    /// Creates rules that extend the library's own.
+    /// Creates rules that extend the built-in rules.
     public init(harmless: Set<HTTPFields.Name> = [], secret: Set<HTTPFields.Name> = []) {
         self.harmless = harmless
         self.secret = secret
     }
 
-    /// The library's own rules.
+    /// The built-in rules.
     package static let standard = HeaderRules()
 
-    /// Whether a field may be sent to another origin than the service's.
+    /// Whether a field may be sent to an origin other than the service's.
     package func travels(_ name: HTTPFields.Name) -> Bool {
         !isSecret(name) && (Self.travelling.contains(name.canonicalName) || harmless.contains(name))
     }
@@ -44,8 +45,8 @@ public struct HeaderRules: Sendable, Hashable {
         "authorization", "proxy-authorization", "cookie", "cookie2", "set-cookie", "set-cookie2",
     ]
 
-    /// Fields that are sent to another origin. A request without its preconditions, its method override or its protocol version would have
-    /// another meaning there.
+    /// Fields that are sent to other origins. Without its preconditions, method override or protocol version, a request would change its
+    /// meaning there.
     private static let travelling: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "user-agent", "content-type", "content-length",
         "content-encoding", "content-language", "content-disposition", "content-digest", "content-md5", "digest", "repr-digest",
@@ -54,7 +55,7 @@ public struct HeaderRules: Sendable, Hashable {
         "mindataserviceversion", "x-http-method", "x-http-method-override", "x-method-override", "x-requested-with", "traceparent",
     ]
 
-    /// Fields that are shown, but not sent to another origin.
+    /// Fields that are shown but not sent to other origins.
     private static let shown: Set<String> = [
         "accept-ch", "accept-patch", "accept-post", "accept-ranges", "age", "allow", "alt-svc", "api-version", "cf-cache-status", "cf-ray",
         "connection", "content-location", "content-range", "content-security-policy", "cross-origin-embedder-policy",

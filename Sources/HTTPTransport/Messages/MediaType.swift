@@ -1,11 +1,11 @@
 /// A media type with its parameters, as in `Content-Type` and `Accept` (RFC 9110 §8.3.1).
 ///
-/// Reading is lenient, since servers are not exact: blanks anywhere between the parts, any case, values in double or in single
-/// quotes, empty parameters, a missing semicolon. Printing is exact.
+/// Parsing is lenient: it accepts whitespace between the parts, any case, values in double or single quotes, empty parameters, and a
+/// missing semicolon. The printed form is exact.
 ///
 ///     MediaType("Text/HTML ; Charset='UTF-8'")?.description      // text/html; charset=UTF-8
 public struct MediaType: Sendable, Hashable {
-    /// A parameter: its name in lower case, its value as it is meant, without quotes.
+    /// A parameter: its name in lower case and its unquoted value.
     public struct Parameter: Sendable, Hashable {
         /// The name, in lower case.
         public let name: String
@@ -13,19 +13,19 @@ public struct MediaType: Sendable, Hashable {
         public let value: String
     }
 
-    /// The type, in lower case, such as `text`; `*` in a range.
+    /// The type in lower case, such as `text`; `*` in a range.
     public let type: String
-    /// The subtype, in lower case, such as `html`; `*` in a range.
+    /// The subtype in lower case, such as `html`; `*` in a range.
     public let subtype: String
-    /// Type and subtype in lower case without parameters, such as `text/html`.
+    /// The type and subtype in lower case without parameters, such as `text/html`.
     public let essence: String
-    /// The parameters in their order. A name may stand here twice: the first one counts.
+    /// The parameters in order. If a name is repeated, the first one counts.
     public let parameters: [Parameter]
 
-    /// A media type from its parts.
+    /// Creates a media type from its parts.
     ///
-    /// - Returns: `nil` when the type, the subtype or a parameter's name is no token of RFC 9110 §5.6.2, or a value has control
-    ///   characters in it, which no header may carry.
+    /// - Returns: `nil` if the type, the subtype or a parameter's name isn't a token of RFC 9110 §5.6.2, or a value contains control
+    ///   characters, which headers don't allow.
     public init?(type: String, subtype: String, parameters: [(name: String, value: String)] = []) {
         guard URLEncoding.isToken(type), URLEncoding.isToken(subtype) else { return nil }
         for parameter in parameters {
@@ -43,14 +43,14 @@ public struct MediaType: Sendable, Hashable {
         essence = type + "/" + subtype
     }
 
-    /// The value of the first parameter of that name, in any case.
+    /// The value of the first parameter with that name, ignoring case.
     public subscript(name: String) -> String? {
         if parameters.isEmpty { return nil }
         let lowered = name.lowercased()
         return parameters.first { $0.name == lowered }?.value
     }
 
-    /// The charset as it was sent, such as `UTF-8`.
+    /// The charset as sent, such as `UTF-8`.
     public var charset: String? { self["charset"] }
 
     /// The structured syntax suffix (RFC 6838 §4.2.8) without its plus sign: `json` in `application/problem+json`.
@@ -60,7 +60,7 @@ public struct MediaType: Sendable, Hashable {
         return suffix.isEmpty ? nil : String(suffix)
     }
 
-    /// The weight `q` of an `Accept` range, 0 to 1 (RFC 9110 §12.4.2); 1 when there is none or it can't be read.
+    /// The weight `q` of an `Accept` range, 0 to 1 (RFC 9110 §12.4.2); 1 if it is missing or unreadable.
     public var quality: Double {
         guard let text = self["q"], let value = Double(text), value.isFinite else { return 1 }
         return min(max(value, 0), 1)
@@ -68,19 +68,19 @@ public struct MediaType: Sendable, Hashable {
 }
 
 extension MediaType: LosslessStringConvertible {
-    /// Reads a media type leniently; of a list, the first one. `nil` when there is no `type/subtype` to be found.
+    /// Parses a media type leniently; uses the first one of a list. Returns `nil` if the text contains no `type/subtype`.
     public init?(_ description: String) {
         var reader = MediaTypeReader(description)
         guard let value = reader.mediaType() else { return nil }
         self = value
     }
 
-    /// The media type as a header carries it: values that are no tokens are quoted.
+    /// The media type in the form of a header value. Values that aren't tokens are quoted.
     public var description: String {
         var text = essence
         for parameter in parameters {
             text += "; " + parameter.name + "="
-            // A single quote at the beginning is a token character, but lenient readers, ours too, take it for a quotation mark.
+            // A leading single quote is a token character, but lenient parsers, including this one, read it as a quotation mark.
             if URLEncoding.isToken(parameter.value), !parameter.value.hasPrefix("'") {
                 text += parameter.value
             } else {
@@ -102,7 +102,7 @@ extension MediaType {
     }
 }
 
-/// Reads one media type. Every step moves forward, so that it ends on any input.
+/// Parses one media type. Every step moves forward, so parsing ends on any input.
 struct MediaTypeReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -134,7 +134,7 @@ struct MediaTypeReader {
             skipBlanks()
             guard !name.isEmpty, byte == UInt8(ascii: "=") else {
                 if let next = byte, !name.isEmpty, next == UInt8(ascii: ";") || URLEncoding.Alphabet.token.contains(next) { continue }
-                // Neither a name nor a pair: its value, if it has one, is passed over, so that nothing is found inside of quotation marks.
+                // Neither a name nor a pair. Its value is skipped, so that nothing inside quotation marks is parsed as a parameter.
                 skip { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
                 if byte == UInt8(ascii: "=") {
                     position += 1
@@ -154,7 +154,7 @@ struct MediaTypeReader {
         case UInt8(ascii: "\""):
             position += 1
             let value = doubleQuoted()
-            // What stands right behind the quotation marks belongs to nothing.
+            // Text directly after the closing quotation mark is ignored.
             skip { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
             return value
         case UInt8(ascii: "'"):
@@ -193,7 +193,7 @@ struct MediaTypeReader {
         return Self.text(bytes[start..<end])
     }
 
-    /// The text without control characters, which can't have come through a header.
+    /// Returns the text without control characters, which header values can't contain.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         if !bytes.contains(where: MediaType.isControl) { return String(decoding: bytes, as: UTF8.self) }
         return String(decoding: bytes.filter { !MediaType.isControl($0) }, as: UTF8.self)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A form of parts, `multipart/form-data` (RFC 7578): fields, bytes and files, several of one name if need be.
+/// A `multipart/form-data` form (RFC 7578): fields, bytes and files, with repeated names if needed.
 ///
 ///     MultipartForm([
 ///         .text("title", "Two photographs"),
@@ -9,11 +9,11 @@ public import Foundation
 ///         .data("thumbnail", bytes, fileName: "small.png"),
 ///     ])
 ///
-/// A form is a value: nothing is read before its body is made, and files are read while they are sent, again for every sending.
+/// A form is a value: nothing is read before its body is made. Files are read while they are sent, again for each attempt.
 public struct MultipartForm: Sendable {
     /// One part.
     public struct Part: Sendable {
-        /// Where the content comes from.
+        /// The source of a part's content.
         public enum Content: Sendable {
             /// Bytes in memory.
             case data(Data)
@@ -23,14 +23,14 @@ public struct MultipartForm: Sendable {
 
         /// The field's name.
         public var name: String
-        /// The file's name as the server is told it; `nil` for a field that is no file.
+        /// The file name sent to the server; `nil` for a field that isn't a file.
         public var fileName: String?
-        /// The media type of the content; `nil` sends none, which means `text/plain` (RFC 7578 §4.4).
+        /// The media type of the content. If `nil`, none is sent, which means `text/plain` (RFC 7578 §4.4).
         public var contentType: String?
         /// The content.
         public var content: Content
 
-        /// A part as given, nothing guessed.
+        /// Creates a part with exactly these values.
         public init(name: String, fileName: String? = nil, contentType: String? = nil, content: Content) {
             self.name = name
             self.fileName = fileName
@@ -38,23 +38,23 @@ public struct MultipartForm: Sendable {
             self.content = content
         }
 
-        /// A text field in UTF-8 without a media type, as browsers send it.
+        /// Creates a text field in UTF-8 without a media type, as browsers send it.
         public static func text(_ name: String, _ value: String) -> Part {
             Part(name: name, content: .data(Data(value.utf8)))
         }
 
-        /// Bytes, as a file when there is a file name.
+        /// Creates a part of bytes, sent as a file if there is a file name.
         ///
-        /// - Parameter contentType: the media type; by default guessed from the extension of the file name.
+        /// - Parameter contentType: the media type; by default, it follows from the extension of the file name.
         public static func data(_ name: String, _ data: Data, fileName: String? = nil, contentType: String? = nil) -> Part {
             Part(name: name, fileName: fileName, contentType: contentType ?? guess(fileName), content: .data(data))
         }
 
-        /// A file.
+        /// Creates a part that is a file.
         ///
         /// - Parameters:
-        ///   - fileName: what the server is told; by default the file's own name.
-        ///   - contentType: the media type; by default guessed from the extension of the file's own name.
+        ///   - fileName: the name sent to the server; by default the file's name.
+        ///   - contentType: the media type; by default, it follows from the extension of the file's name.
         public static func file(_ name: String, _ file: URL, fileName: String? = nil, contentType: String? = nil) -> Part {
             Part(
                 name: name, fileName: fileName ?? file.lastPathComponent, contentType: contentType ?? guess(file.lastPathComponent),
@@ -67,15 +67,16 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// The parts, in the order in which they are sent.
+    /// The parts, in sending order.
     public var parts: [Part]
 
-    /// The boundary of your choice; `nil` for a random one of 128 bits.
+    /// A custom boundary; `nil` for a random one of 128 bits.
     public var boundary: String?
 
-    /// A form of parts.
+    /// Creates a form from parts.
     ///
-    /// - Parameter boundary: your own, 1 to 70 characters of RFC 2046 §5.1.1; checked when the body is made. By default it is random.
+    /// - Parameter boundary: a custom boundary, 1 to 70 characters of RFC 2046 §5.1.1, checked when the body is made. By default it is
+    ///   random.
     public init(_ parts: [Part] = [], boundary: String? = nil) {
         self.parts = parts
         self.boundary = boundary
@@ -86,12 +87,12 @@ public struct MultipartForm: Sendable {
         parts.append(part)
     }
 
-    /// Adds files under one name, a part for each (RFC 7578 §4.3).
+    /// Appends files under one name, one part per file (RFC 7578 §4.3).
     public mutating func append(files: [URL], named name: String) {
         parts += files.map { .file(name, $0) }
     }
 
-    /// Media types by file extension: those that forms usually carry.
+    /// Common media types by file extension.
     private static let mediaTypes: [String: String] = [
         "avi": "video/x-msvideo", "avif": "image/avif", "bmp": "image/bmp", "bz2": "application/x-bzip2", "css": "text/css",
         "csv": "text/csv", "doc": "application/msword", "eml": "message/rfc822", "epub": "application/epub+zip", "flac": "audio/flac",
@@ -110,7 +111,7 @@ public struct MultipartForm: Sendable {
 }
 
 extension MultipartForm: CustomStringConvertible, CustomReflectable {
-    /// The names of the parts, never their content: it may hold secrets.
+    /// The names of the parts, never their content, which may hold secrets.
     public var description: String { "a form of \(parts.count) parts: \(parts.map(\.name).joined(separator: ", "))" }
 
     /// The same as ``description``.
@@ -118,7 +119,7 @@ extension MultipartForm: CustomStringConvertible, CustomReflectable {
 }
 
 extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
-    /// The part's name, never its content: it may hold secrets.
+    /// The part's name, never its content, which may hold secrets.
     public var description: String { "the part \(name)" }
 
     /// The same as ``description``.
@@ -126,20 +127,20 @@ extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
 }
 
 extension MultipartForm {
-    /// The form as a body: its length is known, files are streamed, and it can be sent again, with the same boundary. Its
-    /// `Content-Type` wins over the caller's, because of the boundary.
+    /// Creates the request body. Its length is known, files are streamed, and it can be sent again with the same boundary. Its
+    /// `Content-Type` overrides the caller's, because of the boundary.
     ///
-    /// A random boundary is drawn again when a part in memory contains it. Files are searched only for a boundary of your choice, and read
-    /// from end to end for that, on the calling thread: that one of them contains 128 random bits isn't to be expected.
+    /// A random boundary is replaced by a new one if a part in memory contains it. Files are searched only for a custom boundary, and are
+    /// read completely for that, on the calling thread. A file that contains 128 random bits is too unlikely to search for.
     ///
-    /// - Throws: ``RequestBodyError`` when a file can't be read, a boundary of your choice isn't one or a part contains it, or a part's name
-    ///   or media type can't stand in a header; `CancellationError` when the task is cancelled while files are searched.
+    /// - Throws: ``RequestBodyError`` if a file can't be read, a custom boundary is invalid or occurs in a part, or a part's name or media
+    ///   type isn't valid in a header; `CancellationError` if the task is cancelled while files are searched.
     public func body() throws -> RequestBody {
         var generator = SystemRandomNumberGenerator()
         return try body(using: &generator)
     }
 
-    /// The same, with random bits from a generator of your choice.
+    /// Creates the request body like ``body()``, with a custom random number generator.
     public func body(using generator: inout some RandomNumberGenerator) throws -> RequestBody {
         let boundary = try boundary.map(checked) ?? drawn(from: &generator)
         var segments: [RequestBody.Segment] = []
@@ -165,7 +166,7 @@ extension MultipartForm {
         return body
     }
 
-    /// The header lines of a part, each with its line end.
+    /// Returns the header lines of a part, each with its line ending.
     private static func head(of part: Part) throws -> String {
         var head = "Content-Disposition: form-data; name=\"\(try escaped(part.name, of: part))\""
         if let fileName = part.fileName { head += "; filename=\"\(try escaped(fileName, of: part))\"" }
@@ -180,8 +181,8 @@ extension MultipartForm {
         return head
     }
 
-    /// A name inside its quotes, in UTF-8: quotes and line ends percent-encoded (RFC 7578 §2, and as the HTML standard has it), and
-    /// backslashes too, since parsers disagree on whether one escapes what follows (RFC 2183 §2) or is itself.
+    /// Encodes a name for use inside quotes, in UTF-8. Quotes and line endings are percent-encoded (RFC 7578 §2, as in the HTML standard),
+    /// and so are backslashes, because parsers disagree on whether a backslash is an escape (RFC 2183 §2).
     private static func escaped(_ name: String, of part: Part) throws -> String {
         var text = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -190,7 +191,7 @@ extension MultipartForm {
             case "\r": text.append(contentsOf: "%0D".unicodeScalars)
             case "\n": text.append(contentsOf: "%0A".unicodeScalars)
             case "\\": text.append(contentsOf: "%5C".unicodeScalars)
-            case "\0": throw RequestBodyError(message: "A name of the part “\(excerpt(part.name))” has a NUL in it: take it out.")
+            case "\0": throw RequestBodyError(message: "A name of the part “\(excerpt(part.name))” contains a NUL: remove it.")
             default: text.append(scalar)
             }
         }
@@ -203,7 +204,7 @@ extension MultipartForm {
 }
 
 extension MultipartForm {
-    /// Draws boundaries until none of the parts in memory contains one.
+    /// Generates boundaries until no part in memory contains the boundary.
     private func drawn(from generator: inout some RandomNumberGenerator) throws -> String {
         for _ in 0..<16 {
             var boundary = "form-"
@@ -213,19 +214,19 @@ extension MultipartForm {
             }
             if try part(containing: boundary, searchesFiles: false) == nil { return boundary }
         }
-        throw RequestBodyError(message: "Sixteen random boundaries were all contained in the form's parts: the generator isn't random.")
+        throw RequestBodyError(message: "The form's parts contain all of sixteen random boundaries: the generator isn't random.")
     }
 
     private func checked(_ boundary: String) throws -> String {
         guard (1...70).contains(boundary.utf8.count), boundary.utf8.allSatisfy(Self.isBoundaryByte), boundary.last != " " else {
             throw RequestBodyError(
-                message: "“\(Self.excerpt(boundary))” is no boundary: 1 to 70 letters, digits, blanks (not at the end) or '()+_,-./:=? are "
+                message: "“\(Self.excerpt(boundary))” isn't a valid boundary: 1 to 70 letters, digits, inner spaces or '()+_,-./:=? are "
                     + "allowed (RFC 2046 §5.1.1).")
         }
         if let part = try part(containing: boundary, searchesFiles: true) {
             throw RequestBodyError(
                 message:
-                    "The part “\(Self.excerpt(part.name))” contains the boundary “\(boundary)”: choose another, or leave it to be random.")
+                    "The part “\(Self.excerpt(part.name))” contains the boundary “\(boundary)”: choose another, or use a random one.")
         }
         return boundary
     }
@@ -237,7 +238,7 @@ extension MultipartForm {
         }
     }
 
-    /// The first part that contains the delimiter of a boundary.
+    /// Returns the first part that contains the delimiter of a boundary.
     private func part(containing boundary: String, searchesFiles: Bool) throws -> Part? {
         let delimiter = Array("--\(boundary)".utf8)
         return try parts.first { part in
@@ -253,7 +254,7 @@ extension MultipartForm {
         do {
             let file = try RequestBody.open(url)
             defer { try? file.close() }
-            // The end of each piece goes with the next: the pattern may stand across.
+            // The end of each chunk is prepended to the next, because the pattern may span both.
             var piece = Data()
             while let next = try file.read(upToCount: 256 * 1024), !next.isEmpty {
                 try Task.checkCancellation()
@@ -270,7 +271,7 @@ extension MultipartForm {
         }
     }
 
-    /// Horspool's search: it looks at one byte in as many as the pattern is long.
+    /// Horspool's algorithm, which skips up to the pattern's length at a time.
     private static func contains(_ pattern: [UInt8], in data: Data) -> Bool {
         let count = pattern.count
         guard count > 0, data.count >= count else { return false }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// The origin of a URL (RFC 6454 §4): scheme, host and port. Credentials belong to one.
+/// The origin of a URL (RFC 6454 §4): scheme, host and port. Credentials belong to one origin.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// The scheme in lower case, such as `https`.
     public let scheme: String
     /// The host in lower case; an IPv6 address without its brackets.
     public let host: String
-    /// The port, the scheme's default where the URL names none.
+    /// The port; the scheme's default if the URL has none.
     public let port: Int
 
-    /// The origin of an absolute URL; `nil` when it has no scheme or no host.
+    /// Creates the origin of an absolute URL; returns `nil` if the URL has no scheme or no host.
     public init?(_ url: URL) {
         if let plain = Self.plain(url.absoluteString) {
             self = plain
@@ -29,8 +29,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// The origin of a URL that looks like nearly all do: http or https, a host of lower-case letters, digits, dots and hyphens, perhaps a
-    /// port. Several stages of each call ask for it, and Foundation takes as long as a whole stage.
+    /// A fast path for common URLs: http or https, a host of lower-case letters, digits, dots and hyphens, and an optional port. Several
+    /// stages of each call need the origin, and Foundation takes as long as a whole stage.
     private static func plain(_ url: String) -> Origin? {
         url.utf8.withContiguousStorageIfAvailable { bytes -> Origin? in
             let isSecure = begins(bytes, with: "https://")
@@ -79,12 +79,12 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Host and port as they stand in a URL, such as `api.example.com` or `[::1]:8080`, the default port left out.
+    /// The host and port as written in a URL, such as `api.example.com` or `[::1]:8080`, without the default port.
     public var authority: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == Self.defaultPort(of: scheme) ? host : "\(host):\(port)"
     }
 
-    /// The origin as a URL's beginning, such as `https://api.example.com`, the default port left out.
+    /// The origin as the beginning of a URL, such as `https://api.example.com`, without the default port.
     public var description: String { "\(scheme)://\(authority)" }
 }

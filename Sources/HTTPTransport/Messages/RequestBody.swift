@@ -2,36 +2,36 @@ public import Foundation
 
 /// The body of a request: bytes, files, a mixture of both, or a stream.
 public struct RequestBody: Sendable {
-    /// A piece of a body that can be read again at any time.
+    /// A piece of a body that can be read repeatedly.
     public enum Segment: Sendable {
         /// Bytes in memory.
         case data(Data)
-        /// A whole file; the length was taken when the body was made.
+        /// A whole file. Its length is that at the time the body was made.
         case file(URL, length: Int64)
     }
 
-    /// Where the bytes come from.
+    /// The source of a body's bytes.
     public enum Source: Sendable {
-        /// Pieces that follow one another.
+        /// Consecutive pieces.
         case segments([Segment])
-        /// A stream that is opened once for each sending.
+        /// A stream that is opened each time the body is sent.
         case stream(@Sendable () -> AsyncThrowingStream<Data, any Error>)
     }
 
-    /// Where the bytes come from.
+    /// The source of the bytes.
     public let source: Source
-    /// The number of bytes; `nil` when it isn't known beforehand.
+    /// The number of bytes; `nil` if it isn't known in advance.
     public let length: Int64?
-    /// Whether the body can be sent again: after a redirect, a challenge, a failure.
+    /// Whether the body can be sent again after a redirect, a challenge or a failure.
     public let isReplayable: Bool
-    /// The media type that the body itself asks for, such as `application/json`.
+    /// The media type of the body, such as `application/json`.
     public var contentType: String?
-    /// Whether ``contentType`` wins over a header that the caller set, as a multipart body must because of its boundary.
+    /// Whether ``contentType`` overrides the caller's header, as required for the boundary of a multipart body.
     public var contentTypeIsBinding = false
-    /// Whether it is JSON whose members stand in an order of chance.
+    /// Whether the body is JSON with an unspecified member order.
     package var hasUnorderedKeys = false
 
-    /// A body of bytes in memory.
+    /// Creates a body from bytes in memory.
     public init(_ data: Data, contentType: String? = nil) {
         source = .segments([.data(data)])
         length = Int64(data.count)
@@ -39,7 +39,7 @@ public struct RequestBody: Sendable {
         self.contentType = contentType
     }
 
-    /// A body of pieces that follow one another.
+    /// Creates a body from consecutive pieces.
     public init(segments: [Segment], contentType: String? = nil) {
         source = .segments(segments)
         length = segments.reduce(0 as Int64?) { total, segment in
@@ -48,7 +48,7 @@ public struct RequestBody: Sendable {
                 case .data(let data): Int64(data.count)
                 case .file(_, let length): max(0, length)
                 }
-            // Lengths are the caller's: a sum beyond 64 bits is none.
+            // The lengths come from the caller. A sum that overflows 64 bits is unknown.
             let (sum, overflows) = (total ?? 0).addingReportingOverflow(more)
             return total == nil || overflows ? nil : sum
         }
@@ -56,23 +56,24 @@ public struct RequestBody: Sendable {
         self.contentType = contentType
     }
 
-    /// A body that is the content of a file.
+    /// Creates a body with the content of a file.
     ///
-    /// - Throws: ``RequestBodyError`` when the file isn't there, isn't readable, or is a folder.
+    /// - Throws: ``RequestBodyError`` if the file doesn't exist, isn't readable, or is a folder.
     public init(file: URL, contentType: String? = nil) throws {
         self.init(segments: [.file(file, length: try Self.length(of: file))], contentType: contentType)
     }
 
-    /// A body that is made while it is sent.
+    /// Creates a body that is generated while it is sent.
     ///
-    /// What the stream throws ends a call with a ``ServiceError`` of kind ``ServiceError/Kind/encoding``, whose cause is that error.
-    /// Interceptors see a ``RequestBodyError`` with it underneath. ``Transport/send(_:)`` by itself throws it as it is.
+    /// An error from the stream ends a call with a ``ServiceError`` of kind ``ServiceError/Kind/encoding``, whose cause is that error.
+    /// Interceptors receive a ``RequestBodyError`` with the error as its underlying error. ``Transport/send(_:)`` throws the error
+    /// unchanged.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes, if it is known. The stream must end there: its last bytes may be held back until it has. A negative
-    ///     one is an error when the body is sent.
-    ///   - isReplayable: whether `open` gives the same bytes each time it is called. Without that the body can be sent only once.
-    ///   - open: makes the stream; called once for each sending.
+    ///   - length: the number of bytes, if known. The stream must end after that many bytes; its last bytes may be held back until it ends.
+    ///     A negative length is an error when the body is sent.
+    ///   - isReplayable: whether `open` returns the same bytes each time. Otherwise the body can be sent only once.
+    ///   - open: creates the stream; called each time the body is sent.
     public init(
         length: Int64? = nil, isReplayable: Bool = false, contentType: String? = nil,
         open: @escaping @Sendable () -> AsyncThrowingStream<Data, any Error>
@@ -83,7 +84,7 @@ public struct RequestBody: Sendable {
         self.contentType = contentType
     }
 
-    /// The bytes, when all of them are in memory.
+    /// The bytes, if all of them are in memory.
     public var data: Data? {
         guard case .segments(let segments) = source else { return nil }
         if segments.count == 1, case .data(let data) = segments[0] { return data }
@@ -95,7 +96,7 @@ public struct RequestBody: Sendable {
         return whole
     }
 
-    /// The file, when the body is the whole of one.
+    /// The file, if the body consists of a single file.
     public var file: URL? {
         guard case .segments(let segments) = source, segments.count == 1, case .file(let url, _) = segments[0] else { return nil }
         return url
@@ -104,7 +105,7 @@ public struct RequestBody: Sendable {
     package static func length(of file: URL) throws -> Int64 {
         let attributes: [FileAttributeKey: Any]
         do {
-            // Links are resolved first: the attributes would be those of the link, and its length isn't the file's.
+            // Links are resolved first, because the attributes would be those of the link.
             let target = file.resolvingSymlinksInPath()
             attributes = try FileManager.default.attributesOfItem(atPath: target.path(percentEncoded: false))
         } catch {
@@ -115,14 +116,14 @@ public struct RequestBody: Sendable {
         guard kind != .typeDirectory else {
             throw RequestBodyError(message: "\(file.lastPathComponent) is a folder, not a file: archive it first, or name a file in it.")
         }
-        // Of a pipe or a device the length says nothing: it would be sent as an empty body.
+        // The length of a pipe or a device is meaningless: it would be sent as an empty body.
         guard kind == .typeRegular, let size = attributes[.size] as? NSNumber else {
             throw RequestBodyError(message: "\(file.lastPathComponent) is a pipe or a device, not a file: send it as a stream.")
         }
         return size.int64Value
     }
 
-    /// Opens a file that was there when a body was made of it.
+    /// Opens a file that existed when its body was made.
     ///
     /// - Throws: ``RequestBodyError`` with the system's reason.
     package static func open(_ file: URL) throws(RequestBodyError) -> FileHandle {
@@ -142,7 +143,7 @@ public struct RequestBody: Sendable {
 private func openForReading(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }
 
 extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Kind and length, never the content: it may hold secrets.
+    /// The length and media type, never the content, which may hold secrets.
     public var description: String {
         let size = length.map { "\($0) bytes" } ?? "unknown length"
         return "body of \(size)" + (contentType.map { ", \($0)" } ?? "")
@@ -152,15 +153,14 @@ extension RequestBody: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { description }
 }
 
-/// Why a body can't be made or sent.
+/// An error that explains why a body can't be made or sent.
 public struct RequestBodyError: DescribedError, Sendable {
-    /// What is wrong and what to do.
+    /// The fault and its fix.
     public let message: String
-    /// What the body's own stream has thrown, where that is why: within a call. The stream of a request that is sent without a client isn't
-    /// looked into.
+    /// The error of the body's stream, if that is the cause. It is set only within a client's call.
     public let underlying: (any Error)?
 
-    /// An error with that message.
+    /// Creates an error with a message.
     public init(message: String, underlying: (any Error)? = nil) {
         self.message = VisibleText.of(message, keepsLineEnds: true)
         self.underlying = underlying
@@ -171,11 +171,11 @@ public struct RequestBodyError: DescribedError, Sendable {
 }
 
 extension RequestBody {
-    /// The bytes of the body from its beginning, piece by piece.
+    /// Returns the bytes of the body from its beginning, in pieces.
     ///
-    /// - Parameter size: the most bytes of a piece read from a file; pieces in memory and of a stream come as they are.
-    /// - Returns: a sequence for one reader. It throws ``RequestBodyError`` when a file can't be read or has changed its length, and
-    ///   whatever the stream throws.
+    /// - Parameter size: the most bytes per piece of a file. Pieces in memory and pieces of a stream aren't split.
+    /// - Returns: a sequence for one reader. It throws ``RequestBodyError`` if a file can't be read or its length has changed, and rethrows
+    ///   errors of the stream.
     public func chunks(of size: Int = 64 * 1024) -> AsyncThrowingStream<Data, any Error> {
         switch source {
         case .stream(let open):
@@ -186,9 +186,9 @@ extension RequestBody {
         }
     }
 
-    /// All bytes of the body in memory.
+    /// Reads the whole body into memory.
     ///
-    /// - Throws: ``RequestBodyError`` when there are more than `limit` bytes, or a file can't be read.
+    /// - Throws: ``RequestBodyError`` if there are more than `limit` bytes, or a file can't be read.
     public func collect(upTo limit: Int) async throws -> Data {
         if let data {
             guard data.count <= limit else { throw Self.tooLarge(limit) }
@@ -203,11 +203,11 @@ extension RequestBody {
     }
 
     private static func tooLarge(_ limit: Int) -> RequestBodyError {
-        RequestBodyError(message: "The request body is larger than \(limit) bytes, the most that may be held in memory here.")
+        RequestBodyError(message: "The request body is larger than \(limit) bytes, the memory limit for this use.")
     }
 }
 
-/// Reads segments one after the other; holds one file open at a time.
+/// Reads segments in order, with one open file at a time.
 private struct SegmentReader: @unchecked Sendable {
     // @unchecked: the file handle is used only while the owner's lock is held.
     private var segments: ArraySlice<RequestBody.Segment>
@@ -253,9 +253,9 @@ private struct SegmentReader: @unchecked Sendable {
     }
 }
 
-/// Reads a body's pieces where a closure that may be called by any task asks for them.
+/// Reads a body's pieces for a closure that any task may call.
 ///
-/// `@unchecked Sendable`: the iterator is used by one task at a time, since each body has one reader, who waits for each piece.
+/// `@unchecked Sendable`: only one task at a time uses the iterator, because a body has one reader, which waits for each piece.
 package final class PieceReader: @unchecked Sendable {
     private var iterator: AsyncThrowingStream<Data, any Error>.Iterator
 

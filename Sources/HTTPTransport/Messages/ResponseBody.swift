@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The body of a response: an asynchronous sequence of pieces, read once, at the reader's pace.
+/// The body of a response: an asynchronous sequence of pieces that is read once, at the reader's pace.
 ///
-/// Dropping the body without reading it to its end cancels the transfer behind it.
+/// Releasing the body before its end cancels the transfer.
 public struct ResponseBody: AsyncSequence, Sendable {
     /// A piece of the body.
     public typealias Element = Data
@@ -12,19 +12,19 @@ public struct ResponseBody: AsyncSequence, Sendable {
         case source(Source)
     }
 
-    /// What a transfer has for its reader by now.
+    /// The data that a transfer has available for its reader.
     package enum Arrival: Sendable {
         /// A piece, or `nil` at the end.
         case piece(Data?)
-        /// Nothing yet.
+        /// No data yet.
         case nothing
     }
 
-    /// Owns the transfer: the last reference cancels it.
+    /// Owns the transfer, which is cancelled when the last reference is released.
     fileprivate final class Source: Sendable {
-        /// Gives a piece: the number is how many bytes the reader would rather wait for than be woken for fewer.
+        /// Returns the next piece. The number is the fewest bytes that are worth waking the reader for.
         let next: @Sendable (Int) async throws -> Data?
-        /// Gives a piece only where it needn't be waited for.
+        /// Returns the next piece if it is available without waiting.
         let arrived: @Sendable (Int) throws -> Arrival
         let cancel: @Sendable () -> Void
 
@@ -41,33 +41,33 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 
     private let storage: Storage
-    /// The number of bytes, when it is known before they are read. With a compressed body it isn't.
+    /// The number of bytes, if it is known in advance. It is unknown for a compressed body.
     public let expectedLength: Int64?
 
-    /// A body that is in memory.
+    /// Creates a body from bytes in memory.
     public init(_ data: Data = Data()) {
         storage = .data(data)
         expectedLength = Int64(data.count)
     }
 
-    /// A body that is pulled from a transfer.
+    /// Creates a body that is pulled from a transfer.
     ///
     /// - Parameters:
-    ///   - expectedLength: the number of bytes, if it is known.
-    ///   - next: gives the next piece, `nil` at the end; called by one reader at a time, again only after it has returned.
-    ///   - cancel: ends the transfer. Called at least once, also after the end: it must bear that.
+    ///   - expectedLength: the number of bytes, if known.
+    ///   - next: returns the next piece, `nil` at the end. Calls don't overlap.
+    ///   - cancel: ends the transfer. It is called at least once, also after the end, so it must be idempotent.
     public init(
         expectedLength: Int64?, next: @escaping @Sendable () async throws -> Data?, cancel: @escaping @Sendable () -> Void
     ) {
         self.init(expectedLength: expectedLength, next: { _ in try await next() }, cancel: cancel)
     }
 
-    /// The same, for a transfer that can let its reader sleep until more than a few bytes have come.
+    /// Creates a body from a transfer whose reader can sleep until more than a few bytes have arrived.
     ///
     /// - Parameters:
-    ///   - next: gives the next piece; how many bytes it is asked for is a hint of how many are worth waiting for.
-    ///   - arrived: gives the next piece, too, where it is there already: asked first, and without a change of executors, since most
-    ///     bodies are there as a whole by the time they are read.
+    ///   - next: returns the next piece. Its argument is a hint: the number of bytes that are worth waiting for.
+    ///   - arrived: returns the next piece if it has already arrived. It is called first, without a change of executors, because most
+    ///     bodies have arrived completely by the time they are read.
     package init(
         expectedLength: Int64?, next: @escaping @Sendable (Int) async throws -> Data?,
         arrived: @escaping @Sendable (Int) throws -> Arrival = { _ in .nothing }, cancel: @escaping @Sendable () -> Void
@@ -76,27 +76,27 @@ public struct ResponseBody: AsyncSequence, Sendable {
         self.expectedLength = expectedLength
     }
 
-    /// The bytes, when they are in memory already.
+    /// The bytes, if they are already in memory.
     public var data: Data? {
         if case .data(let data) = storage { data } else { nil }
     }
 
-    /// Ends the transfer without reading the rest.
+    /// Ends the transfer without reading the remaining bytes.
     public func cancel() {
         if case .source(let source) = storage { source.cancel() }
     }
 
-    /// Reads all of the body into memory.
+    /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: the most bytes to take.
-    /// - Throws: ``ResponseBodyTooLarge`` above the limit, and what the transfer throws when it breaks.
+    /// - Parameter limit: the most bytes to read.
+    /// - Throws: ``ResponseBodyTooLarge`` above the limit, and the error of a transfer that fails.
     public func collect(upTo limit: Int) async throws -> Data {
         var whole = Data()
         try await collect(upTo: limit, into: &whole)
         return whole
     }
 
-    /// The same; behind an error there is what had come before it, at most the limit.
+    /// Reads the whole body into memory. After an error, `whole` contains the bytes received before it, at most `limit`.
     @inline(__always)
     package func collect(upTo limit: Int, into whole: inout Data) async throws {
         let limit = Swift.max(0, limit)
@@ -118,15 +118,15 @@ public struct ResponseBody: AsyncSequence, Sendable {
                     source.cancel()
                     throw ResponseBodyTooLarge(limit: limit)
                 }
-                // The first one is kept as it is, and not copied.
+                // The first piece is kept without copying it.
                 if whole.isEmpty { whole = chunk } else { whole.append(chunk) }
             }
         }
     }
 
-    /// The same body, with every piece passed through a closure as it is read.
+    /// Returns the same body with each piece transformed during reading.
     ///
-    /// - Parameter expectedLength: the length of what comes out, if it is known.
+    /// - Parameter expectedLength: the length of the transformed body, if known.
     public func map(expectedLength: Int64? = nil, _ transform: @escaping @Sendable (Data) throws -> Data) -> ResponseBody {
         let reader = Locked(makeAsyncIterator())
         return ResponseBody(
@@ -141,7 +141,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
             cancel: { self.cancel() })
     }
 
-    /// The same body, whose reader gets another error when it breaks off.
+    /// Returns the same body with its errors mapped to other errors.
     package func failing(as error: @escaping @Sendable (any Error) -> any Error) -> ResponseBody {
         guard case .source(let source) = storage else { return self }
         return ResponseBody(
@@ -155,12 +155,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
             cancel: { source.cancel() })
     }
 
-    /// An iterator over the pieces. A second one goes on where the first stands.
+    /// Returns an iterator over the pieces. A second iterator continues where the first one stopped.
     public func makeAsyncIterator() -> Iterator {
         Iterator(storage: storage)
     }
 
-    /// Reads the pieces.
+    /// An iterator over the pieces of a body.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         private var storage: Storage?
 
@@ -184,17 +184,17 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 }
 
-/// A response body was larger than the bound that its reader set.
+/// An error for a response body that is larger than its reader's limit.
 public struct ResponseBodyTooLarge: DescribedError, Sendable {
-    /// The bound in bytes.
+    /// The limit in bytes.
     public let limit: Int
 
-    /// An error for that bound.
+    /// Creates an error for a limit.
     public init(limit: Int) {
         self.limit = limit
     }
 
-    /// What happened and what to do.
+    /// What happened and how to fix it.
     public var description: String {
         "The response body is larger than the bound of \(limit) bytes: raise the client's bodyLimit, or read the body as a stream."
     }

@@ -1,50 +1,52 @@
 public import Foundation
 
-/// A request as it goes through the chain and onto the wire: a value that interceptors change and pass on.
+/// A request on its way through the interceptor chain and onto the wire: a value that interceptors change and pass on.
 public struct ServiceRequest: Sendable {
     /// The method.
     public var method: Method
-    /// The absolute URL, percent-encoded as it will be sent.
+    /// The absolute URL, percent-encoded in its final form.
     public var url: URL
-    /// The header fields. A control character other than a tab in a value, or a name that is no token, is an error when the request is sent.
+    /// The header fields. A control character other than a tab in a value, or a name that isn't a token, is an error when the request is
+    /// sent.
     public var headers: HTTPFields
-    /// The body, if there is one.
+    /// The body, if any.
     public var body: RequestBody?
     /// The deadlines of this request.
     public var timeouts: ServiceTimeouts {
         get { shared.details.timeouts }
         set { details.timeouts = newValue }
     }
-    /// The instant at which the whole call ends, attempts and redirects included; made from ``ServiceTimeouts/total`` when the call starts.
+    /// The instant at which the whole call ends, including attempts and redirects. It is computed from ``ServiceTimeouts/total`` when the
+    /// call starts.
     public var deadline: ContinuousClock.Instant? {
         get { end?.continuous }
         set { end = newValue.map(MonotonicInstant.init) }
     }
-    /// The same as a plain number: with an instant of the standard library's inside, whose layout is its secret, each copy of a request, and
-    /// of all that holds one, would ask the runtime.
+    /// The deadline as a plain number. The layout of the standard library's instant is opaque, so copying a request that stores one, or any
+    /// value that holds such a request, would need runtime calls.
     package var end: MonotonicInstant?
-    /// Whom to trust, and who to be; `nil` leaves it to the transport.
+    /// The trust settings and client identity; `nil` leaves them to the transport.
     public var trust: TrustPolicy? {
         get { shared.details.trust }
         set { details.trust = newValue }
     }
-    /// Told of the body's way to the server, in order, on an executor of the transport's choice.
+    /// Receives the progress of the body's upload, in order, on an executor of the transport's choice.
     public var uploadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { shared.details.uploadProgress }
         set { details.uploadProgress = newValue }
     }
-    /// Told of the response body's arrival, in order, while it is read.
+    /// Receives the progress of the response body's download, in order, while it is read.
     public var downloadProgress: (@Sendable (TransferProgress) -> Void)? {
         get { shared.details.downloadProgress }
         set { details.downloadProgress = newValue }
     }
-    /// Which call this request belongs to; `nil` for one made by hand.
+    /// The call that this request belongs to; `nil` for a request made by hand.
     public var identity: CallIdentity? {
         get { shared.details.identity }
         set { details.identity = newValue }
     }
 
-    /// What is secret in it beside what the standard rules find; `nil` for nothing.
+    /// The secrets in the request that the standard rules don't find; `nil` for none.
     package var secrets: RequestSecrets? {
         get { shared.details.secrets }
         set { details.secrets = newValue }
@@ -56,7 +58,7 @@ public struct ServiceRequest: Sendable {
         set { shared = RequestDetails.Shared(newValue, commonFields: shared.commonFields) }
     }
 
-    /// A request.
+    /// Creates a request.
     public init(
         method: Method = .get, url: URL, headers: HTTPFields = [:], body: RequestBody? = nil, timeouts: ServiceTimeouts = ServiceTimeouts()
     ) {
@@ -66,7 +68,7 @@ public struct ServiceRequest: Sendable {
             sharing: isStandard ? .standard : RequestDetails.Shared(RequestDetails(timeouts: timeouts)))
     }
 
-    /// A request that shares its details with others.
+    /// Creates a request that shares its details with others.
     package init(method: Method, url: URL, headers: HTTPFields, body: RequestBody? = nil, sharing details: RequestDetails.Shared) {
         self.method = method
         self.url = url
@@ -75,16 +77,16 @@ public struct ServiceRequest: Sendable {
         shared = details
     }
 
-    /// The request's fields as others have them, too; `nil` where it has some of its own.
+    /// The shared field set that this request's fields come from; `nil` if the request has fields that aren't shared.
     package var commonFields: CommonFields? {
         guard let common = shared.commonFields, common.fields.isSame(as: headers) else { return nil }
         return common
     }
 
-    /// The origin of the URL; `nil` when it has none.
+    /// The origin of the URL; `nil` if it has none.
     public var origin: Origin? { Origin(url) }
 
-    /// What stands in the request line: the percent-encoded path and query (RFC 9112 §3.2.1).
+    /// The request target: the percent-encoded path and query (RFC 9112 §3.2.1).
     public var target: String {
         let path = url.path(percentEncoded: true)
         let start = path.isEmpty ? "/" : path
@@ -94,7 +96,7 @@ public struct ServiceRequest: Sendable {
 }
 
 extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Method, URL and fields, secrets masked.
+    /// The method, URL and fields, with secrets masked.
     public var description: String {
         let head = "\(method) \(SecretMask.text(of: self))"
         return headers.isEmpty ? head : head + "\n" + RequestSecrets.masked(headers, secrets).unmaskedDescription
@@ -103,7 +105,7 @@ extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible,
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Method, URL, fields and body, secrets masked: not even a dump shows them.
+    /// The method, URL, fields and body, masked so that a dump shows no secrets.
     public var customMirror: Mirror {
         let body = body.map(\.description) ?? "nil"
         let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
@@ -112,12 +114,12 @@ extension ServiceRequest: CustomStringConvertible, CustomDebugStringConvertible,
 }
 
 extension ServiceRequest {
-    /// The method of a request (RFC 9110 §9), an open set: any token is one.
+    /// The method of a request (RFC 9110 §9). Any token is a method.
     public struct Method: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The method as it is written on the wire. Methods are case-sensitive.
+        /// The method as written on the wire. Methods are case-sensitive.
         public let rawValue: String
 
-        /// A method of that name.
+        /// Creates a method with a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -127,7 +129,7 @@ extension ServiceRequest {
             rawValue = value
         }
 
-        /// The method as it is written.
+        /// The method's name.
         public var description: String { rawValue }
 
         /// `GET` (RFC 9110 §9.3.1).
@@ -150,17 +152,17 @@ extension ServiceRequest {
             self == .get || self == .head || self == .options || self == "TRACE"
         }
 
-        /// Whether sending the request twice has the effect of sending it once (RFC 9110 §9.2.2).
+        /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
         public var isIdempotent: Bool {
             isSafe || self == .put || self == .delete
         }
 
-        /// Whether a request of this method carries a body as a rule: POST, PUT and PATCH.
+        /// Whether requests with this method usually have a body: POST, PUT and PATCH.
         public var usuallyHasBody: Bool {
             self == .post || self == .put || self == .patch
         }
 
-        /// The method of RFC 9110 or RFC 5789 that is meant by a name in whatever case; `nil` for others, whose case is their own.
+        /// The method of RFC 9110 or RFC 5789 that equals this name ignoring case; `nil` for other methods, whose case is significant.
         package var knownSpelling: Self? {
             let known: [Self] = [.get, .head, .post, .put, .patch, .delete, .options, "TRACE", "CONNECT"]
             let name = rawValue.uppercased()
@@ -174,7 +176,7 @@ extension ServiceRequest {
     }
 }
 
-/// The rarely changed part of a request, which most requests of an endpoint share. Requests hold it by reference, since every stage of the
+/// The rarely changed part of a request, shared by most requests of an endpoint. Requests hold it by reference, because every stage of the
 /// chain copies the request.
 package struct RequestDetails: Sendable {
     package var timeouts = ServiceTimeouts()
@@ -198,7 +200,7 @@ package struct RequestDetails: Sendable {
         package static let standard = Shared(RequestDetails())
 
         package let details: RequestDetails
-        /// The fields that requests with these details usually have, or `nil` if unknown.
+        /// The fields that requests with these details usually have; `nil` if unknown.
         package let commonFields: CommonFields?
 
         package init(_ details: RequestDetails, commonFields: CommonFields? = nil) {
@@ -208,16 +210,16 @@ package struct RequestDetails: Sendable {
     }
 }
 
-/// Which call a request belongs to. It travels with the request, so that every interceptor, metric and log line can name the endpoint.
+/// The call that a request belongs to. It travels with the request, so that interceptors, metrics and log lines can name the endpoint.
 public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The type of the client, such as `GitHub`.
     public let client: String
     /// The endpoint's key, such as `repository(owner:name:)`, or the method and path of a call without an entry.
     public let key: String
-    /// The route as it was declared, with its placeholders: few distinct values, good for metrics.
+    /// The declared route with its placeholders. It has few distinct values, which suits metrics.
     public let route: String
 
-    /// The identity of a call.
+    /// Creates the identity of a call.
     public init(client: String, key: String, route: String) {
         self.client = client
         self.key = key
@@ -228,24 +230,25 @@ public struct CallIdentity: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(client).\(key)" }
 }
 
-/// The deadlines of a call. Each is measured by the transport on the monotonic clock; `nil` means no limit.
+/// The deadlines of a call, measured by the transport on the monotonic clock. `nil` means no limit.
 public struct ServiceTimeouts: Sendable, Hashable {
-    /// From the start of an attempt to the head of its response: connecting and waiting. While the request's body goes out, the time counts
-    /// from the last of its bytes that did: a large body has all the time that it needs, one that stands still hasn't. Default 60 seconds.
+    /// The time from the start of an attempt to the head of its response, including connecting and waiting. While the request's body is
+    /// being sent, the time counts from its last byte sent: a large body has as much time as it needs, but a stalled one doesn't. Default
+    /// 60 seconds.
     public var firstByte: Duration?
 
-    /// From the start of an attempt to the connection, name lookup and TLS included. Default none: ``firstByte`` bounds it as well. It needs
-    /// a transport that has ``TransportCapabilities/connectDeadlines``: without it a client makes no call, and a transport refuses the request.
-    /// Like ``firstByte``, it counts also while the exchange waits for its turn within the transport.
+    /// The time from the start of an attempt to the connection, including name lookup and TLS. Default none: ``firstByte`` bounds it as
+    /// well. It needs a transport with ``TransportCapabilities/connectDeadlines``: otherwise a client makes no call, and a transport
+    /// refuses the request. Like ``firstByte``, it includes the time that the exchange is queued within the transport.
     public var connect: Duration?
 
-    /// The longest silence while a body is received; bytes of the request's body that still go out break it, too. Default 60 seconds.
+    /// The longest pause while a body is received. Sending bytes of the request's body also ends a pause. Default 60 seconds.
     public var idle: Duration?
 
-    /// The whole call: every attempt, redirect and wait, up to the last byte of the body. Default none.
+    /// The duration of the whole call: all attempts, redirects and waits, up to the last byte of the body. Default none.
     public var total: Duration?
 
-    /// The given deadlines.
+    /// Creates deadlines.
     public init(
         firstByte: Duration? = .seconds(60), idle: Duration? = .seconds(60), total: Duration? = nil, connect: Duration? = nil
     ) {

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// A response as a transport delivers it: the head is there, the body is still to be read.
+/// A response from a transport: its head has been received, its body hasn't been read yet.
 public struct TransportResponse: Sendable {
     /// The status code (RFC 9110 §15).
     public var status: Int
     /// The header fields.
     public var headers: HTTPFields
-    /// The URL of the request that was answered: after redirects, the last one's.
+    /// The URL of the answered request; after redirects, that of the last one.
     public var url: URL
     /// The body.
     public var body: ResponseBody
-    /// The protocol version, such as `HTTP/1.1`, where the transport knows it.
+    /// The protocol version, such as `HTTP/1.1`, if the transport knows it.
     public var httpVersion: String?
-    /// What else the transport knows of the exchange: times, trailers, informational responses.
+    /// Further information about the exchange: times, trailers, informational responses.
     public var report: ExchangeReport?
 
-    /// Whether a proxy gave this response instead of opening a tunnel to the server (RFC 9110 §9.3.6): the request was not sent.
+    /// Whether a proxy sent this response instead of opening a tunnel to the server (RFC 9110 §9.3.6). The request was not sent.
     public var isTunnelRefusal = false
-    /// What is secret in the request that was answered.
+    /// The secrets of the answered request.
     package var secrets: RequestSecrets?
 
-    /// A response.
+    /// Creates a response.
     public init(
         status: Int, headers: HTTPFields = [:], url: URL, body: ResponseBody = ResponseBody(), httpVersion: String? = nil,
         report: ExchangeReport? = nil
@@ -29,7 +29,7 @@ public struct TransportResponse: Sendable {
             status: status, headers: headers, url: url, body: body, httpVersion: httpVersion, report: report, isTunnelRefusal: false)
     }
 
-    /// The same, also of a proxy. All at once: a response that is changed before it is returned is copied.
+    /// Creates a response, possibly from a proxy. Setting all properties at once avoids the copy that a later change would cause.
     package init(
         status: Int, headers: HTTPFields, url: URL, body: ResponseBody, httpVersion: String?, report: ExchangeReport?, isTunnelRefusal: Bool
     ) {
@@ -44,7 +44,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Status, URL and fields, secrets masked.
+    /// The status, URL and fields, with secrets masked.
     public var description: String {
         let head = "\(status) from \(SecretMask.text(of: url, of: secrets))"
         return headers.isEmpty ? head : head + "\n" + RequestSecrets.masked(headers, secrets).unmaskedDescription
@@ -53,22 +53,22 @@ extension TransportResponse: CustomStringConvertible, CustomDebugStringConvertib
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Status, URL and fields, secrets masked: not even a dump shows them.
+    /// The status, URL and fields, masked so that a dump shows no secrets.
     public var customMirror: Mirror {
         let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
         return Mirror(self, children: ["status": status, "url": SecretMask.text(of: url, of: secrets), "headers": headers])
     }
 }
 
-/// What a transport can say about an exchange beside its head and body. It fills up while the body is read, and is complete after its end.
+/// Information about an exchange beyond its head and body. It grows while the body is read, and is complete after the body's end.
 public struct ExchangeReport: Sendable {
     private let readMetrics: @Sendable () -> ExchangeMetrics
     private let readTrailers: @Sendable () -> HTTPFields
 
-    /// Informational responses (RFC 9110 §15.2) that came before the final one, in order, such as 103 Early Hints.
+    /// The informational responses (RFC 9110 §15.2) before the final one, in order, such as 103 Early Hints.
     public let informational: [InformationalResponse]
 
-    /// A report that asks the transport each time it is read.
+    /// Creates a report that queries the transport each time it is read.
     public init(
         informational: [InformationalResponse] = [], metrics: @escaping @Sendable () -> ExchangeMetrics,
         trailers: @escaping @Sendable () -> HTTPFields = { [:] }
@@ -78,72 +78,72 @@ public struct ExchangeReport: Sendable {
         readTrailers = trailers
     }
 
-    /// Times and bytes, as far as they are known by now.
+    /// The times and byte counts known so far.
     public var metrics: ExchangeMetrics { readMetrics() }
 
-    /// The trailer fields (RFC 9110 §6.5): empty until the body was read to its end.
+    /// The trailer fields (RFC 9110 §6.5); empty until the body has been read to its end.
     public var trailers: HTTPFields { readTrailers() }
 }
 
-/// What an exchange took: times, bytes, and the connection it went over. What the transport doesn't know is `nil`.
+/// The times, byte counts and connection of an exchange. Values that the transport doesn't know are `nil`.
 ///
-/// Times are measured from the moment the transport took the request on, on the monotonic clock.
+/// Times are measured on the monotonic clock from the moment the transport accepted the request.
 public struct ExchangeMetrics: Sendable, Hashable {
-    /// Until the host's name was resolved. Zero on a connection that was used before.
+    /// The time until the host's name was resolved. Zero on a reused connection.
     public var nameLookup: Duration?
-    /// Until the connection stood (TCP, or a Unix-domain socket). Zero on a connection that was used before.
+    /// The time until the connection was established (TCP, or a Unix-domain socket). Zero on a reused connection.
     public var connect: Duration?
-    /// Until the secure connection stood. Zero without TLS, and on a connection that was used before.
+    /// The time until the secure connection was established. Zero without TLS, and on a reused connection.
     public var secureConnect: Duration?
-    /// Until the first byte of the response's head.
+    /// The time until the first byte of the response's head.
     public var firstByte: Duration?
-    /// Until the last byte of the body; `nil` while it is being received.
+    /// The time until the last byte of the body; `nil` while it is being received.
     public var total: Duration?
-    /// The bytes of the request's body that went onto the wire.
+    /// The number of bytes of the request's body sent on the wire.
     public var bytesSent: Int64?
-    /// The bytes of the response's body as they came over the wire: before decompression.
+    /// The number of bytes of the response's body received on the wire, before decompression.
     public var bytesReceived: Int64?
-    /// Whether an earlier exchange had used the connection.
+    /// Whether an earlier exchange used the same connection.
     public var isConnectionReused: Bool?
-    /// The address at the other end, such as `192.0.2.1:443` or `[2001:db8::1]:443`: a proxy's where there is one.
-    /// Of a Unix-domain socket it is the path.
+    /// The remote address, such as `192.0.2.1:443` or `[2001:db8::1]:443`; with a proxy, the proxy's address. For a Unix-domain socket, it
+    /// is the path.
     public var remoteAddress: String?
-    /// The version of TLS, such as `TLSv1.3`.
+    /// The TLS version, such as `TLSv1.3`.
     public var tlsVersion: String?
 
-    /// Metrics of which nothing is known.
+    /// Creates metrics without any values.
     public init() {}
 }
 
 /// A response before the final one (RFC 9110 §15.2).
 public struct InformationalResponse: Sendable, Hashable {
-    /// The status, 100 to 199 but 101.
+    /// The status, 100 to 199 except 101.
     public var status: Int
     /// The header fields.
     public var headers: HTTPFields
 
-    /// An informational response.
+    /// Creates an informational response.
     public init(status: Int, headers: HTTPFields = [:]) {
         self.status = status
         self.headers = headers
     }
 }
 
-/// How far a body has been sent or received: cumulative, never falling.
+/// The progress of a body that is sent or received. It is cumulative and never decreases.
 public struct TransferProgress: Sendable, Hashable {
-    /// The bytes that have passed so far.
+    /// The number of bytes transferred so far.
     public var completed: Int64
 
-    /// The bytes that will pass in all; `nil` where nobody knows, as with chunked or compressed bodies.
+    /// The total number of bytes; `nil` if it is unknown, as with chunked or compressed bodies.
     public var total: Int64?
 
-    /// A state of a transfer.
+    /// Creates the state of a transfer.
     public init(completed: Int64, total: Int64?) {
         self.completed = completed
         self.total = total
     }
 
-    /// The completed part, 0 to 1; `nil` when the total is unknown, 1 for an empty body.
+    /// The completed fraction, 0 to 1; `nil` if the total is unknown, 1 for an empty body.
     public var fraction: Double? {
         guard let total else { return nil }
         return total <= 0 ? 1 : min(1, Double(completed) / Double(total))

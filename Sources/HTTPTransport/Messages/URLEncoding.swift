@@ -1,13 +1,13 @@
-/// The one home of percent-encoding: text to URL components and back (RFC 3986 section 2, RFC 3629).
+/// Percent-encoding and decoding of URL components (RFC 3986 section 2, RFC 3629).
 ///
-/// Every function works on UTF-8 bytes with an ``Alphabet`` of those that may stand raw; all others become `%XX` in upper case. What
-/// needs no change is returned as it is, without a copy. Nothing here looks at the meaning of a value: a placeholder, a slash or a
-/// percent sign inside one is text like any other.
+/// Every function works on UTF-8 bytes with an ``Alphabet`` of bytes that stay unencoded; all others become `%XX` in upper case. Text that
+/// needs no change is returned without a copy. The meaning of a value doesn't matter: a placeholder, a slash or a percent sign in a value
+/// is ordinary text.
 public enum URLEncoding {
-    /// The text with every byte outside the alphabet as a percent triplet.
+    /// Encodes every byte outside the alphabet as a percent triplet.
     ///
-    /// A `%` of the text becomes `%25`, also before two hexadecimal digits, unless the alphabet holds it: the text is taken as
-    /// plain text and never as encoded already. See ``repaired(_:allowing:)`` for the other case.
+    /// A `%` in the text becomes `%25`, also before two hexadecimal digits, unless the alphabet contains it: the text is treated as plain
+    /// text, never as already encoded. For text that may be encoded, see ``repaired(_:allowing:)``.
     public static func encode(_ text: String, allowing alphabet: Alphabet = .unreserved) -> String {
         withBytes(of: text) { bytes in
             var escapes = 0
@@ -31,18 +31,17 @@ public enum URLEncoding {
         }
     }
 
-    /// The plain text of percent-encoded text, or nil where a `%` isn't followed by two hexadecimal digits or the bytes aren't UTF-8.
+    /// Decodes percent-encoded text. Returns nil if a `%` isn't followed by two hexadecimal digits or the bytes aren't UTF-8.
     ///
-    /// `+` stays a plus sign: only forms read it as a blank, see ``parseForm(_:)``.
+    /// `+` stays a plus sign: only forms read it as a space, see ``parseForm(_:)``.
     public static func decode(_ text: String) -> String? {
         guard let bytes = decodeBytes(text) else { return nil }
         let decoded = String(decoding: bytes, as: UTF8.self)
-        // Invalid sequences have been replaced by U+FFFD, which changes the bytes.
+        // Invalid sequences become U+FFFD, which changes the bytes.
         return decoded.utf8.elementsEqual(bytes) ? decoded : nil
     }
 
-    /// The bytes that percent-encoded text stands for, which needn't be UTF-8, or nil where a `%` isn't followed by two hexadecimal
-    /// digits.
+    /// Decodes percent-encoded text to bytes, which needn't be UTF-8. Returns nil if a `%` isn't followed by two hexadecimal digits.
     public static func decodeBytes(_ text: String) -> [UInt8]? {
         withBytes(of: text) { bytes in decodeBytes(bytes, plusIsBlank: false) }
     }
@@ -67,14 +66,14 @@ public enum URLEncoding {
         return decoded
     }
 
-    /// Appends the text, encoded, to the bytes: what builds a URL piece by piece without a string for each piece.
+    /// Appends the encoded text to the bytes. Building a URL this way avoids a string for each component.
     package static func append(_ text: String, to output: inout [UInt8], allowing alphabet: Alphabet) {
         withBytes(of: text) { bytes in
             var index = 0
             while index < bytes.count {
                 let start = index
                 while index < bytes.count, alphabet.contains(bytes[index]) { index += 1 }
-                // Runs are copied at once; most values are nothing but one.
+                // Runs are copied at once. Most values consist of a single run.
                 if index > start { output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index])) }
                 if index < bytes.count {
                     append(bytes[index], to: &output, allowing: alphabet)
@@ -98,13 +97,13 @@ public enum URLEncoding {
 extension URLEncoding {
     package static let percent = UInt8(ascii: "%")
 
-    /// Runs the body with the text's UTF-8 bytes; only a string that isn't native (Apple's bridged ones) is copied for it.
+    /// Calls the body with the text's UTF-8 bytes. Only non-native strings (bridged ones on Apple platforms) are copied.
     package static func withBytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try text.utf8.withContiguousStorageIfAvailable(body) { return result }
         return try Array(text.utf8).withUnsafeBufferPointer(body)
     }
 
-    /// The upper-case digit of a value below 16; higher bits are ignored.
+    /// Returns the upper-case hexadecimal digit of a value below 16; higher bits are ignored.
     static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
         let nibble = value & 15
         return nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + (nibble - 10)
@@ -119,7 +118,7 @@ extension URLEncoding {
         }
     }
 
-    /// Whether a whole `%XX` starts at the index.
+    /// Whether a complete `%XX` starts at the index.
     package static func isTriplet(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         index >= 0 && bytes.count - index > 2 && bytes[index] == percent && hexadecimalValue(bytes[index + 1]) != nil
             && hexadecimalValue(bytes[index + 2]) != nil
@@ -127,9 +126,9 @@ extension URLEncoding {
 }
 
 extension URLEncoding {
-    /// The set of bytes that may stand raw in some place of a URL: 128 bits, one for each ASCII character.
+    /// A set of bytes that stay unencoded in a component of a URL: 128 bits, one for each ASCII character.
     ///
-    /// Bytes above 127 are never in it, so whatever is encoded with an alphabet is ASCII.
+    /// It never contains bytes above 127, so encoded text is always ASCII.
     public struct Alphabet: Hashable, Sendable {
         private let low: UInt64
         private let high: UInt64
@@ -139,7 +138,7 @@ extension URLEncoding {
             self.high = high
         }
 
-        /// The ASCII characters of the string; characters beyond ASCII are left out, as no URL may hold them raw.
+        /// Creates an alphabet of the string's ASCII characters. Other characters are ignored, because URLs must encode them.
         public init(_ characters: String) {
             var low: UInt64 = 0
             var high: UInt64 = 0
@@ -153,14 +152,14 @@ extension URLEncoding {
             self.init(low: low, high: high)
         }
 
-        /// Whether the byte may stand raw.
+        /// Whether the byte stays unencoded.
         public func contains(_ byte: UInt8) -> Bool {
             byte < 128 && (half(byte) &>> UInt64(byte & 63)) & 1 == 1
         }
 
         private func half(_ byte: UInt8) -> UInt64 { byte < 64 ? low : high }
 
-        /// What either of the two alphabets holds.
+        /// Returns the union of both alphabets.
         public func union(_ other: Alphabet) -> Alphabet {
             Alphabet(low: low | other.low, high: high | other.high)
         }
@@ -168,12 +167,13 @@ extension URLEncoding {
 }
 
 extension URLEncoding.Alphabet {
-    /// Nothing: every byte is encoded.
+    /// The empty alphabet, with which every byte is encoded.
     package static let nothing = Self("")
 
     package static let alphanumeric = Self("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
-    /// Letters, digits and `-._~` (RFC 3986 section 2.3): what means itself everywhere, and all that a template's value keeps raw.
+    /// Letters, digits and `-._~` (RFC 3986 section 2.3): characters without a special meaning, and the only ones that a template's value
+    /// leaves unencoded.
     public static let unreserved = alphanumeric.union(Self("-._~"))
 
     /// `!$&'()*+,;=` (RFC 3986 section 2.2).
@@ -182,51 +182,51 @@ extension URLEncoding.Alphabet {
     /// All delimiters (RFC 3986 section 2.2).
     public static let reserved = subDelimiters.union(Self(":/?#[]@"))
 
-    /// What RFC 3986 section 3.3 lets stand in one path segment (`pchar`).
+    /// The characters allowed in a path segment (`pchar`, RFC 3986 section 3.3).
     public static let pathSegment = unreserved.union(subDelimiters).union(Self(":@"))
 
-    /// What may stand in a path: segments and slashes.
+    /// The characters allowed in a path: those of segments, and slashes.
     public static let path = pathSegment.union(Self("/"))
 
-    /// What RFC 3986 section 3.4 lets stand in a query, its delimiters `&`, `=` and `+` among them.
+    /// The characters allowed in a query (RFC 3986 section 3.4), including its delimiters `&`, `=` and `+`.
     public static let query = pathSegment.union(Self("/?"))
 
-    /// What RFC 3986 section 3.5 lets stand in a fragment.
+    /// The characters allowed in a fragment (RFC 3986 section 3.5).
     public static let fragment = query
 
-    /// What may stand in the user information before a host (RFC 3986 section 3.2.1).
+    /// The characters allowed in the user information before a host (RFC 3986 section 3.2.1).
     public static let userInformation = unreserved.union(subDelimiters).union(Self(":"))
 
-    /// What may stand in a registered host name (RFC 3986 section 3.2.2).
+    /// The characters allowed in a registered host name (RFC 3986 section 3.2.2).
     public static let hostName = unreserved.union(subDelimiters)
 
-    /// What `application/x-www-form-urlencoded` keeps raw; the blank, which becomes `+`, isn't in it (WHATWG URL section 1.3).
+    /// The characters that `application/x-www-form-urlencoded` leaves unencoded (WHATWG URL section 1.3), without the space, which becomes
+    /// `+`.
     public static let form = alphanumeric.union(Self("*-._"))
 
-    /// What a method or a header's name may hold (`tchar`, RFC 9110 section 5.6.2).
+    /// The characters allowed in the name of a method or a header (`tchar`, RFC 9110 section 5.6.2).
     public static let token = alphanumeric.union(Self("!#$%&'*+-.^_`|~"))
 }
 
-/// Values for the components of a URL. Each is encoded so that it can't leave its place: it adds no path segment, no query pair and
-/// no fragment, and decoding gives back exactly the value.
+/// Values for the components of a URL. Encoded values stay within their component: they add no path segment, query pair or fragment, and
+/// decoding returns exactly the original value.
 extension URLEncoding {
-    /// One path segment: only unreserved characters stand raw, `/` becomes `%2F`.
+    /// Encodes a path segment: only unreserved characters stay unencoded, `/` becomes `%2F`.
     ///
-    /// `.` and `..` are unreserved and come out unchanged, yet a receiver reads them as steps in the path: refuse them first, see
+    /// `.` and `..` are unreserved and stay unchanged, but receivers read them as steps in the path. Reject them first with
     /// ``isDotSegment(_:)``.
     public static func pathSegment(_ value: String) -> String { encode(value) }
 
-    /// The name of a query pair: only unreserved characters stand raw, a blank becomes `%20`, `+` becomes `%2B`.
+    /// Encodes the name of a query pair: only unreserved characters stay unencoded, a space becomes `%20`, `+` becomes `%2B`.
     public static func queryName(_ name: String) -> String { encode(name) }
 
-    /// The value of a query pair: only unreserved characters stand raw, a blank becomes `%20`, `+` becomes `%2B`.
+    /// Encodes the value of a query pair: only unreserved characters stay unencoded, a space becomes `%20`, `+` becomes `%2B`.
     public static func queryValue(_ value: String) -> String { encode(value) }
 
-    /// A fragment (RFC 3986 section 3.5): delimiters are data there, so they stay readable; `#` and `%` don't.
+    /// Encodes a fragment (RFC 3986 section 3.5). Delimiters are data in a fragment and stay readable, except `#` and `%`.
     public static func fragment(_ value: String) -> String { encode(value, allowing: .fragment) }
 
-    /// Whether a path segment means "here" or "one up": `.` or `..`, its dots raw or as `%2E`, as many servers and proxies decode
-    /// them first.
+    /// Whether a path segment is `.` or `..`, with its dots unencoded or as `%2E`, which many servers and proxies decode first.
     public static func isDotSegment(_ segment: String) -> Bool {
         guard segment.utf8.count <= 6, let first = segment.utf8.first, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else {
             return false
@@ -237,16 +237,16 @@ extension URLEncoding {
 }
 
 extension URLEncoding {
-    /// What makes a text unfit as the value of a header: one control character and where it stands.
+    /// The first control character in a header value, and its position.
     ///
-    /// It never holds the value itself, which may be a secret.
+    /// It never contains the value, which may be a secret.
     public struct HeaderFault: DescribedError, Hashable, Sendable {
         /// The control character, U+0000 to U+001F or U+007F.
         public let character: Unicode.Scalar
         /// Its zero-based position, counted in UTF-8 bytes.
         public let offset: Int
 
-        /// Which character stands where, for the middle of a sentence: "holds a line feed (U+000A) at offset 3".
+        /// The character and its position, for the middle of a sentence: "holds a line feed (U+000A) at offset 3".
         public var description: String {
             let name =
                 switch character {
@@ -261,10 +261,10 @@ extension URLEncoding {
         }
     }
 
-    /// The first character that no header's value may hold, or nil where the value is fit.
+    /// Returns the first character that header values don't allow, or nil if the value is valid.
     ///
-    /// CR, LF and NUL would end the line or the message (RFC 9110 section 5.5); the other controls but the tab are refused as well,
-    /// since receivers disagree about them. Text beyond ASCII passes and travels as UTF-8.
+    /// CR, LF and NUL would end the line or the message (RFC 9110 section 5.5). The other control characters except the tab are rejected as
+    /// well, because receivers disagree about them. Non-ASCII text is valid and is sent as UTF-8.
     public static func headerFault(in value: String) -> HeaderFault? {
         withBytes(of: value) { bytes in
             for (offset, byte) in bytes.enumerated() where (byte < 32 && byte != 9) || byte == 127 {
@@ -274,15 +274,15 @@ extension URLEncoding {
         }
     }
 
-    /// Whether the text may be the name of a header or a method: one or more token characters (RFC 9110 section 5.6.2).
+    /// Whether the text is a valid name of a header or a method: one or more token characters (RFC 9110 section 5.6.2).
     public static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { Alphabet.token.contains($0) }
     }
 }
 
-/// Text that should be percent-encoded already, such as a `Location` or a next link: checked, or mended.
+/// Checks and repairs text that should be percent-encoded already, such as a `Location` or a next link.
 extension URLEncoding {
-    /// Whether the text can stand in a URL as it is: only bytes of the alphabet and whole `%XX`.
+    /// Whether the text is valid in a URL without changes: only bytes of the alphabet and complete `%XX`.
     public static func isEncoded(_ text: String, allowing alphabet: Alphabet) -> Bool {
         withBytes(of: text) { bytes in
             var index = 0
@@ -299,9 +299,9 @@ extension URLEncoding {
         }
     }
 
-    /// The text with what may not stand raw encoded and each whole `%XX` kept; a lone `%` becomes `%25`.
+    /// Encodes the bytes outside the alphabet and keeps each complete `%XX`; a lone `%` becomes `%25`.
     ///
-    /// What is right already comes back unchanged, so repairing twice changes nothing.
+    /// Valid text is returned unchanged, so the function is idempotent.
     public static func repaired(_ text: String, allowing alphabet: Alphabet) -> String {
         if isEncoded(text, allowing: alphabet) { return text }
         var output: [UInt8] = []
@@ -310,7 +310,7 @@ extension URLEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Appends the text, repaired: whole `%XX` as they are, all else encoded by the alphabet.
+    /// Appends the repaired text: complete `%XX` unchanged, all other bytes encoded according to the alphabet.
     package static func appendRepaired(_ text: String, to output: inout [UInt8], allowing alphabet: Alphabet) {
         withBytes(of: text) { bytes in
             var index = 0

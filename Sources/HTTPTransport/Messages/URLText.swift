@@ -1,23 +1,22 @@
-/// URLs as text: taken apart, put together, joined and resolved by RFC 3986, the same on every platform.
+/// Parses, joins and resolves URLs as text (RFC 3986), with the same results on every platform.
 ///
-/// Nothing is decoded or normalised on the way but dot segments where the RFC says so: what a caller encoded stays as it is.
+/// Nothing is decoded or normalized except dot segments where the RFC requires it: percent-encoding is kept.
 public enum URLText {
-    /// The base and a relative part as one URL with exactly one slash between their paths.
+    /// Returns the base and a relative part as one URL, with exactly one slash between their paths.
     ///
-    /// An empty part gives the other part. A query in the base is kept and comes first, joined to the other's by `&`; a fragment of the
-    /// relative part replaces the base's. A relative part that starts with `?` or `#` adds no slash. The relative part is taken as a
-    /// path whatever it looks like: it can't name a scheme or an authority. To follow a reference instead, see
-    /// ``resolve(_:against:)``.
+    /// If one part is empty, returns the other. The base's query is kept and comes first, joined to the other's by `&`; a fragment of the
+    /// relative part replaces the base's. A relative part that starts with `?` or `#` adds no slash. The relative part is always a path: it
+    /// can't contain a scheme or an authority. To follow a reference instead, see ``resolve(_:against:)``.
     public static func joined(_ base: String, _ relative: String) -> String {
         if relative.isEmpty { return base }
         if base.isEmpty { return relative }
         return joinedAtSlash(base, relative) ?? joinedByParts(base, relative)
     }
 
-    /// The common case without taking anything apart: a base which ends in its path, and a relative part which starts with one.
+    /// The common case, without parsing: the base ends with its path, and the relative part starts with one.
     private static func joinedAtSlash(_ base: String, _ relative: String) -> String? {
         let marks = (question: UInt8(ascii: "?"), hash: UInt8(ascii: "#"), slash: UInt8(ascii: "/"))
-        // The bytes as they lie in memory: each step through a string asks it where the next character is.
+        // Works on contiguous bytes, because iterating over a string's characters is slower.
         return base.utf8.withContiguousStorageIfAvailable { base in
             relative.utf8.withContiguousStorageIfAvailable { relative -> String? in
                 guard let first = relative.first, first != marks.question, first != marks.hash,
@@ -25,7 +24,7 @@ public enum URLText {
                 else { return nil }
                 var head = base.count
                 while head > 0, base[head - 1] == marks.slash { head -= 1 }
-                // Nothing but slashes, or a scheme: what comes next isn't plainly a path.
+                // If the base is only slashes or ends with a scheme, the relative part may not be a path.
                 guard head > 0, base[head - 1] != UInt8(ascii: ":") else { return nil }
                 var tail = 0
                 while tail < relative.count, relative[tail] == marks.slash { tail += 1 }
@@ -57,8 +56,8 @@ public enum URLText {
         return whole.text
     }
 
-    /// Two queries without their `?` as one, joined by one `&`, whatever the first ends and the second begins with; an empty one gives the
-    /// other.
+    /// Returns two queries without their `?` as one, joined by a single `&` regardless of a trailing or leading `&`. If one is empty,
+    /// returns the other.
     public static func joinedQueries(_ first: String?, _ second: String?) -> String? {
         guard let first, !first.isEmpty else { return second ?? first }
         guard let second, !second.isEmpty else { return first }
@@ -68,10 +67,10 @@ public enum URLText {
         return head.isEmpty || tail.isEmpty ? String(head + tail) : "\(head)&\(tail)"
     }
 
-    /// The reference as seen from the base: an absolute URL where the base is one (RFC 3986 section 5.2, strict).
+    /// Resolves a reference against a base (RFC 3986 section 5.2, strict). The result is an absolute URL if the base is one.
     ///
-    /// The base's fragment plays no part. Two results that would read differently once they are text are kept safe as section 5.3
-    /// and 4.2 ask: a path which begins with `//` or whose first segment looks like a scheme gets a dot segment in front.
+    /// The base's fragment is ignored. A path that begins with `//`, or whose first segment looks like a scheme, gets a leading dot
+    /// segment, so that the text parses to the same parts (sections 5.3 and 4.2).
     public static func resolve(_ reference: String, against base: String) -> String {
         let base = Components(base)
         var target = Components(reference)
@@ -96,16 +95,16 @@ public enum URLText {
         return target.text
     }
 
-    /// The path without its `.` and `..` segments, each `..` taking the segment before it along (RFC 3986 section 5.2.4).
+    /// Returns the path without `.` and `..` segments; each `..` also removes the segment before it (RFC 3986 section 5.2.4).
     ///
-    /// There is no way up beyond the root. Encoded dots are left alone.
+    /// `..` at the root is dropped. Encoded dots are left alone.
     public static func removingDotSegments(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
         let slash = UInt8(ascii: "/")
         var output: [UInt8] = []
         output.reserveCapacity(path.utf8.count)
         var input = Substring(path).utf8
-        // Leading "./" and "../" of a path that isn't rooted vanish.
+        // Leading "./" and "../" of a relative path are dropped.
         while let step = ["../", "./"].first(where: { input.starts(with: $0.utf8) }) { input = input.dropFirst(step.utf8.count) }
         if input.elementsEqual(".".utf8) || input.elementsEqual("..".utf8) { return "" }
         while !input.isEmpty {
@@ -126,10 +125,10 @@ public enum URLText {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// The URL with what may not stand raw in each of its components encoded, whole `%XX` kept: a mended `Location` or next link.
+    /// Returns the URL with invalid bytes in each component encoded and complete `%XX` kept, to repair a `Location` or a next link.
     ///
-    /// Blanks, quotes, lone percent signs, control characters and text beyond ASCII are encoded; the host too, by its UTF-8 bytes,
-    /// as names aren't translated to their `xn--` form here. What is right already comes back unchanged.
+    /// Spaces, quotes, lone percent signs, control characters and non-ASCII text are encoded. The host is encoded by its UTF-8 bytes, not
+    /// translated to its `xn--` form. A valid URL is returned unchanged.
     public static func repaired(_ text: String) -> String {
         var components = Components(text)
         if let authority = components.authority { components.authority = repairedAuthority(authority) }
@@ -141,7 +140,7 @@ public enum URLText {
 }
 
 extension URLText {
-    /// RFC 3986 section 5.2.3: the reference's path in place of what follows the last slash of the base's.
+    /// RFC 3986 section 5.2.3: replaces everything after the last slash of the base's path with the reference's path.
     private static func merged(_ path: String, onto base: Components) -> String {
         if base.authority != nil, base.path.isEmpty { return "/" + path }
         guard let slash = base.path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
@@ -162,23 +161,23 @@ extension URLText {
 }
 
 extension URLText {
-    /// The five parts of a URL or a relative reference, each as it was written (RFC 3986 section 3 and appendix B).
+    /// The five parts of a URL or a relative reference, as written (RFC 3986 section 3 and appendix B).
     ///
-    /// Any text can be taken apart, and gives the same text when put together again; nothing is checked but the scheme's spelling. A
-    /// nil part is absent, an empty one is there with nothing in it: `a?` has an empty query, `a` has none.
+    /// Any text can be parsed, and the parts produce the same text when joined. Only the scheme's spelling is checked. An absent part is
+    /// nil, which differs from an empty part: `a?` has an empty query, `a` has none.
     public struct Components: Hashable, Sendable {
-        /// What stands before the first colon, if it is spelled like a scheme; in the case it was written in.
+        /// The text before the first colon, if it has the form of a scheme, in its original case.
         public var scheme: String?
-        /// What stands between `//` and the path: user information, host and port.
+        /// The text between `//` and the path: user information, host and port.
         public var authority: String?
-        /// The path, perhaps empty.
+        /// The path, which may be empty.
         public var path: String
-        /// What stands between `?` and the fragment.
+        /// The text between `?` and the fragment.
         public var query: String?
-        /// What stands after `#`.
+        /// The text after `#`.
         public var fragment: String?
 
-        /// The parts of a URL or a relative reference.
+        /// Parses a URL or a relative reference.
         public init(_ text: String) {
             var rest = text[...]
             scheme = Self.takeScheme(from: &rest)
@@ -193,7 +192,7 @@ extension URLText {
             (path, query, fragment) = (tail.path, tail.query, tail.fragment)
         }
 
-        /// The parts of text which has neither scheme nor authority, whatever it looks like.
+        /// Parses text that has neither scheme nor authority, even if it looks like it.
         package init(pathAndRest text: some StringProtocol) {
             var rest = Substring(text)
             if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
@@ -207,9 +206,9 @@ extension URLText {
             path = String(rest)
         }
 
-        /// The parts put together (RFC 3986 section 5.3).
+        /// The joined parts (RFC 3986 section 5.3).
         ///
-        /// Where a path would be read as an authority or a scheme, a dot segment in front keeps it a path.
+        /// A path that would parse as an authority or a scheme gets a leading dot segment.
         public var text: String {
             var text = ""
             if let scheme {
@@ -240,19 +239,19 @@ extension URLText {
 }
 
 extension URLText.Components {
-    /// What stands before the last `@` of the authority: user name and password as written. A secret; print it nowhere.
+    /// The text before the last `@` of the authority: user name and password as written. A secret that must never be printed.
     public var userInformation: String? {
         guard let authority, let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         return String(authority[..<at])
     }
 
-    /// The host as written, IPv6 addresses in their brackets; nil without an authority.
+    /// The host as written, with brackets around an IPv6 address; nil without an authority.
     public var host: String? { hostAndPort.map { String($0.host) } }
 
-    /// The text after the host's colon: nil without a colon, empty where nothing follows it, and not always a number.
+    /// The text after the host's colon: nil without a colon, empty if nothing follows it, and not necessarily a number.
     public var portText: String? { hostAndPort?.port.map { String($0) } }
 
-    /// The port, if there is one between 0 and 65535 in decimal digits.
+    /// The port, if it is a decimal number between 0 and 65535.
     public var port: Int? {
         guard let digits = portText, !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits) else {
             return nil
@@ -275,7 +274,7 @@ extension URLText.Components {
         return Self.takeScheme(from: &rest) != nil
     }
 
-    /// Takes `scheme:` off the front: a letter, then letters, digits, `+`, `-` or `.` (RFC 3986 section 3.1).
+    /// Removes a leading `scheme:`: a letter, then letters, digits, `+`, `-` or `.` (RFC 3986 section 3.1).
     private static func takeScheme(from rest: inout Substring) -> String? {
         guard let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")), let first = rest.utf8.first else { return nil }
         let name = rest.utf8[..<colon]

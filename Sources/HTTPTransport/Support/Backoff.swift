@@ -1,20 +1,19 @@
 public import Foundation
 
-/// How long to wait before each repeat: exponential growth to a cap, with full jitter.
+/// The wait before each retry: exponential growth up to a cap, with full jitter.
 ///
-/// Full jitter draws the wait evenly between zero and the grown value, after the cap, so that a fleet of clients spreads out instead of
-/// returning in step.
+/// Full jitter chooses a random wait between zero and the capped bound, so that many clients don't retry at the same time.
 public struct Backoff: Sendable, Hashable {
-    /// The bound of the first wait. Default half a second.
+    /// The bound of the first wait. Default 0.5 seconds.
     public var base: Duration
-    /// What the bound is multiplied by for each further wait; below 1 counts as 1. Default 2.
+    /// The factor by which the bound grows for each further wait; values below 1 count as 1. Default 2.
     public var factor: Double
-    /// What the bound never exceeds. Default 30 seconds.
+    /// The maximum of the bound. Default 30 seconds.
     public var cap: Duration
-    /// Whether the wait is drawn at random below the bound. Default yes; without it the wait is the bound.
+    /// Whether the wait is random below the bound. Default `true`; otherwise the wait equals the bound.
     public var hasJitter: Bool
 
-    /// A back-off.
+    /// Creates a backoff.
     public init(base: Duration = .milliseconds(500), factor: Double = 2, cap: Duration = .seconds(30), hasJitter: Bool = true) {
         self.base = base
         self.factor = factor
@@ -22,7 +21,7 @@ public struct Backoff: Sendable, Hashable {
         self.hasJitter = hasJitter
     }
 
-    /// The longest possible wait after a number of failures.
+    /// Returns the longest possible wait after a number of failures.
     public func bound(afterFailures failures: Int) -> Duration {
         var bound = max(base, .zero)
         let cap = max(cap, .zero)
@@ -33,21 +32,21 @@ public struct Backoff: Sendable, Hashable {
         return min(bound, cap)
     }
 
-    /// The wait after a number of failures, counted from 1.
+    /// Returns the wait after a number of failures, counted from 1.
     public func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         let bound = bound(afterFailures: failures)
         return hasJitter ? bound * Double.random(in: 0...1, using: &generator) : bound
     }
 }
 
-/// The `Retry-After` field (RFC 9110 §10.2.3), in both of its forms.
+/// The `Retry-After` field (RFC 9110 §10.2.3) in either of its forms.
 public enum RetryAfter: Sendable, Hashable {
     /// A number of seconds.
     case seconds(Int)
     /// A date.
     case date(Date)
 
-    /// Reads a field's value; `nil` when it is neither a number of seconds nor an HTTP date.
+    /// Parses a field's value; `nil` if it is neither a number of seconds nor an HTTP date.
     public init?(_ value: String) {
         let text = value.trimmingCharacters(in: .whitespaces)
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -59,13 +58,13 @@ public enum RetryAfter: Sendable, Hashable {
         }
     }
 
-    /// How long the fields of a response ask to wait, as ``delay(from:limit:)``; `nil` where none says it.
+    /// Returns the wait that a response's fields request, computed with ``delay(from:limit:)``; `nil` if there is none.
     ///
-    /// Of several, in fields of their own or joined by commas, the longest counts: each was asked for by somebody on the way. One that is
-    /// neither a number of seconds nor a date is passed over.
+    /// If there are several values, in separate fields or separated by commas, the longest counts, because each comes from a server or a
+    /// proxy. Values that are neither a number of seconds nor a date are ignored.
     package static func delay(in headers: HTTPFields, from now: Date = Date(), limit: Duration = .seconds(3600)) -> Duration? {
         let asked = headers[values: .retryAfter].flatMap { value in
-            // The only comma that is a part of a value is the one behind a date's day of the week.
+            // Only one comma is part of a value: the one after a date's day of the week.
             value.split(separator: ",").reduce(into: [String]()) { values, part in
                 let joined = values.last.map { $0 + "," + part }
                 if let joined, RetryAfter(joined) != nil { values[values.count - 1] = joined } else { values.append(String(part)) }
@@ -74,7 +73,7 @@ public enum RetryAfter: Sendable, Hashable {
         return asked.compactMap { RetryAfter($0)?.delay(from: now, limit: limit) }.max()
     }
 
-    /// How long to wait from `now`, never below zero and never above `limit`.
+    /// Returns the wait from `now`, at least zero and at most `limit`.
     public func delay(from now: Date = Date(), limit: Duration = .seconds(3600)) -> Duration {
         switch self {
         case .seconds(let seconds):

@@ -1,25 +1,25 @@
 public import Foundation
 
-/// An error with one text for people: `description`, `localizedDescription`, and the `localizedDescription` of the `NSError` that it is
-/// bridged to are equal. All public errors of this package conform to it.
+/// An error with a single text for people: `description`, `localizedDescription`, and the `localizedDescription` of the bridged `NSError`
+/// are equal. All public errors of this package conform to it.
 ///
 ///     do { … } catch { print(error.localizedDescription) }    // "Shop.product(id:): The status 404 isn't one of 200...299 …"
 ///
 /// As an `NSError`
 /// * the domain is the name of the module and the type, such as `HTTPTransport.TransportError`, without generic arguments;
-/// * the code is 1, except for ``TransportError`` and `ServiceError`, which have one for each kind: see ``TransportError/errorCode``.
+/// * the code is 1, except for ``TransportError`` and `ServiceError`, which have a code for each kind: see ``TransportError/errorCode``.
 ///
-/// Domains and codes stay the same from version to version.
+/// Domains and codes don't change between versions.
 public protocol DescribedError: LocalizedError, CustomNSError, CustomStringConvertible {}
 
 extension DescribedError {
     /// The description.
     public var errorDescription: String? { description }
-    /// None: the description names the reason.
+    /// Nil, because the description contains the reason.
     public var failureReason: String? { nil }
-    /// None: the description names the fix.
+    /// Nil, because the description contains the fix.
     public var recoverySuggestion: String? { nil }
-    /// None.
+    /// Nil.
     public var helpAnchor: String? { nil }
 
     /// The name of the module and the type.
@@ -28,7 +28,7 @@ extension DescribedError {
         return name.firstIndex(of: "<").map { String(name[..<$0]) } ?? name
     }
 
-    /// 1.
+    /// The code 1.
     public var errorCode: Int { 1 }
 
     /// The description.
@@ -51,7 +51,7 @@ extension TransportError {
         return (codes.firstIndex(of: code) ?? -1) + 1
     }
 
-    /// The description and the engine's own error.
+    /// The description and the engine's error.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedDescriptionKey: description]
         if let underlying { info[NSUnderlyingErrorKey] = underlying }
@@ -59,9 +59,9 @@ extension TransportError {
     }
 }
 
-/// What values with secrets inside show of themselves.
+/// Descriptions of values that contain secrets.
 package enum MaskedMirror {
-    /// A mirror's children on a line, as a structure is printed.
+    /// Returns a mirror's children on one line, in the form of a printed structure.
     package static func text(of mirror: Mirror, type: String) -> String {
         let children = mirror.children.map { child in
             let value = ValueText.reflection(of: child.value).split(whereSeparator: \.isNewline).joined(separator: ", ")
@@ -70,7 +70,7 @@ package enum MaskedMirror {
         return "\(type)(\(children.joined(separator: ", ")))"
     }
 
-    /// The name of a value's type; `nil` in words for none.
+    /// Returns the name of a value's type; `"nil"` for `nil`.
     package static func typeName(of value: Any?) -> String {
         value.map { String(describing: type(of: $0)) } ?? "nil"
     }

@@ -6,26 +6,27 @@ import Glibc
 import Musl
 #endif
 
-/// Recognizes errors that mean that file descriptors are used up, so that no message blames a file or a server for them.
+/// Recognizes errors caused by a lack of file descriptors, so that messages don't blame a file or a server.
 enum DescriptorShortage {
-    /// A sentence for an error of the system that is about descriptors; `nil` for any other error.
+    /// Returns a sentence for a system error about descriptors; `nil` for any other error.
     ///
-    /// - Parameter code: the system's number, such as `EMFILE`.
+    /// - Parameter code: the system's error number, such as `EMFILE`.
     static func sentence(for code: Int32) -> String? {
         switch code {
         case EMFILE:
-            "This process has no file descriptor left\(limit): raise its limit (ulimit -n), make fewer calls at once, or look for files and "
-                + "connections that are never closed."
+            "This process has no file descriptor left\(limit): raise its limit (ulimit -n), make fewer calls at once, or look for "
+                + "files and connections that are never closed."
         case ENFILE:
-            "The system has no file descriptor left for any process: look for the one that holds so many, or raise the system's limit "
+            "The system has no file descriptor left for any process: find the process that holds most, or raise the system's limit "
                 + "(fs.file-max)."
         default: nil
         }
     }
 
-    /// The same sentence if hardly any descriptor is left now: for failures that a library reports without the system's error. `nil` otherwise.
+    /// Returns the same sentence if few descriptors are left now; `nil` otherwise. For failures that a library reports without a system
+    /// error.
     static func sentenceNow() -> String? {
-        // The failed attempt has closed its own descriptors by now.
+        // The failed attempt has already closed its own descriptors.
         var descriptors: [Int32] = []
         var code: Int32 = 0
         for _ in 0..<4 where code == 0 {

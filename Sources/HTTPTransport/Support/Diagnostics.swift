@@ -1,32 +1,32 @@
-/// The one place where the library itself speaks: table faults, fallbacks, retries, what it had to leave out.
+/// Receives the library's diagnostics: table faults, fallbacks, retries, dropped data.
 public struct Diagnostics: Sendable {
-    /// Something that the library has to say.
+    /// A diagnostic event.
     public struct Event: Sendable, CustomStringConvertible {
-        /// How much it matters.
+        /// The severity of an event.
         public enum Level: String, Sendable {
-            /// Of use to someone who looks for a fault.
+            /// Useful for debugging.
             case debug
-            /// Worth knowing.
+            /// Normal but significant.
             case notice
-            /// Something is wrong or was left out.
+            /// A fault, or data was dropped.
             case warning
         }
 
-        /// How much it matters.
+        /// The severity.
         public let level: Level
-        /// The call that it is about, if there is one.
+        /// The call that the event concerns, if any.
         public let call: CallIdentity?
         /// What happened, as a sentence without secrets.
         public let message: String
 
-        /// An event.
+        /// Creates an event.
         public init(_ level: Level, _ message: String, call: CallIdentity? = nil) {
             self.level = level
             self.message = VisibleText.of(message, keepsLineEnds: true)
             self.call = call
         }
 
-        /// Level, call and message on a line.
+        /// The level, call and message on one line.
         public var description: String {
             "[\(level.rawValue)] " + (call.map { "\($0): " } ?? "") + message
         }
@@ -34,17 +34,17 @@ public struct Diagnostics: Sendable {
 
     private let receive: (@Sendable (Event) -> Void)?
 
-    /// Diagnostics that nobody listens to.
+    /// Creates diagnostics that are discarded.
     public init() {
         receive = nil
     }
 
-    /// Diagnostics that go to a closure. It is called on whatever thread the event happens on, and should return at once.
+    /// Creates diagnostics that are passed to a closure. It is called on the thread where the event occurs, and should return quickly.
     public init(_ receive: @escaping @Sendable (Event) -> Void) {
         self.receive = receive
     }
 
-    /// Passes an event on. The event isn't made when nobody listens.
+    /// Reports an event. Without a receiver, the event isn't created.
     public func report(_ event: @autoclosure () -> Event) {
         receive?(event())
     }

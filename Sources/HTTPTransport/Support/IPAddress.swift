@@ -6,18 +6,18 @@ import Glibc
 import Musl
 #endif
 
-/// Tells the texts of IP addresses from other texts, as the system does.
+/// Recognizes and normalizes IP addresses with the system's functions.
 package enum IPAddress {
-    /// Whether it is an address of version 4 in four decimal numbers.
+    /// Whether the text is an IPv4 address in four decimal numbers.
     static func isVersion4(_ text: String) -> Bool {
         var address = in_addr()
         return inet_pton(AF_INET, text, &address) == 1
     }
 
-    /// Whether it is an address of version 6 (RFC 4291 §2.2), without brackets and without a zone.
+    /// Whether the text is an IPv6 address (RFC 4291 §2.2), without brackets and zone.
     package static func isVersion6(_ text: String) -> Bool { version6(text) != nil }
 
-    /// An address of version 6 in the one form that everybody writes (RFC 5952); `nil` for another text.
+    /// Returns an IPv6 address in its canonical form (RFC 5952); `nil` for other texts.
     static func version6(_ text: String) -> String? {
         var address = in6_addr()
         guard inet_pton(AF_INET6, text, &address) == 1 else { return nil }
@@ -26,8 +26,8 @@ package enum IPAddress {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A host in the form in which it is compared: a name in lower case without the dot behind it, an address of version 4 in any spelling
-    /// (`127.1`, `0x7f000001`, `2130706433`) as four decimal numbers, one of version 6 as in RFC 5952, without brackets, its zone kept.
+    /// Returns a host in the form used for comparison: a name in lower case without a trailing dot, an IPv4 address in any notation
+    /// (`127.1`, `0x7f000001`, `2130706433`) as four decimal numbers, an IPv6 address as in RFC 5952 without brackets and with its zone.
     package static func canonical(_ host: String) -> String {
         var host = host.lowercased()
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -44,8 +44,8 @@ package enum IPAddress {
         return [24, 16, 8, 0].map { String(number >> $0 & 0xFF) }.joined(separator: ".")
     }
 
-    /// Whether a host is this machine, in any spelling: `localhost` and the names below it (RFC 6761 §6.3), 127.0.0.0/8 (RFC 1122 §3.2.1.3), and
-    /// ::1 (RFC 4291 §2.5.3), also as an address of version 4 within one of version 6.
+    /// Whether a host is this machine, in any spelling: `localhost` and its subdomains (RFC 6761 §6.3), 127.0.0.0/8 (RFC 1122 §3.2.1.3),
+    /// and ::1 (RFC 4291 §2.5.3), also as an IPv4-mapped IPv6 address.
     static func isLoopback(_ host: String) -> Bool {
         let host = canonical(host)
         if host == "localhost" || host.hasSuffix(".localhost") { return true }
@@ -55,8 +55,8 @@ package enum IPAddress {
         return version4.hasPrefix("127.") && isVersion4(String(version4))
     }
 
-    /// The bytes of an address however it is spelled, as those of version 6: one of version 4 as the address that stands for it there
-    /// (RFC 4291 §2.5.5.2). Also what resolvers take for version 4: `127.1`, `2130706433`, `0x7f.1`.
+    /// Returns the bytes of an address in any notation as an IPv6 address. IPv4 addresses become IPv4-mapped addresses (RFC 4291 §2.5.5.2),
+    /// including notations that only resolvers accept: `127.1`, `2130706433`, `0x7f.1`.
     package static func bytes(_ text: String) -> [UInt8]? {
         var sixth = in6_addr()
         if inet_pton(AF_INET6, text, &sixth) == 1 { return withUnsafeBytes(of: &sixth) { Array($0) } }
@@ -74,12 +74,12 @@ package enum IPAddress {
         }
     }
 
-    /// Addresses that have their first bits in common; a single address has all of them.
+    /// Addresses with a common prefix. For a single address, the prefix is the whole address.
     struct Network: Sendable, Hashable {
         private let bytes: [UInt8]
         private let bits: Int
 
-        /// The network of an address or of an address with a number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1); `nil` for another text.
+        /// Parses an address with an optional number of bits, such as `10.0.0.0/8` (RFC 4632 §3.1); `nil` for other texts.
         init?(_ text: String) {
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let first = parts.first, let bytes = IPAddress.bytes(first) else { return nil }
@@ -91,7 +91,7 @@ package enum IPAddress {
             self.bits = isLong ? bits : bits + 96
         }
 
-        /// Whether an address is one of these.
+        /// Whether the network contains an address.
         func contains(_ address: [UInt8]) -> Bool {
             let whole = bits / 8
             guard address.count == bytes.count, address.prefix(whole).elementsEqual(bytes.prefix(whole)) else { return false }

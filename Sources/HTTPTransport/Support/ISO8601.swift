@@ -1,12 +1,12 @@
 package import Foundation
 
-/// Dates as ISO 8601 texts (RFC 3339 §5.6): written exactly, read tolerantly, the same in queries, forms, headers and bodies. Own
-/// code, since Foundation's formatters want the fraction to be announced beforehand, and take a lock.
+/// ISO 8601 dates (RFC 3339 §5.6), written exactly and parsed leniently, in the same way for queries, forms, headers and bodies. It doesn't
+/// use Foundation's formatters, which take a lock and must know in advance whether there is a fraction.
 package enum ISO8601 {
-    /// A date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` when the second isn't a whole one.
+    /// Returns a date in UTC, such as `2024-02-29T23:59:59Z`, or `2024-02-29T23:59:59.500Z` if it has fractional seconds.
     ///
-    /// - Parameter fractionDigits: the digits of the fraction, 0 to 9, to which it is rounded.
-    /// - Returns: `nil` for a date that isn't finite or outside the years 0000 to 9999 of the proleptic Gregorian calendar.
+    /// - Parameter fractionDigits: the number of fraction digits, 0 to 9, to which the date is rounded.
+    /// - Returns: `nil` for a date that isn't finite or is outside the years 0000 to 9999 of the proleptic Gregorian calendar.
     package static func text(of date: Date, fractionDigits: Int = 3) -> String? {
         let digits = min(max(fractionDigits, 0), 9)
         let seconds = date.timeIntervalSinceReferenceDate
@@ -16,16 +16,16 @@ package enum ISO8601 {
         var fraction = Int64(((seconds - whole) * Double(scale)).rounded())
         var second = Int64(whole) + referenceSeconds
         if fraction >= scale {
-            // The last second of the year 9999 has none behind it.
+            // The last second of the year 9999 can't be rounded up.
             (second, fraction) = second == lastSecond ? (second, scale - 1) : (second + 1, 0)
         }
         guard second >= firstSecond, second <= lastSecond else { return nil }
-        // Counting from 1 January of year 0 keeps all that follows positive.
+        // Counting from 1 January of year 0 keeps all values positive.
         let (year, month, day) = CivilCalendar.date(ofDay: (second - firstSecond) / 86_400 + firstSecond / 86_400)
         return text(year, month, day, (second - firstSecond) % 86_400, fraction, digits: digits)
     }
 
-    /// Written by arithmetic, into the string's own storage: dates stand in many a query and body.
+    /// Writes the text directly into the string's storage, because dates are frequent in queries and bodies.
     private static func text(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64, _ fraction: Int64, digits: Int) -> String {
         String(unsafeUninitializedCapacity: 30) { buffer in
             var end = 0
@@ -49,11 +49,11 @@ package enum ISO8601 {
         }
     }
 
-    /// The date of a text: with or without fraction (`.` or `,`), seconds and zone; `T`, `t` or a blank between date and time; `Z`,
-    /// `+01:00`, `+0100` or `+01` for the zone, UTC without one; a date alone is its midnight in UTC. `nil` for anything else, and for what
-    /// is outside of the years 0000 to 9999 in UTC, which no text could give back.
+    /// Parses a date with optional fraction (`.` or `,`), seconds and zone; `T`, `t` or a space between date and time; `Z`, `+01:00`,
+    /// `+0100` or `+01` as the zone, UTC by default. A date without a time is midnight in UTC. Returns `nil` for other texts, and for dates
+    /// outside the years 0000 to 9999 in UTC, which can't be written.
     ///
-    /// The date is the nearest one that `Date` can hold. Only what would be rounded up to the year 10000 is the one before.
+    /// The result is the nearest value of `Date`. A result that would be rounded up to the year 10000 is rounded down.
     package static func date(from text: String) -> Date? {
         var reader = Reader(bytes: Array(text.utf8))
         guard let second = reader.dateTime(), second.whole >= firstSecond, second.whole <= lastSecond else { return nil }
@@ -64,7 +64,7 @@ package enum ISO8601 {
     /// Seconds from 1970 to Foundation's reference date, 2001.
     private static let referenceSeconds: Int64 = 978_307_200
 
-    /// The first second of the year 0000, and the last of the year 9999, from 1970.
+    /// The first second of the year 0000 and the last of the year 9999, relative to 1970.
     private static let firstSecond: Int64 = -62_167_219_200
     private static let lastSecond: Int64 = 253_402_300_799
 
@@ -109,7 +109,7 @@ package enum ISO8601 {
             return sign * (hours * 3600 + minutes * 60)
         }
 
-        /// The fraction from its first 17 digits; more don't fit into a date.
+        /// Parses a fraction by its first 17 digits; a date doesn't hold more.
         private mutating func fraction() -> Double? {
             let start = position
             while let next = byte, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(next) { position += 1 }
@@ -136,12 +136,12 @@ package enum ISO8601 {
     }
 }
 
-/// The arithmetic of the proleptic Gregorian calendar: one home for all texts of dates.
+/// The arithmetic of the proleptic Gregorian calendar, for all date formats.
 ///
-/// Formatters of Foundation depend on locale, platform and a lock; what goes onto the wire must not. Years are counted from March inside,
-/// so that the leap day is the last of its year; a cycle of 400 years has 146,097 days.
+/// Foundation's formatters depend on the locale and the platform and take a lock; the wire format must not. Internally, years start in
+/// March, so that the leap day is the last day of its year; a cycle of 400 years has 146,097 days.
 package enum CivilCalendar {
-    /// The number of days of a month, 1 to 12.
+    /// Returns the number of days of a month, 1 to 12.
     package static func days(inMonth month: Int, of year: Int) -> Int {
         switch month {
         case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
@@ -150,7 +150,7 @@ package enum CivilCalendar {
         }
     }
 
-    /// The date of a day counted from 1970-01-01.
+    /// Returns the date of a day counted from 1970-01-01.
     package static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = day + 719_468
         let cycle = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -163,7 +163,7 @@ package enum CivilCalendar {
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
-    /// The day counted from 1970-01-01: the inverse of ``date(ofDay:)``.
+    /// Returns the day counted from 1970-01-01, the inverse of ``date(ofDay:)``.
     package static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let cycle = (shifted >= 0 ? shifted : shifted - 399) / 400

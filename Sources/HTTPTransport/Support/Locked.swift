@@ -6,13 +6,13 @@ public import Glibc
 public import Musl
 #endif
 
-/// A value behind a mutex: the one lock type of the package. Copies share both.
+/// A value that is protected by a mutex: the only lock type of the package. Copies share the value and the mutex.
 ///
-/// It is a pthread mutex since `Synchronization.Mutex` gives the thread sanitizer false reports on Linux and needs newer Apple
-/// platforms than the package does. The mutex isn't recursive: calling ``withLock(_:)`` inside the body of another on the same
-/// value dead-locks, so bodies stay short and call nobody else.
+/// It uses a pthread mutex, because `Synchronization.Mutex` causes false reports of the thread sanitizer on Linux and requires newer Apple
+/// platforms than the package. The mutex isn't recursive: calling ``withLock(_:)`` within the body of another call on the same value
+/// deadlocks, so bodies must be short and must not call other code.
 ///
-/// `@unchecked Sendable`: the value is only ever touched while the mutex is held.
+/// `@unchecked Sendable`: the value is accessed only while the mutex is held.
 @usableFromInline @frozen package struct Locked<Value>: @unchecked Sendable {
     @usableFromInline package let storage: LockedStorage<Value>
 
@@ -20,17 +20,17 @@ public import Musl
         storage = LockedStorage.holding(value)
     }
 
-    /// Whether both are one, and not just alike.
+    /// Whether both share the same storage.
     package func isSame(as other: Locked) -> Bool { storage === other.storage }
 
-    /// Runs the body with exclusive access to the value and gives what it returns.
+    /// Calls the body with exclusive access to the value and returns its result.
     ///
-    /// It is inlined so that other modules get it for their own types: as generic code it costs more than most bodies.
+    /// It is inlinable, so that other modules can specialize it: unspecialized generic code costs more than most bodies.
     @inlinable package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let (mutex, value) = storage.withUnsafeMutablePointers { ($0, $1) }
-        // What the pointers point into must outlive them.
+        // The storage must outlive the pointers into it.
         defer { withExtendedLifetime(storage) {} }
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -38,8 +38,8 @@ public import Musl
     }
 }
 
-/// The memory of a ``Locked``: the mutex, and behind it the value, in one object. Not as stored properties: the mutex tells who may touch
-/// the value, hence nothing else has to check each access.
+/// The memory of a ``Locked``: the mutex, followed by the value, in one object. They aren't stored properties, because the mutex already
+/// guarantees exclusive access, and dynamic checks of each access would be redundant.
 @usableFromInline package final class LockedStorage<Value>: ManagedBuffer<pthread_mutex_t, Value> {
     static func holding(_ value: Value) -> LockedStorage {
         let buffer = create(minimumCapacity: 1) { _ in pthread_mutex_t() }

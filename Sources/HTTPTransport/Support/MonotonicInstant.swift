@@ -1,53 +1,53 @@
 import CSystemLibraries
 
-/// A point in time on the system's clock that never goes back and counts on while the machine sleeps: what `ContinuousClock` tells, as a
-/// plain number.
+/// A point in time on the system's monotonic clock, which continues while the machine sleeps: the time of `ContinuousClock` as a plain
+/// number.
 ///
-/// The standard library hides how its instants look, so that each copy and comparison of one asks the runtime; an exchange makes some
-/// dozens of them.
+/// The layout of the standard library's instants is opaque, so each copy and comparison needs a runtime call; an exchange makes dozens of
+/// them.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
-    /// Nanoseconds since some moment, the same for all of the process.
+    /// Nanoseconds since a fixed moment of the process.
     private let nanoseconds: Int64
 
     private init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// One moment on both clocks: an instant that goes there and back is the same.
+    /// The same moment on both clocks, so that a converted instant converts back to itself.
     private static let reference = (own: MonotonicInstant.now, continuous: ContinuousClock.now)
 
-    /// The instant at which an instant of the standard library's clock comes.
+    /// Converts an instant of the standard library's clock.
     package init(_ instant: ContinuousClock.Instant) {
         let reference = Self.reference
         self = reference.own.advanced(by: reference.continuous.duration(to: instant))
     }
 
-    /// This instant on the standard library's clock.
+    /// The instant on the standard library's clock.
     var continuous: ContinuousClock.Instant {
         let reference = Self.reference
         return reference.continuous.advanced(by: reference.own.duration(to: self))
     }
 
-    /// This moment.
+    /// The current instant.
     package static var now: MonotonicInstant {
         MonotonicInstant(nanoseconds: csl_continuous_nanoseconds())
     }
 
-    /// The instant that is so much later; at most a hundred years, on both sides.
+    /// Returns the instant after a duration, which is limited to a hundred years in both directions.
     package func advanced(by duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = max(duration.bounded, .zero - Duration.longest).components
-        // A hundred years before or after any time of a running system fit into the number.
+        // A hundred years before or after the time of a running system don't overflow.
         return MonotonicInstant(nanoseconds: nanoseconds &+ (seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
     }
 
-    /// How long it is until another instant; negative when that one is earlier.
+    /// Returns the duration until another instant; negative if it is earlier.
     package func duration(to other: MonotonicInstant) -> Duration {
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }
 
-    /// Sleeps until this instant has come.
+    /// Sleeps until this instant.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled before it.
     package func sleep() async throws {
         try await Task.sleep(for: Self.now.duration(to: self), clock: .continuous)
     }
@@ -62,13 +62,14 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 }
 
 extension Duration {
-    /// A hundred years: what is longer means "for ever", and the clocks' sleep traps on it.
+    /// A hundred years. Longer durations mean "forever", and the clocks' sleep traps on them.
     package static let longest = Duration.seconds(100 * 366 * 86_400)
 
-    /// The duration, but no longer than ``longest``.
+    /// The duration, limited to ``longest``.
     package var bounded: Duration { min(self, Self.longest) }
 
-    /// The components of the nearest duration that has some: `components` traps from 2^63 seconds on, and a duration can be 18 times as long.
+    /// The components of the nearest representable duration: `components` traps from 2^63 seconds on, and a duration can be 18 times as
+    /// long.
     package var clampedComponents: (seconds: Int64, attoseconds: Int64) {
         let limit = Duration(secondsComponent: .max, attosecondsComponent: 0)
         return max(.zero - limit, min(limit, self)).components
@@ -76,7 +77,7 @@ extension Duration {
 }
 
 extension Duration {
-    /// The duration in seconds, with three digits behind the point at most, as messages tell it: `0.318 s`. Its description would have up to 18.
+    /// The duration in seconds with at most three decimal places, for messages: `0.318 s`. Its description would have up to 18.
     package var text: String {
         let (seconds, attoseconds) = clampedComponents
         var thousandths = (attoseconds.magnitude + 500_000_000_000_000) / 1_000_000_000_000_000

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Makes text from a server, a file or an argument safe for errors, descriptions and log lines. The whole package uses this one rule.
+/// Makes text from a server, a file or an argument safe for errors, descriptions and log lines. The whole package uses this rule.
 ///
-/// A control character from the wire could move a terminal's cursor, forge a line of a log, or change the order in which text is shown.
+/// Received control characters could move a terminal's cursor, forge a log line, or change the order in which text is shown.
 package enum VisibleText {
-    /// The text with its control characters written as Swift writes them in a literal: `\r`, `\n`, `\u{1B}`.
+    /// Returns the text with its control characters written as in Swift literals: `\r`, `\n`, `\u{1B}`.
     ///
-    /// These are the C0 and C1 controls but the tab, DEL, the line and paragraph separators, and the invisible formatting characters of
-    /// Unicode, which include the ones for bidirectional text. The two joiners are kept, since words and emoji need them.
+    /// These are the C0 and C1 controls except the tab, DEL, the line and paragraph separators, and Unicode's invisible formatting
+    /// characters, which include those for bidirectional text. The two joiners are kept, because words and emoji need them.
     ///
-    /// - Parameter keepsLineEnds: whether a line feed stays, for texts of several lines.
+    /// - Parameter keepsLineEnds: whether line feeds are kept, for texts of several lines.
     package static func of(_ text: String, keepsLineEnds: Bool = false) -> String {
-        // Most texts have none of them, and are ASCII.
+        // Most texts are ASCII without control characters.
         guard !text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return text }
         guard text.unicodeScalars.contains(where: { isHidden($0, keepsLineEnds) }) else { return text }
         var result = String.UnicodeScalarView()
@@ -47,29 +47,29 @@ package enum VisibleText {
 
 /// Values of any type as text for errors, logs and dumps.
 ///
-/// On Linux, `String(describing:)` traps on a `Date` whose interval is NaN, also where the date is deep inside a value. These functions don't
-/// trap, and the texts have a bound. They trust the description of a type that has one.
+/// On Linux, `String(describing:)` traps on a `Date` whose interval is NaN, even deep inside a value. These functions don't trap, and limit
+/// the length of their texts. They trust the description of a type that has one.
 package enum ValueText {
-    /// The most characters of a text.
+    /// The maximum length of a text in characters.
     private static let limit = 64 * 1024
-    /// How deep a value is looked into, and at how many values in it.
+    /// The maximum depth to which a value is inspected, and the maximum number of values in it.
     private static let depth = 12
     private static let most = 500
 
-    /// The value as `String(describing:)` has it, as far as that is safe.
+    /// Returns the value in the form of `String(describing:)`, as far as that is safe.
     package static func text(of value: Any) -> String {
         var budget = most
         let text = isSafe(value, depth: depth, &budget) ? String(describing: value) : spelled(value, depth: depth)
         return text.utf8.count > limit ? text.prefix(limit) + "…" : text
     }
 
-    /// The value as `String(reflecting:)` has it, as far as that is safe.
+    /// Returns the value in the form of `String(reflecting:)`, as far as that is safe.
     package static func reflection(of value: Any) -> String {
         var budget = most
         return isSafe(value, depth: depth, &budget) ? String(reflecting: value) : spelled(value, depth: depth, inside: true)
     }
 
-    /// Whether nothing in the value can't be described. What is too large to be looked through isn't known to be safe.
+    /// Whether everything in the value can be described safely. A value that is too large to inspect counts as unsafe.
     private static func isSafe(_ value: Any, depth: Int, _ budget: inout Int) -> Bool {
         budget -= 1
         guard depth > 0, budget > 0 else { return false }
@@ -91,7 +91,7 @@ package enum ValueText {
         return true
     }
 
-    /// Whether the type of a value has a description. Containers have one, but it calls the descriptions of their elements.
+    /// Whether the type has its own description. Containers have one, but it calls the descriptions of their elements.
     private static func describesItself(_ value: Any, _ mirror: Mirror) -> Bool {
         switch mirror.displayStyle {
         case .optional, .collection, .set, .dictionary, .tuple: false
@@ -99,10 +99,10 @@ package enum ValueText {
         }
     }
 
-    /// Dates of the years that people write: all calendars can tell them.
+    /// Whether a date is in the years 0000 to 9999, which all calendars can represent.
     private static func isOrdinary(_ date: Date) -> Bool { ISO8601.text(of: date) != nil }
 
-    /// The value by its parts.
+    /// Returns the value built from its parts.
     private static func spelled(_ value: Any, depth: Int, inside: Bool = false) -> String {
         guard depth > 0 else { return "…" }
         switch value {
@@ -118,7 +118,7 @@ package enum ValueText {
         if describesItself(value, mirror) { return inside ? String(reflecting: value) : String(describing: value) }
         var parts = mirror.children.prefix(20).map { child in
             let part = spelled(child.value, depth: depth - 1, inside: true)
-            // The places of a tuple have no names.
+            // The elements of a tuple have no names.
             guard let label = child.label, !label.hasPrefix(".") else { return part }
             return "\(label): \(part)"
         }
@@ -140,17 +140,17 @@ package enum ValueText {
 }
 
 extension String {
-    /// The text in UTF-8, without a copy where its memory has it so already, which it has but for texts of Objective-C.
+    /// Calls the body with the text's UTF-8 bytes. Only bridged Objective-C strings are copied.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self
         return copy.withUTF8(body)
     }
 
-    /// Whether all bytes of its UTF-8 are of a kind.
+    /// Whether all UTF-8 bytes satisfy a condition.
     ///
-    /// The bytes as they lie in memory: `utf8.allSatisfy` asks the string for each of them, and takes ten times as long. All of them, also behind
-    /// one of another kind: without a way out in the middle the compiler looks at many at once.
+    /// Works on contiguous memory, because `utf8.allSatisfy` takes ten times as long. The loop doesn't exit early, so the compiler can
+    /// vectorize it.
     @inline(__always)
     package func hasOnlyBytes(_ isOfKind: (UInt8) -> Bool) -> Bool {
         let result = utf8.withContiguousStorageIfAvailable { bytes in
@@ -161,7 +161,7 @@ extension String {
         return result ?? utf8.allSatisfy(isOfKind)
     }
 
-    /// Whether a byte of its UTF-8 is below a limit of at most 128: eight at a time.
+    /// Whether any UTF-8 byte is below a limit of at most 128. Examines eight bytes at a time.
     func hasBytes(below limit: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let result = utf8.withContiguousStorageIfAvailable { bytes in
@@ -170,8 +170,8 @@ extension String {
             var found: UInt64 = 0
             while place + 8 <= bytes.count {
                 let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                // A byte below the limit borrows from its highest bit, which it doesn't have itself; one above such a byte may be taken for
-                // another, which changes nothing.
+                // A byte below the limit borrows into its highest bit, which isn't set in the byte itself. A byte above such a byte may be
+                // falsely detected, which doesn't change the result.
                 found |= (word &- ones &* UInt64(limit)) & ~word & (ones << 7)
                 place += 8
             }
@@ -186,7 +186,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The parts between the occurrences of a mark.
+    /// Returns the parts between the occurrences of a mark.
     package func split(mark: String) -> [SubSequence] {
         var parts: [SubSequence] = []
         var rest = self[...]
@@ -197,8 +197,8 @@ extension StringProtocol {
         return parts + [rest]
     }
 
-    /// The first occurrence of a mark, without Foundation's search. It compares bytes, since a mark may form one character with the text
-    /// after it.
+    /// Returns the first occurrence of a mark, without using Foundation. It compares bytes, because a mark may form one character with the
+    /// text after it.
     package func range(ofMark mark: String) -> Range<Index>? {
         let (bytes, wanted) = (utf8, mark.utf8)
         var position = startIndex

@@ -1,17 +1,17 @@
 public import Foundation
 
-/// An X.509 certificate (RFC 5280): to be trusted as an authority, or to be pinned. It is only read here, never verified.
+/// An X.509 certificate (RFC 5280), for use as a trusted authority or as a pin. It is only parsed, never verified.
 public struct Certificate: Sendable, Hashable {
     /// The certificate in DER.
     package let bytes: [UInt8]
     private let layout: CertificateLayout
 
-    /// The most bytes that a certificate may have.
+    /// The maximum size of a certificate in bytes.
     package static let longest = 1 << 20
 
-    /// A certificate in DER.
+    /// Creates a certificate from DER.
     ///
-    /// - Throws: ``CertificateError`` when the bytes are no certificate, or have something after it.
+    /// - Throws: ``CertificateError`` if the bytes aren't a certificate or continue after it.
     public init(der: Data) throws(CertificateError) {
         try self.init(bytes: [UInt8](der))
     }
@@ -24,7 +24,7 @@ public struct Certificate: Sendable, Hashable {
             layout = try CertificateLayout(bytes)
         } catch {
             throw CertificateError(
-                message: "That is no certificate in DER: \(error.message). Give an X.509 certificate as PEM or DER; "
+                message: "The bytes aren't a certificate in DER: \(error.message). Give an X.509 certificate as PEM or DER; "
                     + "a PKCS#12 file (.p12, .pfx) is a ClientIdentity.")
         }
         self.bytes = bytes
@@ -33,28 +33,28 @@ public struct Certificate: Sendable, Hashable {
     /// The certificate in DER.
     public var der: Data { Data(bytes) }
 
-    /// The public key with its algorithm, in DER: the `subjectPublicKeyInfo` of RFC 5280 §4.1.2.7, which public key pins are made of.
+    /// The public key with its algorithm in DER: the `subjectPublicKeyInfo` of RFC 5280 §4.1.2.7, the basis of public key pins.
     public var subjectPublicKeyInfo: Data { Data(bytes[layout.subjectPublicKeyInfo]) }
 
-    /// The pin of the public key: the base64 of the SHA-256 of ``subjectPublicKeyInfo`` (RFC 7469 §2.4).
+    /// The pin of the public key: the Base64 form of the SHA-256 hash of ``subjectPublicKeyInfo`` (RFC 7469 §2.4).
     public var publicKeyPin: String { Data(publicKeyHash).base64EncodedString() }
 
-    /// The SHA-256 of the whole certificate, its fingerprint: 32 bytes.
+    /// The fingerprint: the 32 bytes of the SHA-256 hash of the whole certificate.
     public var sha256: Data { Data(Self.hash(bytes)) }
 
-    /// The SHA-256 of the public key with its algorithm.
+    /// The SHA-256 hash of the public key with its algorithm.
     package var publicKeyHash: [UInt8] { Self.hash([UInt8](bytes[layout.subjectPublicKeyInfo])) }
 
-    /// The subject's common name, else its organisation; `nil` where it has neither. For people, not for decisions.
+    /// The subject's common name, or else its organization; `nil` if it has neither. For display only, not for decisions.
     public var subjectName: String? { CertificateLayout.shortName(layout.subject, in: bytes) }
 
-    /// The issuer's common name, else its organisation; `nil` where it has neither. For people, not for decisions.
+    /// The issuer's common name, or else its organization; `nil` if it has neither. For display only, not for decisions.
     public var issuerName: String? { CertificateLayout.shortName(layout.issuer, in: bytes) }
 
-    /// Whether subject and issuer are the same, as in the root of a chain.
+    /// Whether the subject and issuer are equal, as in the root of a chain.
     public var isSelfIssued: Bool { bytes[layout.subject].elementsEqual(bytes[layout.issuer]) }
 
-    /// The certificate in PEM (RFC 7468 §5), with a line feed at its end.
+    /// The certificate in PEM (RFC 7468 §5), ending with a line feed.
     public var pem: String {
         let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
@@ -66,7 +66,7 @@ public struct Certificate: Sendable, Hashable {
         return hash.finalize()
     }
 
-    /// Whether two certificates are the same, byte for byte.
+    /// Whether two certificates have the same bytes.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.bytes == right.bytes }
 
     /// Hashes the certificate's bytes.
@@ -80,39 +80,39 @@ extension Certificate: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing but the description: a thousand bytes tell a person nothing.
+    /// Only the pin, because the bytes would be unreadable.
     public var customMirror: Mirror { Mirror(self, children: ["pin": publicKeyPin]) }
 }
 
 extension Certificate {
-    /// The most bytes of a file of certificates that are read: a system's whole bundle has a few hundred thousand.
+    /// The maximum size of a certificate file in bytes. A system's whole bundle has a few hundred thousand.
     private static let longestFile = 16 << 20
 
-    /// The one certificate in a text in PEM. Other text around it is left out.
+    /// Creates a certificate from a PEM text that contains exactly one. Other text around it is ignored.
     ///
-    /// - Throws: ``CertificateError`` when there is none or more than one, or it can't be read.
+    /// - Throws: ``CertificateError`` if the text contains no certificate or several, or the certificate is invalid.
     public init(pem: String) throws(CertificateError) {
         self = try Self.single(in: try Self.certificates(in: Data(pem.utf8)), "The text")
     }
 
-    /// The one certificate in a file, in PEM or DER.
+    /// Creates a certificate from a PEM or DER file that contains exactly one.
     ///
-    /// - Throws: ``CertificateError`` when there is none or more than one, or it can't be read. It names the file.
+    /// - Throws: ``CertificateError`` if the file contains no certificate or several, or can't be read. The error names the file.
     public init(file: URL) throws(CertificateError) {
         self = try Self.single(in: try Self.certificates(inFile: file), file.lastPathComponent)
     }
 
-    /// All certificates in a text in PEM, in their order, or the one in DER.
+    /// Returns all certificates in a PEM text, in order, or the one in DER.
     ///
-    /// Other text around the blocks and blocks of other kinds, such as keys, are left out.
+    /// Text around the blocks and blocks of other kinds, such as keys, are ignored.
     ///
-    /// - Throws: ``CertificateError`` when there is no certificate, or one of them can't be read.
+    /// - Throws: ``CertificateError`` if there are no certificates, or one is invalid.
     public static func certificates(in data: Data) throws(CertificateError) -> [Certificate] {
         let bytes = [UInt8](data)
         guard PEMText.isLikely(bytes) else {
             guard bytes.first == DERReader.Tag.sequence else {
                 throw CertificateError(
-                    message: "That is neither PEM nor DER: a certificate in PEM begins with \"-----BEGIN CERTIFICATE-----\".")
+                    message: "The data is neither PEM nor DER: a certificate in PEM begins with \"-----BEGIN CERTIFICATE-----\".")
             }
             return [try Certificate(bytes: bytes)]
         }
@@ -133,9 +133,10 @@ extension Certificate {
         return certificates
     }
 
-    /// All certificates in a file, in PEM or DER.
+    /// Returns all certificates in a PEM or DER file.
     ///
-    /// - Throws: ``CertificateError`` when the file or a certificate can't be read, or there is none. It names the file.
+    /// - Throws: ``CertificateError`` if the file or a certificate can't be read, or the file contains no certificate. The error names the
+    ///   file.
     public static func certificates(inFile file: URL) throws(CertificateError) -> [Certificate] {
         let data = try contents(of: file, limit: longestFile)
         do {
@@ -145,10 +146,10 @@ extension Certificate {
         }
     }
 
-    /// A file's bytes, no more than so many.
+    /// Reads a file of at most `limit` bytes.
     static func contents(of file: URL, limit: Int) throws(CertificateError) -> Data {
         guard file.isFileURL else {
-            throw CertificateError(message: "\(SecretMask.text(of: file)) is no file: give a file URL, or read the bytes and give them.")
+            throw CertificateError(message: "\(SecretMask.text(of: file)) isn't a file: pass a file URL, or read the bytes and pass them.")
         }
         do {
             let handle = try FileHandle(forReadingFrom: file)
@@ -164,7 +165,7 @@ extension Certificate {
             if let shortage = DescriptorShortage.sentenceNow() {
                 throw CertificateError(message: "\(file.lastPathComponent) can't be opened now. \(shortage)")
             }
-            throw CertificateError(message: "\(file.lastPathComponent) can't be read: is it there, readable, and no folder?")
+            throw CertificateError(message: "\(file.lastPathComponent) can't be read: does it exist, is it readable, and not a folder?")
         }
     }
 
@@ -174,7 +175,7 @@ extension Certificate {
     private static func single(in certificates: [Certificate], _ name: String) throws(CertificateError) -> Certificate {
         guard let certificate = certificates.first, certificates.count == 1 else {
             throw CertificateError(
-                message: "\(name) holds \(certificates.count) certificates where one is wanted: "
+                message: "\(name) holds \(certificates.count) certificates, but exactly one is expected:  "
                     + "read all of them with Certificate.certificates(in:) and choose.")
         }
         return certificate
@@ -188,7 +189,7 @@ extension Certificate {
     }
 }
 
-/// Where the parts of a certificate stand in its DER form (RFC 5280 §4.1).
+/// The ranges of a certificate's parts in its DER form (RFC 5280 §4.1).
 ///
 ///     Certificate    ::= SEQUENCE { tbsCertificate, signatureAlgorithm SEQUENCE, signatureValue BIT STRING }
 ///     TBSCertificate ::= SEQUENCE { version [0] OPTIONAL, serialNumber INTEGER, signature SEQUENCE, issuer SEQUENCE,
@@ -199,7 +200,7 @@ struct CertificateLayout: Sendable {
     let issuer: Range<Int>
     let subject: Range<Int>
 
-    /// The layout of a whole certificate, nothing before or after it.
+    /// Parses a whole certificate, without bytes before or after it.
     init(_ bytes: [UInt8]) throws(DERReader.Fault) {
         var outer = DERReader(bytes)
         let certificate = try outer.read(DERReader.Tag.sequence, "the certificate")
@@ -220,7 +221,7 @@ struct CertificateLayout: Sendable {
         let key = try fields.read(DERReader.Tag.sequence, "the public key")
         subjectPublicKeyInfo = key.whole
         try Self.checkKey(fields.inside(key))
-        // Unique identifiers (primitive [1] and [2]) and extensions, in this order and once each.
+        // Unique identifiers (primitive [1] and [2]) and extensions, in this order and at most once each.
         for tag in [0x81, 0x82, DERReader.Tag.context(3)] where fields.nextTag == tag { _ = try fields.read() }
         try fields.expectEnd(of: "the extensions")
     }
@@ -233,7 +234,7 @@ struct CertificateLayout: Sendable {
         try reader.expectEnd(of: "the public key")
     }
 
-    /// The common name in a name, else its organisation, as text for a person; `nil` where it has neither.
+    /// Returns the common name, or else the organization, as text for display; `nil` if the name has neither.
     ///
     ///     Name ::= SEQUENCE OF SET OF SEQUENCE { type OBJECT IDENTIFIER, value }
     static func shortName(_ name: Range<Int>, in bytes: [UInt8]) -> String? {
@@ -246,7 +247,7 @@ struct CertificateLayout: Sendable {
             while let attribute = try? attributes.read(DERReader.Tag.sequence, "an attribute") {
                 var pair = attributes.inside(attribute)
                 guard let type = try? pair.read(DERReader.Tag.objectIdentifier, "a type"), let value = try? pair.read() else { continue }
-                // 2.5.4.3 is the common name, 2.5.4.10 the organisation.
+                // 2.5.4.3 is the common name, 2.5.4.10 the organization.
                 let identifier = bytes[type.content]
                 guard identifier.count == 3, identifier.starts(with: [0x55, 0x04]), let kind = identifier.last else { continue }
                 found[kind] = text(bytes[value.content])
@@ -255,7 +256,7 @@ struct CertificateLayout: Sendable {
         return found[3] ?? found[10]
     }
 
-    /// A name as text on one line: strangers write it, and it ends up in errors.
+    /// Returns a name as a single line of printable text. Names come from untrusted certificates and appear in errors.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String {
         let text = String(decoding: bytes.prefix(256), as: UTF8.self).unicodeScalars.prefix(80)
         return String(String.UnicodeScalarView(text.map { isPrintable($0) ? $0 : "?" }))
@@ -269,12 +270,12 @@ struct CertificateLayout: Sendable {
     }
 }
 
-/// Why a certificate, or the identity that goes with one, can't be read.
+/// An error that explains why a certificate or a client identity can't be read.
 public struct CertificateError: DescribedError, Sendable, Hashable {
-    /// What is wrong and what to do.
+    /// The fault and its fix.
     public let message: String
 
-    /// An error with that message.
+    /// Creates an error with a message.
     public init(message: String) {
         self.message = message
     }

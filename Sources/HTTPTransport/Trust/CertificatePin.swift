@@ -1,41 +1,41 @@
 public import Foundation
 
-/// A public key or a certificate that must be among those of a server's verified chain: of the server itself or of one of its issuers.
+/// A public key or certificate that must be in a server's verified chain: the server's own or an issuer's.
 public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        /// The SHA-256 of a `subjectPublicKeyInfo`.
+        /// The SHA-256 hash of a `subjectPublicKeyInfo`.
         case publicKey([UInt8])
         case certificate(Certificate)
-        /// A text that is no hash.
+        /// A text that isn't a hash.
         case unreadable(String)
     }
 
     package let kind: Kind
 
-    /// The pin of a public key: the SHA-256 of its `subjectPublicKeyInfo` (RFC 7469 §2.4) in base64, such as ``Certificate/publicKeyPin``,
-    /// with or without `sha256/` in front, or in 64 hexadecimal digits.
+    /// Pins a public key by the SHA-256 hash of its `subjectPublicKeyInfo` (RFC 7469 §2.4): in Base64, such as
+    /// ``Certificate/publicKeyPin``, with or without a leading `sha256/`, or in 64 hexadecimal digits.
     ///
-    /// A text that is none of these matches nothing, and the client that uses it is refused with its fault.
+    /// Any other text matches nothing, and a client that uses it fails with its fault.
     public static func publicKey(sha256 text: String) -> CertificatePin {
         CertificatePin(kind: hash(text).map(Kind.publicKey) ?? .unreadable(String(text.prefix(80))))
     }
 
-    /// The pin of a public key by the 32 bytes of its SHA-256.
+    /// Pins a public key by the 32 bytes of its SHA-256 hash.
     public static func publicKey(sha256 bytes: Data) -> CertificatePin {
         CertificatePin(kind: bytes.count == 32 ? .publicKey([UInt8](bytes)) : .unreadable("\(bytes.count) bytes"))
     }
 
-    /// The public key of a certificate, which stays the same when the certificate is renewed with its key.
+    /// Pins the public key of a certificate, which is kept when the certificate is renewed with the same key.
     public static func publicKey(of certificate: Certificate) -> CertificatePin {
         CertificatePin(kind: .publicKey(certificate.publicKeyHash))
     }
 
-    /// Exactly this certificate: the server's own, or one of its issuers'.
+    /// Pins exactly this certificate: the server's own or an issuer's.
     public static func certificate(_ certificate: Certificate) -> CertificatePin {
         CertificatePin(kind: .certificate(certificate))
     }
 
-    /// Whether a certificate is the pinned one, or has the pinned key.
+    /// Whether a certificate is pinned, or contains the pinned key.
     public func matches(_ certificate: Certificate) -> Bool {
         switch kind {
         case .publicKey(let hash): certificate.publicKeyHash == hash
@@ -44,18 +44,18 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What can't be right with the pin, and what to write; `nil` when nothing is.
+    /// The fault of the pin and its fix; `nil` if the pin is valid.
     package var fault: String? {
         guard case .unreadable(let text) = kind else { return nil }
-        return "the pin \"\(text)\" is no SHA-256 of a public key: write 44 characters of base64, as Certificate.publicKeyPin gives them"
+        return "the pin \"\(text)\" isn't the SHA-256 of a public key: use 44 characters of base64, as in Certificate.publicKeyPin"
     }
 
-    /// The pin as a person would write it.
+    /// The pin in a readable form.
     public var description: String {
         switch kind {
         case .publicKey(let hash): "sha256/\(Data(hash).base64EncodedString())"
         case .certificate(let certificate): "the certificate of \(certificate.subjectName ?? "nobody") (sha256/\(certificate.publicKeyPin))"
-        case .unreadable(let text): "\"\(text)\", which is no pin"
+        case .unreadable(let text): "\"\(text)\", an invalid pin"
         }
     }
 
@@ -77,18 +77,18 @@ public struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The pins of a host: one of them must match. Pin a backup too, a key that isn't in use yet: without it, a lost key locks clients out
-/// (RFC 7469 §4.3).
+/// The pins of a host. At least one must match. Also pin a backup key that isn't in use yet: without it, a lost key locks clients out (RFC
+/// 7469 §4.3).
 ///
 ///     trust.pins["api.example.com"] = [.publicKey(sha256: "hash of the key in use"), .publicKey(sha256: "hash of its backup")]
 public struct PinSet: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The pins.
     public var pins: [CertificatePin]
 
-    /// A set of pins. An empty one lets nothing pass.
+    /// Creates a set of pins. An empty set matches nothing.
     public init(_ pins: [CertificatePin]) { self.pins = pins }
 
-    /// A set of pins.
+    /// Creates a set of pins.
     public init(arrayLiteral pins: CertificatePin...) { self.pins = pins }
 
     /// Whether a certificate of a verified chain matches one of the pins.
@@ -97,19 +97,19 @@ public struct PinSet: Sendable, Hashable, ExpressibleByArrayLiteral {
     }
 }
 
-/// Whether a server's chain of certificates holds one of the pins of its host.
+/// Checks that a server's certificate chain contains one of the pins of its host.
 ///
-/// This comes on top of the engine's full check, never in its place. The chain must be the one which that check has built and verified,
-/// from the server's own certificate to the root: a server can *send* any certificates it likes, and would pass a pin of an authority by
-/// sending that authority's certificate along.
+/// The check is in addition to the engine's full check, never a replacement. The chain must be the one that the full check has built and
+/// verified, from the server's own certificate to the root. A server can *send* any certificates: it could match an authority's pin by
+/// sending that authority's certificate.
 public enum PinCheck {
     /// Checks a verified chain.
     ///
     /// - Parameters:
-    ///   - host: the host that was called, as the engine took it.
-    ///   - chain: the verified chain, the server's own certificate first. An engine that knows only this one can't
-    ///     declare ``TransportCapabilities/pinning``: pins of authorities would match nothing.
-    ///   - policy: whose pins are checked. A host without pins passes.
+    ///   - host: the requested host, as the engine used it.
+    ///   - chain: the verified chain, with the server's own certificate first. An engine that knows only that certificate can't declare
+    ///     ``TransportCapabilities/pinning``, because pins of authorities would match nothing.
+    ///   - policy: the policy with the pins. A host without pins passes.
     /// - Throws: ``PinMismatch``.
     public static func check(host: String, chain: [Certificate], policy: TrustPolicy) throws(PinMismatch) {
         guard let pins = policy.pins(forHost: host), !pins.matches(chain) else { return }
@@ -118,9 +118,9 @@ public enum PinCheck {
 }
 
 extension TrustPolicy {
-    /// The pins of a host: those of the host itself, else those of a wildcard; `nil` when it has none.
+    /// Returns the pins of a host, or else of a matching wildcard; `nil` if there are none.
     ///
-    /// A name that may be another one to the engine gets an empty set, which nothing matches, as soon as there are any pins.
+    /// If the policy has any pins, a name that the engine may interpret as another host gets an empty set, which matches nothing.
     public func pins(forHost host: String) -> PinSet? {
         guard !pins.isEmpty else { return nil }
         let name = HostPattern.normalized(host)
@@ -130,36 +130,36 @@ extension TrustPolicy {
     }
 }
 
-/// None of a host's pins is among the certificates of its chain: either the service has changed its keys, or somebody is in between.
+/// An error for a chain that contains none of the host's pins: either the service has changed its keys, or the connection is intercepted.
 ///
-/// It is the ``TransportError/underlying`` error of ``TransportError/Code/pinMismatch``, and tells what a person needs to decide which.
+/// It is the ``TransportError/underlying`` error of ``TransportError/Code/pinMismatch``, and contains what a person needs to decide which.
 public struct PinMismatch: DescribedError, Sendable, Hashable {
-    /// What a certificate is in its chain.
+    /// The role of a certificate in its chain.
     public enum Role: String, Sendable, Hashable {
-        /// The server's own.
+        /// The server's certificate.
         case leaf
-        /// An authority's, between the server's and the root.
+        /// The certificate of an authority between the server's and the root.
         case issuer
-        /// The authority's that is trusted by itself.
+        /// The certificate of the authority that is trusted directly.
         case root
     }
 
     /// A certificate of the chain.
     public struct Seen: Sendable, Hashable, CustomStringConvertible {
-        /// What it is in the chain.
+        /// The certificate's role in the chain.
         public let role: Role
-        /// Its subject's name, if it has one.
+        /// The name of its subject, if any.
         public let name: String?
-        /// The pin of its public key, as ``CertificatePin/publicKey(sha256:)-(String)`` takes it.
+        /// The pin of its public key, in the form for ``CertificatePin/publicKey(sha256:)-(String)``.
         public let publicKeyPin: String
 
-        /// Role, name and pin.
+        /// The role, name and pin.
         public var description: String { "\(role.rawValue) “\(name ?? "nameless")” sha256/\(publicKeyPin)" }
     }
 
-    /// The host that was called.
+    /// The requested host.
     public let host: String
-    /// The certificates of the verified chain, the server's own first.
+    /// The certificates of the verified chain, with the server's own first.
     public let seen: [Seen]
     /// The pins of the host.
     public let expected: [String]
@@ -175,11 +175,11 @@ public struct PinMismatch: DescribedError, Sendable, Hashable {
         self.expected = expected.map(\.description)
     }
 
-    /// What was seen, what was expected, and what to do.
+    /// The seen and expected pins, and what to do.
     public var description: String {
         let seen = seen.isEmpty ? "no certificate" : seen.map(\.description).joined(separator: ", ")
         let expected = expected.isEmpty ? "nothing, since no pin is set that this host could match" : expected.joined(separator: " or ")
         return "None of the pins for \(host) is in its chain of certificates. Seen: \(seen). Expected: \(expected). "
-            + "Ask the service, by another way, whether it has changed its keys; only then pin what was seen. Otherwise somebody is in between."
+            + "Ask the service over another channel whether its keys changed. If so, pin the seen ones; if not, someone is intercepting."
     }
 }

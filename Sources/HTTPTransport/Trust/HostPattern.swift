@@ -8,32 +8,32 @@ import Glibc
 import Musl
 #endif
 
-/// The hosts that pins are for: one host, such as `api.example.com`, or, with `*.example.com`, every host that has exactly one label
-/// more. `*.example.com` is neither `example.com` nor `a.b.example.com` (as in RFC 6125 §6.4.3).
+/// The hosts that a pin set applies to: a single host, such as `api.example.com`, or, with `*.example.com`, every host with exactly one
+/// more label. `*.example.com` matches neither `example.com` nor `a.b.example.com` (as in RFC 6125 §6.4.3).
 ///
-/// Case doesn't matter, nor does a dot at the end. IPv6 addresses are compared as addresses, with or without brackets. A name beyond
-/// ASCII is translated to its `xn--` form.
+/// Case and a trailing dot are ignored. IPv6 addresses are compared as addresses, with or without brackets. Non-ASCII names are translated
+/// to their `xn--` form.
 public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The host, or what follows `*.`, in the form in which hosts are compared.
+    /// The host, or the part after `*.`, in normalized form.
     package let name: String
-    /// Whether one more label is to come before the name.
+    /// Whether one more label must precede the name.
     let isWildcard: Bool
 
-    /// A pattern. One that can't be right matches nothing, and the client that uses it is refused with its fault.
+    /// Creates a pattern. An invalid pattern matches nothing, and a client that uses it fails with its fault.
     public init(_ text: String) {
         isWildcard = text.hasPrefix("*.")
         name = Self.normalized(isWildcard ? String(text.dropFirst(2)) : text)
     }
 
-    /// A pattern.
+    /// Creates a pattern from a literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// Whether a host is one of the pattern's.
+    /// Whether the pattern matches a host.
     public func matches(_ host: String) -> Bool {
         matches(normalized: Self.normalized(host))
     }
 
-    /// The same for a host that is in the form in which hosts are compared.
+    /// Whether the pattern matches a host in normalized form.
     package func matches(normalized host: String) -> Bool {
         guard fault == nil else { return false }
         guard isWildcard else { return host == name }
@@ -41,33 +41,33 @@ public struct HostPattern: Sendable, Hashable, ExpressibleByStringLiteral, Custo
         return host[host.utf8.index(after: dot)...] == name
     }
 
-    /// What can't be right with the pattern, and what to write; `nil` when nothing is.
+    /// The fault of the pattern and its fix; `nil` if the pattern is valid.
     package var fault: String? {
-        if name.isEmpty { return "\"\(self)\" names no host: write one, such as \"api.example.com\"" }
+        if name.isEmpty { return "\"\(self)\" doesn't name a host: write one, such as \"api.example.com\"" }
         if isWildcard, Self.isAddress(name) || Self.isNumber(name.split(separator: ".").last) {
-            return "\"\(self)\" is no pattern, since an address has no labels: write the whole address"
+            return "\"\(self)\" isn't a valid pattern, because an address has no labels: write the whole address"
         }
         if Self.isIPv6(name) { return nil }
         guard name.utf8.allSatisfy(Self.isHostByte) else {
-            return "\"\(self)\" is no host: leave scheme, port and path out; a \"*\" may stand only as the whole first label"
+            return "\"\(self)\" isn't a valid host: omit scheme, port and path; \"*\" is allowed only as the whole first label"
         }
         guard !name.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) else {
-            return "\"\(self)\" has an empty label: take the doubled or leading dot out"
+            return "\"\(self)\" has an empty label: remove the doubled or leading dot"
         }
         return nil
     }
 
-    /// The pattern as it is compared.
+    /// The pattern in normalized form.
     public var description: String { isWildcard ? "*." + name : name }
 }
 
 extension HostPattern {
-    /// A host in the form in which hosts are compared: in ASCII and lower case, without brackets and without a dot at its end, an IPv6
-    /// address in its shortest form (RFC 5952).
+    /// Returns a host in normalized form: in ASCII and lower case, without brackets and a trailing dot, with IPv6 addresses in their
+    /// shortest form (RFC 5952).
     static func normalized(_ host: String) -> String {
         var host = host
         if !host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }), !host.contains(":") {
-            // Foundation translates names beyond ASCII; where it can't, the name stays as it is and matches nothing.
+            // Foundation translates non-ASCII names. If it can't, the name stays unchanged and matches nothing.
             host = URL(string: "https://\(host)/")?.host(percentEncoded: false) ?? host
         }
         host = host.lowercased()
@@ -77,8 +77,8 @@ extension HostPattern {
         return host
     }
 
-    /// Whether a host is compared safely: what isn't plain ASCII, or is an address written in an uncommon way, such as `0x7f.1`, might be
-    /// another host to the engine.
+    /// Whether a host can be compared safely. The engine might interpret a non-ASCII host, or an address in an unusual notation such as
+    /// `0x7f.1`, as another host.
     package static func isPlain(_ normalized: String) -> Bool {
         if isIPv6(normalized) { return true }
         guard normalized.utf8.allSatisfy(isHostByte) else { return false }
@@ -98,7 +98,7 @@ extension HostPattern {
         return labels.count == 4 && labels.allSatisfy { isNumber($0) }
     }
 
-    /// No top-level domain is a number: such a name is an address.
+    /// Whether a label is a number. Top-level domains never are, so such a name is an address.
     private static func isNumber(_ label: Substring?) -> Bool {
         guard let label, !label.isEmpty else { return false }
         return label.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
@@ -113,7 +113,7 @@ extension HostPattern {
         }
     }
 
-    /// The shortest form of an IPv6 address, a zone left as it is; `nil` when the text is none.
+    /// Returns the shortest form of an IPv6 address with its zone unchanged; `nil` for other texts.
     private static func shortest(_ text: String) -> String? {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         var address = in6_addr()

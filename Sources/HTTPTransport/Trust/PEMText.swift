@@ -1,19 +1,19 @@
 import Foundation
 
-/// Reads the blocks of a text in PEM (RFC 7468): `-----BEGIN LABEL-----`, base64, `-----END LABEL-----`. Text around blocks is left out.
+/// Reads PEM blocks (RFC 7468): `-----BEGIN LABEL-----`, Base64, `-----END LABEL-----`. Text around blocks is ignored.
 enum PEMText {
     struct Block {
-        /// What the block says it is, such as `CERTIFICATE`.
+        /// The block's label, such as `CERTIFICATE`.
         let label: String
-        /// The lines between, without their ends.
+        /// The lines between the delimiters, without line endings.
         let lines: [Substring]
-        /// The number of the first line, from 1.
+        /// The number of the first line, counted from 1.
         let line: Int
 
-        /// Whether header lines stand in it (RFC 1421 §4.6), as in keys that are encrypted the old way.
+        /// Whether the block contains header lines (RFC 1421 §4.6), as in keys that are encrypted in the old way.
         var hasHeaders: Bool { lines.contains { $0.contains(":") } }
 
-        /// The block's bytes.
+        /// Returns the block's bytes.
         func decoded() throws(CertificateError) -> [UInt8] {
             guard !hasHeaders, let data = Data(base64Encoded: lines.joined()), !data.isEmpty else {
                 throw CertificateError(
@@ -22,23 +22,23 @@ enum PEMText {
             return [UInt8](data)
         }
 
-        /// The block as text of its own.
+        /// The block as a separate text.
         var text: String {
             "-----BEGIN \(label)-----\n" + lines.map { $0 + "\n" }.joined() + "-----END \(label)-----\n"
         }
     }
 
-    /// Whether a text has the beginning of a block.
+    /// Whether the bytes contain the beginning of a block.
     static func isLikely(_ bytes: [UInt8]) -> Bool {
         String(decoding: bytes.prefix(1 << 20), as: UTF8.self).contains("-----BEGIN ")
     }
 
-    /// All blocks, in their order.
+    /// Returns all blocks, in order.
     static func blocks(in bytes: [UInt8]) throws(CertificateError) -> [Block] {
         let text = String(decoding: bytes, as: UTF8.self)
         var blocks: [Block] = []
         var open: (label: String, lines: [Substring], line: Int)?
-        // A carriage return and a line feed are one character, which is a line end.
+        // A carriage return and a line feed form one character, which is a line ending.
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let line = trimmed(line)
             if let label = label(of: line, after: "-----BEGIN ") {
@@ -59,7 +59,7 @@ enum PEMText {
         return blocks
     }
 
-    /// The label in a line such as `-----BEGIN CERTIFICATE-----`; `nil` when the line is none.
+    /// Returns the label of a line such as `-----BEGIN CERTIFICATE-----`; `nil` for other lines.
     private static func label(of line: Substring, after start: String) -> String? {
         guard line.hasPrefix(start), line.hasSuffix("-----"), line.count >= start.count + 5 else { return nil }
         let label = line.dropFirst(start.count).dropLast(5)
@@ -67,7 +67,7 @@ enum PEMText {
         return String(label)
     }
 
-    /// Without blanks, and without the mark that some editors put at a file's beginning.
+    /// Removes spaces, tabs and the byte-order mark that some editors put at the beginning of a file.
     private static func trimmed(_ line: Substring) -> Substring {
         var line = line.drop { $0 == " " || $0 == "\t" || $0 == "\u{FEFF}" }
         while let last = line.last, last == " " || last == "\t" { line.removeLast() }

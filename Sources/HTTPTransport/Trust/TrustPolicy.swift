@@ -1,23 +1,23 @@
-/// Whom to trust at the other end of a secure connection, and who to be: a value that every capable transport honours.
+/// The trusted authorities, pins and client identity for secure connections, supported by every transport with these capabilities.
 ///
 ///     var trust = TrustPolicy()
 ///     trust.authorities = .system(adding: try Certificate.certificates(inFile: companyRoots))
 ///     trust.pins["api.example.com"] = [.publicKey(sha256: inUse), .publicKey(sha256: backup)]
 ///     client.configure { $0.trust = trust }
 ///
-/// It may add authorities, narrow what is accepted, and name the client; nothing in it switches a check off. A client whose transport can't
-/// honour its policy makes no call.
+/// A policy can add authorities, restrict what is accepted, and identify the client. It can't disable a check. A client whose transport
+/// doesn't support its policy makes no call.
 ///
-/// The content sits behind one reference, so that a policy costs a request eight bytes, and is copied when it is changed.
+/// The content is stored by reference: a policy takes eight bytes in a request, and is copied when it is changed.
 public struct TrustPolicy: Sendable, Hashable {
     private var storage: Storage
 
-    /// The system's authorities, and nothing else.
+    /// Creates a policy that trusts the system's authorities, without other settings.
     public init() {
         storage = .standard
     }
 
-    /// A policy that says all at once.
+    /// Creates a policy.
     public init(
         authorities: CertificateAuthorities = .system, identity: ClientIdentity? = nil, pins: [HostPattern: PinSet] = [:],
         minimumTLSVersion: TLSVersion? = nil
@@ -26,45 +26,45 @@ public struct TrustPolicy: Sendable, Hashable {
             Content(authorities: authorities, identity: identity, pins: pins, minimumTLSVersion: minimumTLSVersion))
     }
 
-    /// Whom to believe when they vouch for a server. Default: whom the system believes.
+    /// The trusted authorities. Default: those of the system.
     public var authorities: CertificateAuthorities {
         get { storage.content.authorities }
         set { change { $0.authorities = newValue } }
     }
 
-    /// Who the client is, for services that ask for its certificate. A client shows it to the origin of its service root
-    /// and to no other; in ``CurlTransport/Configuration/trust`` it is shown to every origin that asks.
+    /// The client's certificate and key, for services that ask for them. A client presents them only to the origin of its service root.
+    /// ``CurlTransport/Configuration/trust`` presents them to every origin that asks.
     public var identity: ClientIdentity? {
         get { storage.content.identity }
         set { change { $0.identity = newValue } }
     }
 
-    /// The keys and certificates that hosts must have, on top of the full check. Pins of a host win over those of a wildcard; a host
-    /// without pins is checked as usual. One that has some isn't called without TLS.
+    /// The keys and certificates required of hosts, in addition to the full check. Pins of a host override wildcard pins; a host
+    /// without pins gets only the usual check. Hosts with pins aren't called without TLS.
     public var pins: [HostPattern: PinSet] {
         get { storage.content.pins }
         set { change { $0.pins = newValue } }
     }
 
-    /// The lowest version of TLS; `nil` leaves it to the transport, which takes none below 1.2 unless its system is told to.
+    /// The lowest TLS version; `nil` leaves it to the transport, which accepts none below 1.2 unless its system is configured to.
     public var minimumTLSVersion: TLSVersion? {
         get { storage.content.minimumTLSVersion }
         set { change { $0.minimumTLSVersion = newValue } }
     }
 
-    /// What can't be right, each with what to do. A client with faults makes no call.
+    /// The faults of the policy, each with its fix. A client with faults makes no call.
     public var faults: [String] { storage.faults }
 }
 
 extension TrustPolicy {
-    /// Tells storages apart, and is never used again, so that a transport can keep what it has prepared for a policy by it. Policies that
-    /// were made apart have different numbers even when they are equal.
+    /// The number of the storage, which is never reused, so a transport can cache what it has prepared for a policy. Separately created
+    /// policies have different numbers even if they are equal.
     package var storageID: UInt64 { storage.id }
 
-    /// Whether this is the system's authorities and nothing else.
+    /// Whether the policy consists of the system's authorities only.
     package var isStandard: Bool { storage.isStandard }
 
-    /// The same without the identity: what another origin gets. It is made once for each storage.
+    /// The same policy without the identity, for other origins. It is created once per storage.
     package var withoutIdentity: TrustPolicy {
         guard let anonymous = storage.anonymous else { return self }
         var copy = self
@@ -81,20 +81,20 @@ extension TrustPolicy {
         var faults: [String] {
             var faults: [String] = []
             if !authorities.includesSystem, authorities.certificates.isEmpty {
-                faults.append("nobody is trusted, so that no server can pass: give .only(…) a certificate, or use .system")
+                faults.append("no authority is trusted, so every server fails the check: pass a certificate to .only(…), or use .system")
             }
             for (pattern, set) in pins.sorted(by: { $0.key.description < $1.key.description }) {
                 if let fault = pattern.fault { faults.append("the pins' pattern \(fault)") }
                 if set.pins.isEmpty {
-                    faults.append("\(pattern) has an empty set of pins, which nothing matches: pin a key, or take it out")
+                    faults.append("\(pattern) has an empty set of pins, which nothing matches: pin a key, or remove it")
                 }
-                faults += set.pins.compactMap { pin in pin.fault.map { "of \(pattern), \($0)" } }
+                faults += set.pins.compactMap { pin in pin.fault.map { "for \(pattern), \($0)" } }
             }
             return faults
         }
     }
 
-    /// The content, which never changes: a change makes another storage.
+    /// The immutable content. A change creates another storage.
     private final class Storage: Sendable {
         static let standard = Storage(Content())
         private static let last = Locked<UInt64>(0)
@@ -103,7 +103,7 @@ extension TrustPolicy {
         let content: Content
         let isStandard: Bool
         let faults: [String]
-        /// The same without the identity, where there is one.
+        /// The same content without the identity, if there is one.
         let anonymous: Storage?
 
         init(_ content: Content) {
@@ -130,17 +130,17 @@ extension TrustPolicy {
         storage = Storage(content)
     }
 
-    /// Whether two policies say the same.
+    /// Whether two policies have the same settings.
     public static func == (left: TrustPolicy, right: TrustPolicy) -> Bool {
         left.storage === right.storage || left.storage.content == right.storage.content
     }
 
-    /// Hashes what the policy says.
+    /// Hashes the policy's settings.
     public func hash(into hasher: inout Hasher) { hasher.combine(storage.content) }
 }
 
 extension TrustPolicy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What the policy says, without secrets.
+    /// The settings, without secrets.
     public var description: String {
         var parts = ["trusts \(authorities)"]
         if let identity { parts.append("\(identity)") }
@@ -152,44 +152,44 @@ extension TrustPolicy: CustomStringConvertible, CustomDebugStringConvertible, Cu
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// What the policy says, without secrets.
+    /// The settings, without secrets.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Whom to believe when they vouch for a server's certificate.
+/// The authorities that may issue a server's certificate.
 public struct CertificateAuthorities: Sendable, Hashable, CustomStringConvertible {
-    /// Whether the authorities that the system trusts are believed.
+    /// Whether the system's authorities are trusted.
     public let includesSystem: Bool
-    /// The authorities that are believed beside, or in place of, the system's.
+    /// The authorities that are trusted in addition to the system's, or instead of them.
     public let certificates: [Certificate]
 
-    /// Those that the system trusts, and no others.
+    /// Only the system's authorities.
     public static let system = CertificateAuthorities(includesSystem: true, certificates: [])
 
-    /// Those that the system trusts, and these.
+    /// Returns the system's authorities and the given ones.
     public static func system(adding certificates: [Certificate]) -> CertificateAuthorities {
         CertificateAuthorities(includesSystem: true, certificates: certificates)
     }
 
-    /// These, and no others.
+    /// Returns only the given authorities.
     public static func only(_ certificates: [Certificate]) -> CertificateAuthorities {
         CertificateAuthorities(includesSystem: false, certificates: certificates)
     }
 
-    /// Whether these are the system's and nothing else.
+    /// Whether these are only the system's authorities.
     public var isSystem: Bool { includesSystem && certificates.isEmpty }
 
-    /// The own authorities in PEM, one after the other.
+    /// The additional authorities in PEM, one after the other.
     public var pem: String { certificates.map(\.pem).joined() }
 
-    /// Whom, as text.
+    /// The names of the authorities.
     public var description: String {
-        let names = certificates.map { $0.subjectName ?? "a nameless authority" }.joined(separator: ", ")
+        let names = certificates.map { $0.subjectName ?? "an unnamed authority" }.joined(separator: ", ")
         return (includesSystem ? ["the system's authorities"] : []).joined() + (includesSystem && !names.isEmpty ? " and " : "") + names
     }
 }
 
-/// A version of TLS that a service may be asked for. What is older than 1.2 isn't secure (RFC 8996) and can't be asked for.
+/// A minimum version of TLS. Versions before 1.2 aren't secure (RFC 8996) and can't be selected.
 public enum TLSVersion: Int, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
     /// TLS 1.2 (RFC 5246).
     case tlsv12 = 12

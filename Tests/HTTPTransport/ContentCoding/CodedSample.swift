@@ -3,15 +3,15 @@ import Testing
 
 @_spi(Fuzzing) @testable import HTTPTransport
 
-/// One text as other people's programs have encoded it.
+/// A text encoded by other programs.
 struct CodedSample: Sendable, CustomTestStringConvertible {
-    /// What it decodes to.
+    /// The decoded text.
     static let plain = Data((0..<40).map { "line \($0 * 7919 % 101): compressed by others\n" }.joined().utf8)
 
     let coding: ContentCoding
     let encoder: String
     let bytes: Data
-    /// Whether the text is spread over two streams, the second of which may be missing without a trace.
+    /// Whether the text is spread over two streams. Truncation before the second one can't be detected.
     var isSeries = false
 
     var testDescription: String { "\(coding.name) by \(encoder)" }
@@ -23,9 +23,9 @@ struct CodedSample: Sendable, CustomTestStringConvertible {
         bytes = Data(base64Encoded: text) ?? Data()
     }
 
-    /// Those whose libraries are here.
+    /// The samples whose libraries are available.
     static let all = every.filter(\.coding.isAvailable)
-    /// Those of one stream.
+    /// The samples with a single stream.
     static let single = all.filter { !$0.isSeries }
 
     private static let every = [
@@ -61,7 +61,7 @@ struct CodedSample: Sendable, CustomTestStringConvertible {
                 + "Hz1dzEY9s4gqMFTh/56WBBElXJcrBxJ8cgMQFwCgxoDBD+IOcB+4mQBxC2AwEJgBGAQ3A0wDtwAMBgyCmwGmgVsABgMGwc0A08AVhlg5AQ=="),
     ]
 
-    /// A gzip member with one stored block, written by hand after RFC 1952 and RFC 1951 §3.2.4.
+    /// Creates a gzip member with one stored block (RFC 1952, RFC 1951 §3.2.4).
     static func stored(_ bytes: Data) -> Data {
         var crc: UInt32 = 0xFFFF_FFFF
         for byte in bytes {
@@ -74,7 +74,7 @@ struct CodedSample: Sendable, CustomTestStringConvertible {
         return Data(head + [1] + little(count).prefix(2) + little(~count).prefix(2)) + bytes + Data(little(~crc) + little(count))
     }
 
-    /// 300,000 zeros by gzip, in some 400 bytes.
+    /// 300,000 zeros compressed by gzip to about 400 bytes.
     static let zeros =
         Data(base64Encoded: "H4sIAAAAAAACA+3BAQ0AAADCoPdPbQ8HF" + String(repeating: "A", count: 387) + "/Bj74rL24JMEAA==") ?? Data()
 }

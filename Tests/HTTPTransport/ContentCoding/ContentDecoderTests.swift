@@ -8,7 +8,7 @@ import Testing
 struct ContentDecoderTests {
     private static let host = "api.example.com"
 
-    /// All that comes of pieces of input.
+    /// Returns everything decoded from pieces of input.
     private func decode(_ pieces: some Sequence<Data>, _ codings: [ContentCoding]) throws -> Data {
         var decoder = ContentDecoder(codings, host: Self.host)
         var whole = Data()
@@ -68,7 +68,7 @@ struct ContentDecoderTests {
         #expect(code(Data(), [sample.coding]) == nil)
     }
 
-    /// Checksums find all of it in gzip, zlib and this Zstandard; raw deflate and brotli have none.
+    /// Checksums detect every flipped bit in gzip, zlib and this Zstandard sample; raw deflate and brotli have no checksums.
     @Test(arguments: CodedSample.all) func `flipped bits are an error or decode to something, and nothing traps`(sample: CodedSample) {
         let isChecked = sample.encoder == "gzip -9" || sample.encoder == "Python's zlib" || sample.encoder == "zstd -19"
         for place in sample.bytes.indices {
@@ -120,7 +120,7 @@ struct ContentDecoderTests {
         #expect(code(sample.bytes + Data("12345".utf8), [sample.coding]) == .unreadableResponse)
     }
 
-    /// As some servers send it: zlib's checksum behind deflate without zlib's header.
+    /// Some servers send zlib's checksum after deflate without zlib's header.
     @Test func `a stray checksum may follow raw deflate`() throws {
         for sample in CodedSample.single where sample.encoder.contains("without") {
             for count in 1...4 { #expect(try decode([sample.bytes, Data(count: count)], [.deflate]) == CodedSample.plain) }
@@ -151,7 +151,7 @@ struct ContentDecoderTests {
 
     @Test(.enabled("libzstd isn't here") { ContentCoding.zstd.isAvailable })
     func `a Zstandard window of more than 8 MB is refused`() {
-        // A frame's head alone (RFC 8878 §3.1.1): no single segment, and 2 to the power of 23 or 24 as the window.
+        // Only a frame header (RFC 8878 §3.1.1): not a single segment, with a window of 2 to the power of 23 or 24.
         for (log, isRefused) in [(UInt8(23), false), (24, true), (31, true)] {
             let frame = Data([0x28, 0xB5, 0x2F, 0xFD, 0, (log - 10) << 3, 1, 0, 0])
             #expect((code(frame, [.zstd]) == .unreadableResponse) == isRefused, "\(log)")

@@ -4,7 +4,7 @@ import Testing
 
 @_spi(Fuzzing) @testable import HTTPTransport
 
-/// What other people's programs encode, in many shapes: as far as they are here.
+/// Decodes various data encoded by other programs, if they are installed.
 @Suite(.serialized) struct OtherEncoderTests {
     /// A program that encodes its standard input.
     struct Encoder: Sendable, CustomTestStringConvertible {
@@ -33,7 +33,7 @@ import Testing
             .node("{params: {[z.constants.BROTLI_PARAM_QUALITY]: 4, [z.constants.BROTLI_PARAM_LGWIN]: 10}}"),
         ] + ["zstd -1", "zstd -19", "zstd --fast=5 --no-check", "zstd -3 --zstd=wlog=23"].map { Encoder(coding: .zstd, command: $0) }
 
-    /// Nothing, and a bit of everything: text, what can't be made smaller, and what nearly vanishes.
+    /// Empty, text, incompressible and highly compressible data.
     private static let plain: [Data] = [
         Data(),
         Data((0..<6_000).map { "{\"id\":\($0),\"name\":\"n\($0 * 7919 % 1_009)\"}" }.joined(separator: ",").utf8)

@@ -6,10 +6,10 @@ import Testing
 @Suite struct HTTPFieldLinesTests {
     private let text = "Via: 1.1 a\r\nContent-Type: text/plain \r\nvia:\t1.1 b\r\nEmpty:\r\nX-Long: a value of more than 15 bytes\r\n"
 
-    /// Fields that nobody has asked for.
+    /// Returns fields that haven't been parsed.
     private func unread(_ text: String) -> HTTPFields { HTTPFields(HTTPFields.Lines(Array(text.utf8))) }
 
-    /// The same fields in an array.
+    /// Returns the same fields, parsed into an array.
     private func read(_ bytes: [UInt8]) -> HTTPFields { HTTPFields(HTTPFields.Lines(bytes).fields) }
 
     @Test func `Fields that aren't read yet are the same as those that are`() {
@@ -35,7 +35,7 @@ import Testing
         for name: HTTPFields.Name in ["", "Content", "Content-Type:", "Content-Typf", "1.1", "Via: 1.1 a\r\nContent-Type", "X"] {
             #expect(fields[name] == nil && !fields.contains(name) && fields[values: name] == [])
         }
-        // Now that all are read, the same.
+        // The results are the same after all fields have been parsed.
         #expect(Array(fields).count == 5)
         #expect(fields["VIA"] == "1.1 a, 1.1 b" && fields.contains("EMPTY") && !fields.contains("X"))
     }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// RFC 9110 §5.5: refused, or a blank.
+    /// RFC 9110 §5.5: such a character is rejected or becomes a space.
     @Test(arguments: [
         ("a\rb", "a b"), ("\ra", "a"), ("a\r", "a"), ("a\r\rb", "a  b"), ("a\0b", "a b"), ("\0", ""), ("a\r\0\rb", "a   b"), ("\ré", "é"),
         ("é\rü", "é ü"),
@@ -102,7 +102,7 @@ import Testing
             fields.bytes(of: "a") == [[0x66, 0xE9], [0x78]] && fields.bytes(of: "B") == [[0xC3, 0xA9]]
                 && fields.bytes(of: "C") == [[0x61, 0x20, 0xE9]])
         #expect(fields.reference("A") == "f%E9" && fields.reference("B") == "é" && fields.reference("none") == nil)
-        // What is set again is a text like any other.
+        // A value that is set again becomes ordinary text.
         var field = try #require(fields.first)
         field.value += ""
         #expect(field.bytes == [0x66, 0xC3, 0xA9] && field == fields.first)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `Names beyond ASCII and folded lines are found too`() {
-        // The Kelvin sign is a k in lower case.
+        // The Kelvin sign becomes `k` in lower case.
         #expect(unread("\u{212A}: 273\r\n")["k"] == "273")
         #expect(unread("A: one\r\n two\r\nB: c\r\n")["a"] == "one two")
         #expect(unread(" A: b\r\nB: c\r\n")["b"] == "c")

@@ -34,7 +34,7 @@ import HTTPTransport
         #expect(type.charset == charset)
     }
 
-    /// After the tests of the MIME Sniffing Standard; lenient where those throw something away.
+    /// Based on the tests of the MIME Sniffing Standard, but lenient in some cases that it rejects.
     @Test(
         "A parameter isn't found inside of a quoted value",
         arguments: [

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import HTTPTransport
 
-/// Forms read back by parsers that nobody here wrote: those of Python's library and of Werkzeug, where they are installed.
+/// Reads forms back with independent parsers: those of Python's library and of Werkzeug, if they are installed.
 @Suite struct MultipartFormParserTests {
-    // Skipped, and said so, where there is no Python 3.
+    // Reported as skipped without Python 3.
     @Test(
         "Someone else's parser reads back every part", .enabled("needs python3") { await !Parser.installed().isEmpty },
         arguments: await Parser.installed())
@@ -42,7 +42,7 @@ import HTTPTransport
         }
     }
 
-    /// Percent-encoding of three characters is what the form standard prescribes; whether a server decodes it is the server's business.
+    /// The form standard requires percent-encoding of three characters. Not all servers decode them.
     private static func unescaped(_ name: String) -> String {
         name.replacingOccurrences(of: "%22", with: "\"").replacingOccurrences(of: "%0D", with: "\r")
             .replacingOccurrences(of: "%0A", with: "\n").replacingOccurrences(of: "%5C", with: "\\")

@@ -27,7 +27,7 @@ import Testing
     @Test func `What was written is read back, pair by pair`() {
         var random = RandomText(seed: 3)
         for _ in 0..<300 {
-            // An empty name without a value leaves no trace in the text.
+            // An empty name without a value isn't visible in the text.
             let pairs = (0..<Int.random(in: 0...5, using: &random)).map { _ -> (name: String, value: String?) in
                 ("n" + random.text(upTo: 6), Bool.random(using: &random) ? random.text(upTo: 12) : nil)
             }

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPTransport
 
 @Suite struct IPAddressTests {
-    /// RFC 5952 §4 has the form, and RFC 4291 §2.2 what may be written.
+    /// RFC 5952 §4 defines the canonical form, RFC 4291 §2.2 the accepted forms.
     @Test(arguments: [
         ("0:0:0:0:0:0:0:1", "::1"), ("::1", "::1"), ("2001:DB8::A", "2001:db8::a"), ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
         ("::ffff:192.0.2.1", "::ffff:192.0.2.1"), ("::", "::"),

@@ -109,7 +109,7 @@ import WebServiceClient
             let date = Date(timeIntervalSince1970: Double(Int64.random(in: -60_000_000_000...250_000_000_000, using: &seed)))
             let text = try #require(ISO8601.text(of: date))
             #expect(ISO8601.date(from: text) == date)
-            // Foundation's calendar is Julian before 1582, which ISO 8601 never is.
+            // Before 1582, Foundation's calendar is Julian, unlike ISO 8601.
             if date.timeIntervalSince1970 > -12_000_000_000 { #expect(text == date.formatted(.iso8601)) }
         }
         for _ in 0..<2000 {
@@ -145,7 +145,7 @@ import WebServiceClient
         let formatter = ISO8601DateFormatter()
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
         var random = RandomText(seed: 6)
-        // From 1600 on, where Foundation's calendar is the Gregorian one too.
+        // Foundation's calendar is Gregorian from 1582 on; the test starts in 1600.
         for _ in 0..<2_000 {
             let date = Date(timeIntervalSince1970: Double(Int.random(in: -11_676_096_000...253_402_300_799, using: &random)))
             #expect(ISO8601.text(of: date) == formatter.string(from: date))
@@ -156,7 +156,7 @@ import WebServiceClient
         var previous = ""
         for day in 0..<146_098 {
             let text = ISO8601.text(of: Date(timeIntervalSince1970: Double(day) * 86_400 - 62_167_219_200)) ?? ""
-            // An expectation costs more than what it looks at.
+            // An expectation is slower than the comparison.
             if text <= previous || !text.hasSuffix("T00:00:00Z") { Issue.record("day \(day) is \(text)") }
             previous = text
         }

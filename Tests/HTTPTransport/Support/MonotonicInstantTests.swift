@@ -27,7 +27,7 @@ import Testing
         let before = ContinuousClock.now.duration(to: instant)
         let left = MonotonicInstant.now.duration(to: MonotonicInstant(instant))
         let after = ContinuousClock.now.duration(to: instant)
-        // Between the four readings some time may pass.
+        // Time passes between the four readings.
         #expect(left <= before + .milliseconds(1) && left >= after - (before - after) - .milliseconds(1))
     }
 

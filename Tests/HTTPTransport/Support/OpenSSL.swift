@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 
-/// The `openssl` program, for what it says of the same bytes.
+/// The `openssl` program, as a reference implementation.
 enum OpenSSL {
     static let command: URL? = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -10,7 +10,7 @@ enum OpenSSL {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
-    /// Runs it, with nothing to read.
+    /// Runs the program with empty input.
     static func run(_ arguments: [String], in folder: URL) async throws -> ChildProcess {
         try await ChildProcess.run([command?.path ?? "openssl"] + arguments, in: folder)
     }

@@ -3,7 +3,7 @@ import TestSupport
 @testable import HTTPTransport
 
 extension SampleCertificate {
-    /// Certificates that differ in their keys and names. They are made from the sample's bytes, so that nothing in them is signed.
+    /// Returns a certificate whose key and names depend on the number. It is derived from the sample's bytes, so its signature is invalid.
     static func variant(_ number: UInt8) throws -> Certificate {
         var bytes = try certificate().bytes
         let key = try CertificateLayout(bytes).subjectPublicKeyInfo

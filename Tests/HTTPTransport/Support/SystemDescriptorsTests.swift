@@ -4,9 +4,10 @@ import TestSupport
 import Testing
 
 #if os(Linux) && compiler(>=6.2)
-/// What libcurl opens for child processes to inherit. In processes of their own, as the transports of other suites mark descriptors, too.
+/// Tests descriptors that libcurl opens as inheritable. They run in separate processes, because the transports of other suites mark
+/// descriptors too.
 struct SystemDescriptorsTests {
-    /// A pair of sockets as libcurl makes them, open to child processes, the ends at any numbers. Closed with it.
+    /// A pair of inheritable sockets, as libcurl creates them, with configurable numbers. They are closed with the pair.
     private final class Pair {
         let one: Int32
         private(set) var other: Int32
@@ -29,7 +30,7 @@ struct SystemDescriptorsTests {
             other = -1
         }
 
-        /// To the lowest number from that one on that is free.
+        /// Moves a socket to the lowest free number from a given one on.
         private static func moved(_ end: Int32, from number: Int32) throws -> Int32 {
             guard number > 0 else { return end }
             let moved = fcntl(end, F_DUPFD, number)
@@ -59,12 +60,12 @@ struct SystemDescriptorsTests {
                     let before = try (0..<40).map { _ in try Pair() }
                     let pair = try Pair(one: one, other: other)
                     let strangers = try before + (0..<40).map { _ in try Pair() }
-                    // What is on its way elsewhere stays there.
+                    // Data sent by other sockets must be kept.
                     for stranger in strangers { try #require(send(stranger.one, "for another one", 15, 0) == 15) }
                     #expect(Self.isInherited(pair.one) && Self.isInherited(pair.other))
                     #expect(csl_keep_socket_pair(pair.one))
                     #expect(!Self.isInherited(pair.one) && !Self.isInherited(pair.other))
-                    // Others may leave theirs to their children, and nothing is left in this one.
+                    // The sockets of others stay inheritable, and no descriptor is leaked in this process.
                     for stranger in strangers {
                         #expect(Self.isInherited(stranger.one) && Self.isInherited(stranger.other))
                         #expect(Self.read(stranger.other) == "for another one")

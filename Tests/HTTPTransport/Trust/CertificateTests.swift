@@ -18,7 +18,7 @@ import Testing
         let certificate = try Certificate(pem: SampleCertificate.pem)
         #expect(certificate.pem == SampleCertificate.pem + "\n")
         #expect(try Certificate(der: certificate.der) == certificate)
-        // A slice that doesn't begin at zero.
+        // The slice doesn't start at index zero.
         let padded = Data([1, 2, 3]) + certificate.der
         #expect(try Certificate(der: padded.dropFirst(3)) == certificate)
     }
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// Damaged bytes: each is an error or a certificate, never a trap, and never one with a key that isn't inside.
+/// Parses damaged bytes, which must produce an error or a certificate whose key is within its bytes, and must not trap.
 @Suite struct CertificateDamageTests {
     private func bytes() throws -> [UInt8] { try SampleCertificate.certificate().bytes }
 

@@ -5,8 +5,7 @@ import Testing
 
 @testable import HTTPTransport
 
-/// Certificates that the openssl program has made, against what that program says of them. Without the program the suite says that it
-/// was skipped.
+/// Compares certificates created by the openssl program with that program's output. Reported as skipped without the program.
 @Suite(.enabled(if: OpenSSL.command != nil, "needs the openssl command in PATH"))
 struct CertificateToolTests {
     private let folder = TemporaryFolder()
@@ -17,7 +16,7 @@ struct CertificateToolTests {
         return result.output
     }
 
-    /// What the whole chain of commands for a pin says.
+    /// Returns the pin computed by openssl commands.
     private func pin(of file: String) async throws -> String {
         try await openssl("x509", "-in", file, "-pubkey", "-noout").write(to: folder.url.appending(path: "public.pem"))
         try await openssl("pkey", "-pubin", "-in", "public.pem", "-outform", "der").write(to: folder.url.appending(path: "public.der"))
@@ -80,7 +79,7 @@ struct CertificateToolTests {
     }
 }
 
-/// The authorities that come with the system: certificates of everybody's making.
+/// Parses the system's authorities, which are certificates from many issuers.
 @Suite struct SystemAuthoritiesTests {
     private static let bundle = ["/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt"]
         .first { FileManager.default.isReadableFile(atPath: $0) }

@@ -21,7 +21,7 @@ import Testing
         let copy = policy
         policy.pins["api.test"] = [.publicKey(sha256: SampleCertificate.pin)]
         #expect(copy.pins.isEmpty && copy != policy && copy.storageID != policy.storageID)
-        // A change that changes nothing keeps what a transport has prepared.
+        // Setting an equal value keeps the state that a transport has prepared.
         let before = policy.storageID
         policy.minimumTLSVersion = .tlsv13
         #expect(policy.storageID == before)
@@ -65,7 +65,7 @@ import Testing
         let policy = TrustPolicy(
             authorities: .only([]), pins: ["https://a.test": [.publicKey(sha256: "nonsense")], "b.test": []])
         #expect(policy.faults.count == 4)
-        for text in ["nobody is trusted", "https://a.test", "nonsense", "b.test"] {
+        for text in ["no authority is trusted", "https://a.test", "nonsense", "b.test"] {
             #expect(policy.faults.contains { $0.contains(text) })
         }
         let error = #expect(throws: TransportError.self) { try policy.check([.pinning, .ownCertificateAuthorities], callTo: nil) }
@@ -100,7 +100,7 @@ import Testing
         #expect(none?.message.contains("0 private keys") == true)
         let swapped = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: key, key: chain) }
         #expect(swapped?.message.contains("swapped") == true && none?.message.contains("swapped") == false)
-        // One of the two may be right: the other one is told.
+        // One of the two may be right, so the error names the other one.
         let both = #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: key, key: key + Data("\n".utf8) + chain) }
         #expect(both?.message.contains("swapped") == false && both?.message.contains("no certificate") == true)
         #expect(throws: CertificateError.self) { try ClientIdentity.pem(chain: chain, key: key + Data("\n".utf8) + key) }

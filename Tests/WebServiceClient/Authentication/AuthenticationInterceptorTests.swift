@@ -4,7 +4,7 @@ import Testing
 @testable import WebServiceClient
 
 @Suite struct AuthenticationInterceptorTests {
-    /// A provider that answers each refusal with the next of its tokens, and writes down what it was asked.
+    /// A provider that answers each challenge with its next token, and records its calls.
     private final class Tokens: AuthenticationProvider {
         struct Failure: Error {}
 
@@ -188,7 +188,7 @@ import Testing
             return .stub(200)
         }
         let provider = Tokens("T1", "T2")
-        // The proxy's first token isn't known beforehand.
+        // The proxy's first token isn't sent preemptively.
         let proxy = Tokens("P2")
         #expect(try await server.send(provider, proxy: proxy).status == 200)
         #expect(provider.events == ["authorize", "respond 0 T1 T", "check 200 T2"])
@@ -257,7 +257,7 @@ import Testing
 }
 
 extension StubServer {
-    /// Sends the usual request.
+    /// Sends the default request.
     fileprivate func send(_ provider: any AuthenticationProvider, proxy: (any AuthenticationProvider)? = nil) async throws
         -> TransportResponse
     {

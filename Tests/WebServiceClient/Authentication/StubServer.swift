@@ -2,21 +2,21 @@ import Foundation
 
 @testable import WebServiceClient
 
-/// What follows the authentication stage in a test: records what it is sent and answers as told.
+/// The stage after authentication in a test. It records requests and answers with a closure.
 final class StubServer: Sendable {
     typealias Answer = @Sendable (_ request: ServiceRequest, _ number: Int) async throws -> TransportResponse
 
     private let received = Locked<[ServiceRequest]>([])
     private let answer: Answer
 
-    /// - Parameter answer: gives the response to a request and its number, from 0.
+    /// - Parameter answer: returns the response to a request and its number, starting at 0.
     init(_ answer: @escaping Answer) {
         self.answer = answer
     }
 
     var requests: [ServiceRequest] { received.withLock { $0 } }
 
-    /// The values of the Authorization fields, "-" for none.
+    /// The values of the Authorization fields, "-" if missing.
     var authorizations: [String] { requests.map { $0.headers[.authorization] ?? "-" } }
 
     var next: NextInterceptor {
@@ -29,7 +29,7 @@ final class StubServer: Sendable {
         }
     }
 
-    /// Sends a request through an authentication stage to this server.
+    /// Sends a request to this server through an authentication stage.
     func send(
         _ request: ServiceRequest = .stub(), _ provider: (any AuthenticationProvider)?, proxy: (any AuthenticationProvider)? = nil,
         context: CallContext = .stub(), opensTunnels: Bool = false
@@ -60,7 +60,7 @@ extension TransportResponse {
 }
 
 extension RequestBody {
-    /// A body that can be read only once.
+    /// Returns a body that can be read only once.
     static func once(_ text: String = "body") -> RequestBody {
         RequestBody {
             .init {

@@ -62,7 +62,7 @@ import WebServiceTesting
             #expect(await serviceError { _ = try await url { $0.http.get(uriTemplate: template, "") } }?.kind == .argument, "\(template)")
             #expect(await serviceError { _ = try await url { $0.http.get(uriTemplate: template, ["a", "", "b"]) } }?.kind == .argument)
         }
-        // These take their separator along, or aren't the path.
+        // These omit their separator too, or aren't in the path.
         for template in ["/a{/0}", "/a{;0}", "/a{.0}", "/a{?0}", "/a?b={0}", "/a?b=c{&0}"] {
             let sent = try await url { $0.http.get(uriTemplate: template, nil as String?) }
             #expect(sent.hasPrefix("https://api.test/v1/a"), "\(template)")
@@ -293,7 +293,7 @@ import WebServiceTesting
 }
 
 extension HTTPCalls {
-    /// A call with a URI template; positions are its variables' names.
+    /// Creates a call with a URI template whose variables are named by position.
     func get(uriTemplate: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .get(uriTemplate: uriTemplate), arguments: arguments)
     }

@@ -101,7 +101,7 @@ import WebServiceTesting
         let described = Search.describe().endpoints
         #expect(described.map(\.allowsBody) == [true, true, true, nil, true])
         #expect(described[0].requires.contains("bodies with GET") && described[2].requires.isEmpty)
-        // A description that was stored before is read still.
+        // Previously stored descriptions can still be decoded.
         let stored = try JSONEncoder().encode(Store.describe())
         #expect(!String(decoding: stored, as: UTF8.self).contains("allowsBody"))
         #expect(try JSONDecoder().decode(ClientDescription.self, from: stored) == Store.describe())

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// A combining mark makes one character with what stands before it. Servers see bytes.
+/// A combining mark forms one character with the preceding text, but servers see bytes.
 @Suite struct CombiningMarkTests {
     @Test(arguments: [
         "../\u{301}x", "a/../\u{301}x", "a/./\u{308}b", "..\u{2F}\u{20DD}", "/\u{301}x", "a//\u{301}b", "a/\u{301}/", "../\u{200D}x",

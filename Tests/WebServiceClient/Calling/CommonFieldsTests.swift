@@ -21,9 +21,9 @@ import WebServiceTesting
         #expect(copy.commonFields == nil)
         #expect(original.commonFields === common && common.fields["Accept"] == "x")
         copy.headers["Accept"] = "x"
-        // Alike, but nobody looks whether they are.
+        // Equal fields in other storage aren't recognized as common.
         #expect(copy.headers == common.fields && copy.commonFields == nil)
-        // Another deadline changes nothing about the fields.
+        // Another deadline doesn't affect the fields.
         copy = original
         copy.timeouts.idle = .seconds(1)
         #expect(copy.commonFields === common)
@@ -43,7 +43,7 @@ import WebServiceTesting
         _ = try await client.watch(id: 3) { _ in }
         _ = try await client.watch(id: 4) { $0.headers["X-Mine"] = "1" }
         _ = try await client.watch(id: 5) { $0.timeouts.idle = .seconds(9) }
-        // An endpoint of one call has nobody to share with.
+        // An endpoint of a single call doesn't share its fields.
         try await client.http.get("/").send()
         let common = stub.requests.map(\.request.commonFields)
         try #require(common.count == 6)

@@ -5,7 +5,7 @@ import WebServiceTesting
 @testable import WebServiceClient
 
 @Suite struct ConfigurationTests {
-    /// All that `print`, `String(reflecting:)` and `dump` make of a value.
+    /// Returns the output of `print`, `String(reflecting:)` and `dump` for a value.
     private func texts(of value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)

@@ -9,9 +9,9 @@ import WebServiceTesting
 private let hasShell = ["/bin/bash", "/usr/bin/bash"].contains(where: FileManager.default.isExecutableFile)
 private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: FileManager.default.isExecutableFile)
 
-/// What the command says, and what it sends when a shell runs it.
+/// Checks the command's text and the request that it sends when a shell runs it.
 @Suite struct CurlCommandTests {
-    /// A body with what the request says of it.
+    /// A body and the fields that describe it.
     struct Sample: Sendable, CustomStringConvertible {
         let name: String
         let body: @Sendable (_ folder: URL) throws -> RequestBody
@@ -128,7 +128,7 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
     @Test func `Dry runs and curl text have JSON in the order of its names, and the wire as ever`() async throws {
         let dry = try await request { $0.http.post("/orders").body(Order()) }
         #expect(dry.body?.data.map { String(decoding: $0, as: UTF8.self) } == Self.sorted)
-        // A request on its way, as an interceptor sees it.
+        // A request in flight, as interceptors see it.
         let seen = Locked<[ServiceRequest]>([])
         let (client, stub) = Store.stubbed {
             $0.interceptors = [RequestPreparer { request in seen.withLock { [request] in $0.append(request) } }]
@@ -136,7 +136,7 @@ private let hasCurl = ["/usr/bin/curl", "/usr/local/bin/curl"].contains(where: F
         for _ in 0..<20 { try await client.http.post("/orders").body(Order()).send() }
         #expect(seen.withLock { $0.allSatisfy { $0.curlCommand.contains("'" + Self.sorted + "'") } })
         for sent in stub.requests { try sent.expectBody(json: Self.sorted) }
-        // What the caller wrote itself is left as it is.
+        // Bodies written by the caller are kept unchanged.
         let own = try await request {
             $0.http.post("/orders").body(Data(#"{"b":1,"a":2}"#.utf8)).header("Content-Type", "application/json")
         }

@@ -116,7 +116,7 @@ import WebServiceTesting
     }
     private final class Model: Decodable, Sendable { let msg: String }
 
-    /// What handlers of several types make of bodies.
+    /// The error texts that various handlers extract from bodies.
     private static let bodies: [(handler: any ErrorHandler, body: String, text: String)] = [
         (ErrorBodyHandler(Plain.self), #"{"message":"Name is taken"}"#, "Name is taken"),
         (ErrorBodyHandler(Plain.self), #"{"message":"Stra\u00dfe fehlt"}"#, "Straße fehlt"),

@@ -6,7 +6,7 @@ import WebServiceTesting
 @testable import WebServiceClient
 
 @Suite struct ErrorWrapperTests {
-    /// The transports whose ways with a body differ.
+    /// The transports, which handle bodies differently.
     enum Engine: String, CaseIterable, Sendable {
         case stub, libcurl, urlSession
 
@@ -19,7 +19,7 @@ import WebServiceTesting
         }
     }
 
-    /// A body that gives a piece, and then throws.
+    /// Returns a body that produces a piece and then throws.
     private func failing(
         with error: any Error, isReplayable: Bool = false, opened: @escaping @Sendable () -> Void = {}
     ) -> RequestBody {
@@ -46,9 +46,9 @@ import WebServiceTesting
         #expect(error.kind == .encoding && error.stage == .transport, "\(error)")
         #expect(error.cause as? Refusal == Refusal(reason: "the disk is gone"))
         #expect(error.message.contains("body") && error.message.contains("the disk is gone") && error.request?.method == .post)
-        // An interceptor can tell as much.
+        // An interceptor receives the same error.
         #expect((seen.withLock { $0.first } as? RequestBodyError)?.underlying as? Refusal == error.cause as? Refusal)
-        // Nobody is in between here.
+        // Without a client, the error isn't wrapped.
         await #expect(throws: Refusal.self) { try await watched { _ = try await transport.send(request) } }
     }
 
@@ -90,7 +90,7 @@ import WebServiceTesting
         #expect(error.kind == .encoding && opened.withLock { $0 } == times)
     }
 
-    /// Tells of what passes.
+    /// Reports the errors that pass through.
     private struct Watcher: Interceptor {
         let note: @Sendable (any Error) -> Void
 

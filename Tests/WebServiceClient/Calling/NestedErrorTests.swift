@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// The errors of calls that are made inside another call.
+/// Tests the errors of calls made within another call.
 @Suite struct NestedErrorTests {
     private static let inner = ServiceError(
         call: CallIdentity(client: "Tokens", key: "issue()", route: "/token"), stage: .status, kind: .status,

@@ -7,7 +7,7 @@ import WebServiceTesting
 @Suite struct RequestDetailsTests {
     private static let identity = CallIdentity(client: "Shop", key: "order()", route: "/orders")
 
-    /// Each of the properties that requests share, with a change of it and a look whether it was made.
+    /// Each shared property, with a change and a check that the change was made.
     private static let properties: [(change: @Sendable (inout ServiceRequest) -> Void, isChanged: @Sendable (ServiceRequest) -> Bool)] = [
         ({ $0.timeouts.idle = .seconds(7) }, { $0.timeouts.idle == .seconds(7) }),
         ({ $0.trust = TrustPolicy(minimumTLSVersion: .tlsv13) }, { $0.trust?.minimumTLSVersion == .tlsv13 }),

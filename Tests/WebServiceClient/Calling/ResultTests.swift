@@ -24,7 +24,7 @@ import WebServiceTesting
 
     @Test(arguments: [204, 205, 304, 200]) func `Without a body an optional is nil and a value an error`(status: Int) async throws {
         let client = Store.stubbed(.status(status)).client
-        // A 304 answers conditional requests only.
+        // A 304 only answers conditional requests.
         func get() -> ServiceCall { client.http.get("/").header("If-None-Match", status == 304 ? "\"1\"" : nil) }
         #expect(try await get().value(StoreItem?.self) == nil)
         #expect(try await get().response(String?.self).value == nil)
@@ -63,7 +63,7 @@ import WebServiceTesting
     @Test(arguments: [200, 204, 205, 304]) func `Status and body together decide what each type gets`(status: Int) async throws {
         let client = Store.stubbed(.json(tea, status: status)).client
         func get() -> ServiceCall { client.http.get("/").accepting(.any) }
-        // Without content there is none for who can do without it, and others get what came nevertheless, but for a 304.
+        // A status without content gives nil to optional types; other types receive a body that was sent anyway, except with a 304.
         let isLeft = status != 200
         #expect(try await get().value(StoreItem?.self) == (isLeft ? nil : StoreItem(id: 1, name: "tea")))
         #expect(try await get().value(Data?.self) == (isLeft ? nil : Data(tea.utf8)))
@@ -169,7 +169,7 @@ import WebServiceTesting
         let client = Store.stubbed(.status(status)).client
         let declared = try #require(await serviceError { _ = try await client.item(id: 1) })
         #expect(declared.message.contains("argument of item(id:)") && declared.message.contains(part), "\(declared.message)")
-        // Without arguments there is none to blame.
+        // Without arguments, the error doesn't blame one.
         for error in [
             await serviceError { _ = try await client.count }, await serviceError { try await client.http.post("/x").body("y").send() },
             await serviceError { try await client.http.request(link: #require(URL(string: "https://api.test/x"))).send() },
@@ -319,7 +319,7 @@ import WebServiceTesting
     }
 }
 
-/// An error handler with one verdict for everything.
+/// An error handler that always returns the same verdict.
 struct Verdict: ErrorHandler {
     let verdict: ErrorVerdict
 
@@ -329,7 +329,7 @@ struct Verdict: ErrorHandler {
 }
 
 extension StubTransport {
-    /// A stub that answers everything alike.
+    /// Returns a stub with the same answer for every request.
     static func answering(_ answer: StubAnswer) -> StubTransport {
         let stub = StubTransport()
         stub.fallback(answer)

@@ -12,7 +12,7 @@ struct Refusal: Error, Equatable, Sendable {
     var reason = "refused"
 }
 
-/// A client with a table that says something of everything.
+/// A client whose table uses every setting.
 class Store: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
@@ -42,7 +42,7 @@ class Store: WebServiceClient, @unchecked Sendable {
     func ping() async throws { try await call(1) }
     var count: Int { get async throws { try await call() } }
 
-    /// A client with a stub that answers everything alike.
+    /// Returns a client with a stub that has the same answer for every request.
     static func stubbed(
         _ answer: StubAnswer = .json("{}"), root: String = "https://api.test/v1", configure: (inout Configuration) -> Void = { _ in }
     ) -> (client: Store, stub: StubTransport) {
@@ -56,7 +56,7 @@ class Store: WebServiceClient, @unchecked Sendable {
     }
 }
 
-/// The request that a call would send.
+/// Returns the request that a call would send.
 func request(
     root: String = "https://api.test/v1", configure: (inout WebServiceClient.Configuration) -> Void = { _ in },
     _ call: @escaping @Sendable (Store) -> ServiceCall
@@ -64,7 +64,7 @@ func request(
     try await Store(serviceRoot: root, configure: configure).dryRun { try await call($0).send() }
 }
 
-/// The URL that a call would be sent to.
+/// Returns the URL that a call would use.
 func url(root: String = "https://api.test/v1", _ call: @escaping @Sendable (Store) -> ServiceCall) async throws -> String {
     try await request(root: root, call).url.absoluteString
 }

@@ -5,7 +5,8 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// Secrets of all kinds through every text of the package: no six bytes of one may be read in an error, a description, a dump or a command.
+/// Passes secrets of all kinds through every text of the package. No six bytes of a secret may appear in an error, a description, a dump or
+/// a command.
 @Suite struct SecretCorpusTests {
     typealias Sample = SampleSecrets.Sample
 
@@ -14,7 +15,7 @@ import WebServiceTesting
         return secrets.samples(rounds: 1)
     }()
 
-    /// A sample whose secret is known by its form wherever it stands.
+    /// Whether a sample's secret is recognized by its form in any text.
     private static func hasForm(_ sample: Sample) -> Bool { sample.texts.count > 1 }
 
     private final class Leaks: Sendable {
@@ -42,13 +43,13 @@ import WebServiceTesting
 
     private static func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    /// Names of fields that no list of secret words knows.
+    /// Field names that aren't in any list of secret words.
     private static let fields: [HTTPFields.Name] = [
         "X-Tableau-Auth", "X-ClickHouse-Key", "X-Honeycomb-Team", "Fastly-Key", "X-Appwrite-Key", "DPoP", "X-Class-Key", "X-Whatever",
         "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "apikey", "From", "Forwarded", "baggage",
     ]
 
-    /// Bodies with the secret under a secret's name, by their types.
+    /// Bodies that contain the secret under a secret name, with their media types.
     private static func bodies(_ sample: Sample) -> [(type: String, text: String)] {
         let (secret, boundary) = (sample.secret, "----b0undary")
         let escaped = secret.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -105,7 +106,7 @@ import WebServiceTesting
                 let summary = ResponseSummary(
                     status: 400, headers: ["Content-Type": type], url: post.url, body: Data(text.utf8))
                 leaks.look(at: "summary, \(type)", for: sample, in: summary.bodyText(upTo: 500), summary.description)
-                // Cut anywhere, of some.
+                // Some are also cut at many positions.
                 for limit in stride(from: 3 + number % 7, to: number % 8 == 0 ? text.utf8.count : 0, by: 11) {
                     let cut = ResponseSummary(
                         status: 400, headers: ["Content-Type": type], url: post.url, body: Data(text.utf8.prefix(limit)), isCut: true)
@@ -153,10 +154,10 @@ import WebServiceTesting
         let leaks = Leaks()
         for (number, sample) in Self.samples.enumerated() {
             let said = Locked<[String]>([])
-            // Each call of a client gets another answer.
+            // Each call of a client gets a different answer.
             let turn = Locked(number)
             let stub = StubTransport()
-            // A service that says again what it was asked, or a redirect that repeats it.
+            // The service echoes the request, or redirects to its URL.
             stub.fallback(
                 StubAnswer { recorded in
                     let url = recorded.request.url

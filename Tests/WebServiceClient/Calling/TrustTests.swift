@@ -109,7 +109,7 @@ import WebServiceTesting
         try await client.http.request(outside: #require(URL(string: "https://elsewhere.test/x"))).send()
         try await client.http.request(link: #require(URL(string: "https://api.test/x"))).send()
         #expect(stub.requests.suffix(3).map { $0.request.trust?.identity != nil } == [false, false, true])
-        // Pins go everywhere.
+        // Pins apply to all origins.
         #expect(stub.requests.allSatisfy { $0.request.trust?.pins == policy.pins })
     }
 
@@ -171,7 +171,7 @@ import WebServiceTesting
             #expect(cause?.code == .badRequest && cause?.message.contains("client.test") == true, "\(String(describing: cause))")
         }
         #expect(stub.requests.isEmpty)
-        // Other hosts have no pins to keep.
+        // Other hosts have no pins, so plain HTTP is allowed.
         try await plain.http.request(outside: #require(URL(string: "http://other.test/x"))).send()
         #expect(stub.requests.count == 1)
     }

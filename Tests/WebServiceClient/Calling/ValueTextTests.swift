@@ -17,7 +17,7 @@ import Testing
 
     private static let nan = Date(timeIntervalSince1970: .nan)
 
-    /// Describing a date with the interval NaN traps, also deep inside a value.
+    /// Values that contain a date with the interval NaN, on whose description `String(describing:)` traps.
     static let unspeakable: [any Sendable] = [
         nan, Optional(nan), [nan], ["a": nan], Set([nan]), (1, nan), Event(name: "a", at: nan), [Event(name: "a", at: nan)], Box(nan),
         ["a": [["b": nan]]], DateInterval(start: .distantPast, duration: 1), Date(timeIntervalSince1970: .infinity),

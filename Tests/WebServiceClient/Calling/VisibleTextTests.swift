@@ -30,7 +30,7 @@ import WebServiceTesting
         }
     }
 
-    /// What servers sent, and what was told of it.
+    /// A text with control characters, as a hostile server may send it.
     private static let hostile = "\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}gnp\u{2066}"
 
     @Test func `Nothing that a server sent reaches a text raw`() async throws {

@@ -5,9 +5,9 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// Credentials stay with the service's origin on every way out.
+/// Credentials are sent only to the service's origin, by any kind of request.
 @Suite struct OriginBoundaryTests {
-    /// Header names of services' own for credentials: none is on any list of secret words but by chance.
+    /// Credential header names of various services. Few of them contain a known secret word.
     static let names: [HTTPFields.Name] = [
         "Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "X-Tableau-Auth", "X-ClickHouse-Key", "X-ClickHouse-User",
         "X-Honeycomb-Team", "Fastly-Key", "X-Appwrite-Key", "X-Appwrite-Project", "DPoP", "X-Class-Key", "X-Master", "X-Shopify-Login",
@@ -30,7 +30,7 @@ import WebServiceTesting
 
     private static let elsewhere = url("https://other.test/x")
 
-    /// Origins that are others than `https://api.test`.
+    /// Origins other than `https://api.test`.
     static let others = [
         "https://other.test/x", "http://api.test/x", "https://api.test:8443/x", "https://api.test.evil.test/x", "https://www.api.test/x",
         "https://api.test@evil.test/x", "https://api.tes/x", "https://api-test.test/x", "https://[::1]/x", "https://127.0.0.1/x",
@@ -40,7 +40,7 @@ import WebServiceTesting
         try #require(stub.requests.last?.request).headers.filter { $0.value.contains("s3cret") }.map(\.name.rawName)
     }
 
-    /// Sets all fields on every request, as the recipe for tokens did.
+    /// Sets all fields on every request, as a former recipe for tokens did.
     private struct Setter: Interceptor {
         var target: URL?
         var afterwards = false
@@ -67,7 +67,7 @@ import WebServiceTesting
             let headers = try #require(stub.requests.last).request.headers
             #expect(headers["X-Own"] == "mine" && headers["X-Prepared"] == "mine" && headers["Accept-Language"] == "da")
         }
-        // Nothing is dropped without a word, and no value is told.
+        // Every dropped field is reported, without its value.
         let said = messages.withLock { $0 }
         #expect(said.count == 2)
         for name in Self.names { #expect(said[0].contains(name.rawName)) }
@@ -87,7 +87,7 @@ import WebServiceTesting
         let headers = try #require(stub.requests.last).request.headers
         #expect(headers[values: "X-Own"] == ["mine"] && headers[.cookie] == "a=1" && headers[.authorization] == nil)
         try await client.http.request(outside: Self.elsewhere).header(.authorization, "Bearer mine").send()
-        // The interceptor has replaced the call's own.
+        // The interceptor has replaced the call's credentials.
         #expect(stub.requests.last?.request.headers[.authorization] == nil)
         try await client.http.request(outside: Self.elsewhere).prepare { $0.headers[.authorization] = "Bearer mine" }.send()
         #expect(stub.requests.last?.request.headers[.authorization] == "Bearer mine")
@@ -138,7 +138,7 @@ import WebServiceTesting
         }
         try await built.http.request(.get, "/a").send()
         #expect(try secrets(other) == [] && other.requests.last?.request.headers[.authorization] == nil)
-        // A third origin, from a call outside.
+        // A third origin, in a call outside the service.
         let call = client.http.request(outside: Self.url("https://third.test/")).header("X-Own", "s3cret")
         try await call.prepare { $0.url = target }.send()
         #expect(try secrets(stub) == [])

@@ -6,7 +6,7 @@ import WebServiceTesting
 @testable import WebServiceClient
 
 @Suite struct RedirectsTests {
-    /// A client whose first answer is a redirect and whose others are 200.
+    /// Returns a client whose first answer is a redirect and whose further answers are 200.
     private func client(
         _ location: String, status: Int = 302, root: String = "https://api.test/v1",
         configure: (inout WebServiceClient.Configuration) -> Void = { _ in }
@@ -47,7 +47,7 @@ import WebServiceTesting
         #expect(stub.requests.last?.request.url.absoluteString == target)
     }
 
-    /// As browsers and curl do: the bytes as they came.
+    /// Browsers and curl also use the received bytes.
     @Test(
         "Bytes of a location that are no UTF-8 are percent-encoded one by one",
         arguments: [
@@ -130,7 +130,7 @@ import WebServiceTesting
         #expect(stub.requests.map { $0.request.headers[.cookie] } == ["id=1", nil, nil])
     }
 
-    /// A provider whose credentials differ each time.
+    /// A provider that returns different credentials each time.
     private final class Counting: AuthenticationProvider {
         private let count = Locked(0)
         var isSessionOpened: Bool { true }

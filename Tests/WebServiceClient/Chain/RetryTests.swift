@@ -8,7 +8,7 @@ import WebServiceTesting
 @Suite struct RetryTests {
     private let policy = RetryPolicy(attempts: 3, backoff: Backoff(base: .seconds(1), hasJitter: false))
 
-    /// Runs the stage alone; gives the outcome, the number of attempts and the waits.
+    /// Runs only this stage; returns the outcome, the number of attempts and the waits.
     private func run(
         _ policy: RetryPolicy, method: ServiceRequest.Method = .get, body: RequestBody? = nil, deadline: Duration? = nil,
         _ answers: [Result<TransportResponse, any Error>]
@@ -139,7 +139,7 @@ import WebServiceTesting
         stub.on(.get, "/v1/a", .inTurn(.status(503), .redirect(to: "/v1/b")))
         let error = await serviceError { try await client.http.get("/a").send() }
         #expect(error?.status == 503)
-        // One repeat at the first hop leaves one for the second.
+        // A retry at the first hop leaves one for the second.
         #expect(stub.requests.map { $0.request.url.path() } == ["/v1/a", "/v1/a", "/v1/b", "/v1/b"])
     }
 

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// A profile changes paths and methods; who gets the credentials is the program's to say.
+/// A profile changes paths and methods, but only the program decides which origins receive credentials.
 @Suite struct ProfileOriginTests {
     private final class Shop: WebServiceClient, @unchecked Sendable {
         override class var endpoints: EndpointTable { ["list()": .get("/list")] }
@@ -72,7 +72,7 @@ import WebServiceTesting
             #expect(request.url.absoluteString == root + "/other" && request.headers[.authorization] == "Bearer t")
         }
         #expect(client.verify(try Self.profile("http://localhost:8081")).count == 1)
-        // What is no longer listed is no longer called.
+        // Origins removed from the list aren't called any more.
         client.configure { $0.allowedOrigins = [] }
         #expect(client.verify().count == 1)
         #expect(await serviceError { try await client.list() }?.kind == .table)

@@ -5,7 +5,7 @@ import WebServiceTesting
 
 @testable import WebServiceClient
 
-/// Endpoint methods that have the names of HTTP methods: nothing of the base class is in their way.
+/// Endpoint methods named like HTTP methods. No member of the base class conflicts with them.
 private final class KeyValueStore: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         [
@@ -57,7 +57,7 @@ private final class KeyValueStore: WebServiceClient, @unchecked Sendable {
         #expect(faults.map(\.kind) == [.reservedKey] && faults.map(\.key) == [key], "\(faults)")
         let fix = try #require(faults.first?.fix)
         #expect(fix.contains("another name") && fix.contains("never sent"))
-        // What is proposed is no fault itself.
+        // The proposed name must itself be valid.
         let proposed = try #require(fix.split(separator: "\"").dropFirst().first)
         #expect(ReservedKeys.fault(of: try MethodName(String(proposed))) == nil)
     }

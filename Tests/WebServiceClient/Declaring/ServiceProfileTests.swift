@@ -100,7 +100,7 @@ import WebServiceTesting
         #expect(error?.kind == .table)
     }
 
-    /// What the class's endpoints can't be called with.
+    /// Profiles that don't fit the class's endpoints.
     private static let unfit: [(json: String, words: String)] = [
         (#"{"BaseURL": "https://profile.test/%%tenant%%", "Resources": [{"Name": "other(tenant:)", "URITemplate": "/"}]}"#, "tenant"),
         (#"{"BaseURL": "https://profile.test", "Resources": [{"Name": "user", "URITemplate": "/v1/{name}"}]}"#, "user(id:)"),
@@ -117,7 +117,7 @@ import WebServiceTesting
         #expect(refusal?.faults == faults && refusal?.localizedDescription.contains(words) == true)
         #expect(client.profile?.baseURL == "https://profile.test" && client.verify().isEmpty)
         #expect(try await client.dryRun { try await $0.user(id: 1) }.url.absoluteString == "https://profile.test/old/1")
-        // A client that is made with it says so.
+        // A client that is created with the profile reports its faults.
         #expect(Catalogue(profile: unfit).verify() == faults)
         let fit = try profile("/new/{id}")
         #expect(client.verify(fit).isEmpty)
@@ -151,7 +151,7 @@ import WebServiceTesting
         #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/u/1")
         try client.replaceProfile(profile("/v3/{id}", name: "user"))
         client.configure { $0.bodyLimit = 10 }
-        // It is still known after other changes.
+        // The profile is kept after other changes.
         #expect(throws: TableFaults.self) { try client.replaceProfile(unfit) }
         #expect(try await client.dryRun { try await $0.dynamic.user(id: 1) }.url.absoluteString == "https://profile.test/v3/1")
     }
@@ -248,7 +248,7 @@ import WebServiceTesting
     }
 }
 
-/// Holds whoever waits until it is opened.
+/// Blocks tasks until it is opened.
 final class DoorGate: Sendable {
     private struct State {
         var isOpen = false
@@ -278,7 +278,7 @@ final class DoorGate: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits until somebody waits.
+    /// Waits until a task is blocked.
     func waitForArrival() async {
         while state.withLock({ $0.arrivals }) == 0 { await Task.yield() }
     }

@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-// Samples of the README and of this module's articles: what stops compiling here is wrong there.
+// Samples of the README and of this module's articles. If one doesn't compile here, the documentation must change.
 
 struct Repository: Codable, Hashable, Sendable {
     var name: String
@@ -135,7 +135,7 @@ final class Shop: WebServiceClient, @unchecked Sendable {
             $0.on("PUT", "/films/7") { .json("\($0.body.count)") }
             $0.on("GET", "/films/7") { _ in .text(String(repeating: "x", count: 200_000)) }
         }
-        // However busy the machine is, only the files matter.
+        // Without deadlines, the load of the machine doesn't matter.
         let shop = Shop(serviceRoot: server.url.absoluteString) { $0.timeouts = ServiceTimeouts(firstByte: nil, idle: nil) }
         let (sent, received) = (Locked<[TransferProgress]>([]), Locked<[TransferProgress]>([]))
         let count: Int = try await shop.http.put("/films/7").body(RequestBody(file: film, contentType: "video/mp4"))

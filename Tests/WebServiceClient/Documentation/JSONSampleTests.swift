@@ -22,7 +22,7 @@ private struct PageInfo: Decodable {
     enum CodingKeys: String, CodingKey { case nextLink = "@odata.nextLink" }
 }
 
-/// The samples of the article on reading JSON, letter for letter where they are code.
+/// The samples of the article on reading JSON, with identical code.
 @Suite struct JSONSampleTests {
     private static let text = #"{"@odata.count":2,"value":[{"id":1,"name":"a"},{"id":2,"name":"b","price":2.5}],"@odata.nextLink":"next"}"#
     private static let items = [Item(id: 1, name: "a"), Item(id: 2, name: "b", price: 2.5)]

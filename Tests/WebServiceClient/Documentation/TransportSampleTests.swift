@@ -3,7 +3,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// The samples of the article on choosing transports, letter for letter where it is code.
+/// The samples of the article on choosing transports, with identical code.
 @Suite(.enabled(if: CurlTransport.shared != nil, "libcurl isn't here.")) struct TransportSampleTests {
     private final class Shop: WebServiceClient, @unchecked Sendable {}
 
@@ -19,7 +19,7 @@ import WebServiceTesting
 
     private func patient(_ shop: Shop) {
         shop.configure {
-            $0.timeouts.connect = .seconds(5)  // for CurlTransport with libcurl 7.80: over others the client makes no call
+            $0.timeouts.connect = .seconds(5)  // needs CurlTransport with libcurl 7.80; otherwise the client makes no call
             $0.timeouts.firstByte = .seconds(20)
             $0.timeouts.idle = .seconds(10)
             $0.timeouts.total = .seconds(120)

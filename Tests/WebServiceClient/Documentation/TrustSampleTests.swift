@@ -4,7 +4,7 @@ import Testing
 import WebServiceClient
 import WebServiceTesting
 
-/// The samples of the article on trusting servers, letter for letter where it is code.
+/// The samples of the article on trusting servers, with identical code.
 @Suite struct TrustSampleTests {
     private func configure(
         _ client: WebServiceClient, companyRoots: URL, identityFile: URL, passphrase: String, keyInUse: String, backupKey: String

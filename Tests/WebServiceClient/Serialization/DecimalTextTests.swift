@@ -4,8 +4,8 @@ import Testing
 @testable import WebServiceClient
 
 @Suite struct DecimalTextTests {
-    /// A number as its digits and the exponent of the last one; `nil` where `Decimal` can't hold it: it has 128 bits of digits, without the
-    /// zeros at their end, and exponents from -128 to 127.
+    /// Numbers with their digits and the exponent of the last digit; `nil` if `Decimal` can't represent the number. It has 128 bits for the
+    /// digits without trailing zeros, and exponents from -128 to 127.
     static let numbers: [(text: String, digits: String?, exponent: Int)] = [
         ("1e127", "1", 127), ("1e128", nil, 0), ("1e129", nil, 0), ("1e140", nil, 0), ("1e164", nil, 0), ("1e165", nil, 0),
         ("10e127", nil, 0), ("10e126", "1", 127), ("100e125", "1", 127), ("1000e126", nil, 0), ("12e127", "12", 127), ("120e127", nil, 0),

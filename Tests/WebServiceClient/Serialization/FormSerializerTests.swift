@@ -165,7 +165,7 @@ import WebServiceClient
                     arrays: arrays, nesting: FieldReflection.NestingStrategy.allCases[round % 2],
                     missing: FieldReflection.NilStrategy.allCases[round % 5 % 3]))
             var order = Order(id: Int64(bitPattern: seed.next()))
-            // An empty text is what one of the dialects writes for nil.
+            // One of the dialects encodes nil as an empty text.
             if Bool.random(using: &seed) { order.note = "n" + seed.text(upTo: 20) }
             order.tags = (0..<Int.random(in: 0...3, using: &seed)).map { _ in "t" + seed.text(upTo: 8) }
             order.isPaid = Bool.random(using: &seed)

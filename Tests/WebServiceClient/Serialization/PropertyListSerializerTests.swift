@@ -48,7 +48,7 @@ import WebServiceClient
 
     private struct Empty: Decodable { init(from decoder: any Decoder) {} }
 
-    /// A binary list of arrays, each of the objects that are named.
+    /// Returns a binary property list of arrays that refer to the objects with these numbers.
     private func binary(_ arrays: [[UInt8]]) -> Data {
         var data = Data("bplist00".utf8)
         var offsets: [UInt8] = []

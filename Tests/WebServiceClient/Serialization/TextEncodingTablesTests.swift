@@ -7,18 +7,18 @@ import Testing
 
 /// Compares every charset with Python's codecs: all bytes, all pairs of bytes, all characters of the basic plane.
 ///
-/// Sequences and characters that a charset has are compared in blocks. Each that it lacks needs a call of its own, so only some of them are
-/// tried unless `EVERY_CHARACTER` is set.
+/// Supported sequences and characters are compared in blocks. Each unsupported one needs a separate call, so only a sample of them is
+/// tested unless `EVERY_CHARACTER` is set.
 @Suite(.enabled("needs python3") { (try? await ChildProcess.run(["python3", "--version"]).status) == 0 })
 struct TextEncodingTablesTests {
-    /// One charset in another implementation.
+    /// A charset in another implementation.
     struct Peer: Sendable, CustomTestStringConvertible {
         let name: String
         let codec: String
         var testDescription: String { name }
     }
 
-    /// The distance of the characters, and of the refused sequences, that are tried one by one.
+    /// The step between the characters, and between the rejected sequences, that are tested individually.
     private static let step: UInt32 = ProcessInfo.processInfo.environment["EVERY_CHARACTER"] == nil ? 11 : 1
 
     private static let single: [Peer] =
@@ -53,10 +53,10 @@ struct TextEncodingTablesTests {
         for (scalar, byte) in known { #expect(try encoding.encode(String(scalar)) == Data([byte])) }
     }
 
-    /// What the other implementation has, a line for each block: `R` with sequences of one first byte and the text they are read as, `N` with
-    /// sequences that it refuses, `W` with characters it writes and the sequences of each. Left out is what the two
-    /// differ in by decision: Python has GB 18030 of the year 2000 and Hong Kong's characters of 2004, and gives control characters and
-    /// private ones for single bytes of Shift_JIS that the Encoding Standard has no characters for.
+    /// Prints the other implementation's tables, one line per block: `R` with sequences that share a first byte and their text, `N` with
+    /// sequences that it rejects, `W` with characters and the sequences that it writes for them. Deliberate differences are omitted: Python
+    /// implements GB 18030 of the year 2000 and Hong Kong's characters of 2004, and maps single bytes of Shift_JIS that have no characters
+    /// in the Encoding Standard to control characters and private ones.
     private static let script = """
         import sys
         name, codec, step = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -107,7 +107,7 @@ struct TextEncodingTablesTests {
         ])
     func `A charset of several bytes has the characters of the other's`(peer: Peer) async throws {
         guard let encoding = TextEncoding(peer.name) else {
-            // A system without converters has none of these.
+            // A system without converters supports none of these.
             withKnownIssue { Issue.record("\(peer.name) is unknown to this system") }
             return
         }
@@ -135,13 +135,13 @@ struct TextEncodingTablesTests {
         #expect(counts.read > 6000 && counts.written > 6000)
     }
 
-    /// Expects that characters are written as what is read as them. Some have two sequences, and either is right.
+    /// Checks that characters are written as sequences that are read as them. Some characters have two valid sequences.
     private static func compareWritten(_ text: String, _ sequences: Substring, _ encoding: TextEncoding) throws {
         if let whole = try? encoding.encode(text), try encoding.decode(whole).utf8.elementsEqual(text.utf8) { return }
         for (scalar, sequence) in zip(text.unicodeScalars, sequences.split(separator: ".")) {
             let character = String(scalar)
             guard let written = try? encoding.encode(character) else {
-                // A character that can't be read back is refused.
+                // A character that can't be read back is rejected.
                 if let text = try? encoding.decode(Data(bytes(sequence))), text.utf8.elementsEqual(character.utf8) {
                     Issue.record("\(scalar.value) isn't written as \(sequence)")
                 }

@@ -1,8 +1,8 @@
-/// Runs of the digits of Base64, of either alphabet (RFC 4648 §4 and §5).
+/// Runs of Base64 digits in either alphabet (RFC 4648 §4 and §5).
 enum Base64Run {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The value of each digit, 64 for what is none.
+    /// The value of each digit, or 64 for other bytes.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 64, count: 256)
         for (value, digit) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
@@ -13,15 +13,15 @@ enum Base64Run {
         return values
     }()
 
-    /// The fewest digits that text of some use takes.
+    /// The fewest digits that can encode a secret.
     private static let shortest = 14
 
-    /// Whether a run may be text in Base64, which has letters of both cases.
+    /// Whether a run may be Base64, which has letters of both cases.
     static func isCandidate(_ run: Range<Int>, in bytes: Bytes) -> Bool {
         run.count >= shortest && run.contains { bytes[$0].isUppercase } && run.contains { bytes[$0].isLowercase }
     }
 
-    /// What a range of digits stands for; what doesn't fill a byte at its end is left out.
+    /// Decodes a range of digits. Bits at the end that don't fill a byte are dropped.
     static func decoded(_ range: Range<Int>, of bytes: Bytes) -> [UInt8] {
         values.withUnsafeBufferPointer { values in
             var result: [UInt8] = []
@@ -42,7 +42,7 @@ enum Base64Run {
         }
     }
 
-    /// Whether there is text of some length among the bytes.
+    /// Whether the bytes contain at least 8 consecutive text characters.
     static func hasText(_ bytes: [UInt8]) -> Bool {
         var length = 0
         for byte in bytes {
@@ -52,7 +52,7 @@ enum Base64Run {
         return false
     }
 
-    /// Whether a range looks random: upper and lower case and digits in turn, as words, paths and numbers don't have them.
+    /// Whether a range looks random: upper case, lower case and digits alternate more than in words, paths and numbers.
     static func isRandom(_ range: Range<Int>, in bytes: Bytes) -> Bool {
         var (changes, upper, lower, digits) = (0, 0, 0, 0)
         var last = 0

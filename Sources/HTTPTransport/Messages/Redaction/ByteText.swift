@@ -1,12 +1,12 @@
-/// What a byte may mean in a text that is searched for secrets.
+/// The roles of a byte in a text that is searched for secrets.
 struct ByteKind: OptionSet, Sendable {
     let rawValue: UInt8
 
     /// Part of a word: a letter, a digit, or one of `-_./+~`.
     static let word = Self(rawValue: 1)
-    /// A sign that is looked at by itself.
+    /// A punctuation character that is examined individually.
     static let sign = Self(rawValue: 2)
-    /// What begins with it may be an option, a PEM block, or the authority of a URL.
+    /// May begin an option, a PEM block, or the authority of a URL.
     static let opening = Self(rawValue: 4)
     static let digit = Self(rawValue: 8)
     static let capital = Self(rawValue: 16)
@@ -14,11 +14,11 @@ struct ByteKind: OptionSet, Sendable {
     static let alphanumeric = Self(rawValue: 32)
     /// Part of a name.
     static let namePart = Self(rawValue: 64)
-    /// The name of an authentication scheme begins with it.
+    /// Begins the name of an authentication scheme.
     static let schemeInitial = Self(rawValue: 128)
 
-    /// The kinds of each byte. In memory that is never changed and never given back, which any thread may read: each byte of each text is
-    /// looked up here, and an array would be counted and checked for it.
+    /// The kinds of each byte. The memory is never changed or freed, so any thread may read it. An array would add reference counting and
+    /// bounds checks to the lookup of every byte.
     nonisolated(unsafe) static let table: UnsafePointer<ByteKind> = {
         let table = UnsafeMutablePointer<ByteKind>.allocate(capacity: 256)
         for byte in UInt8.min...UInt8.max { (table + Int(byte)).initialize(to: ByteKind(of: byte)) }
@@ -41,7 +41,7 @@ struct ByteKind: OptionSet, Sendable {
 }
 
 extension UInt8 {
-    /// In lower case, if it is an ASCII letter.
+    /// The lower-case form of an ASCII letter; other bytes unchanged.
     package var lowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
     package var isDigit: Bool { self &- 0x30 < 10 }
     var isUppercase: Bool { self >= 0x41 && self <= 0x5A }
@@ -62,7 +62,7 @@ extension UInt8 {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a range is a text of small letters, in any case.
+    /// Whether a range equals a lower-case text, ignoring case.
     func isText(_ range: Range<Int>, _ text: StaticString) -> Bool {
         text.utf8CodeUnitCount == range.count
             && text.withUTF8Buffer { text in text.indices.allSatisfy { self[range.lowerBound + $0].lowercased == text[$0] } }
@@ -82,19 +82,19 @@ extension UnsafeBufferPointer<UInt8> {
         }
     }
 
-    /// Whether what stands beside such a name is a name itself.
+    /// Whether the value of such a name is itself a name.
     package func isNaming(_ range: Range<Int>) -> Bool {
         isText(range, "key") || isText(range, "name") || isText(range, "field") || isText(range, "header") || isText(range, "parameter")
     }
 
-    /// Whether what stands beside such a name is the value of one that stands beside ``isNaming(_:)``.
+    /// Whether the value of such a name belongs to the name given by ``isNaming(_:)``.
     package func isValuing(_ range: Range<Int>) -> Bool {
         isText(range, "val") || isText(range, "value") || isText(range, "values") || isText(range, "content")
     }
 }
 
 extension [Range<Int>] {
-    /// The ranges in order, those made one that overlap or touch.
+    /// Returns the ranges in order, with overlapping and adjacent ones merged.
     package func merged() -> [Range<Int>] {
         var result: [Range<Int>] = []
         for range in sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {

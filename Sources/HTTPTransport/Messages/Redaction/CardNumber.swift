@@ -1,32 +1,33 @@
-/// Numbers of payment cards (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 in all, the last of which checks the others.
+/// Payment card numbers (ISO/IEC 7812-1): an issuer's first digits, 13 to 19 digits in all with a check digit at the end.
 package enum CardNumber {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// No card has less digits.
+    /// The fewest digits of a card number.
     package static let fewest = 13
-    /// One digit more than a card has.
+    /// One more than the most digits of a card number.
     private static let most = 20
 
-    /// Whether a text is a card's number and nothing else.
+    /// Whether the whole text is a card number.
     package static func isWhole(_ text: String) -> Bool {
         let digits = text.utf8.map { $0 &- UInt8(ascii: "0") }
         return digits.allSatisfy { $0 < 10 } && digits.withUnsafeBufferPointer(isCard)
     }
 
-    /// Whether a card's number can begin with a whole group of digits: it is one by itself, or another group follows.
+    /// Whether a card number can begin with a whole group of digits: the group is long enough, or another group follows.
     static func mayBegin(_ group: Range<Int>, in bytes: Bytes) -> Bool {
         group.count < fewest ? goesOn(at: group.upperBound, in: bytes) : group.count < most
     }
 
-    /// Whether another group of digits follows behind a single blank or dash.
+    /// Whether another group of digits follows a single space or dash.
     package static func goesOn(at end: Int, in bytes: Bytes) -> Bool {
         end + 1 < bytes.count && (bytes[end] == UInt8(ascii: " ") || bytes[end] == UInt8(ascii: "-")) && bytes[end + 1].isDigit
     }
 
-    /// The end of a card's number that begins at a place, in one piece or in groups parted by single blanks or dashes; `nil` if none does.
+    /// Returns the end of a card number that begins at a position, in one piece or in groups separated by single spaces or dashes; `nil` if
+    /// there is none.
     package static func end(from start: Int, in bytes: Bytes) -> Int? {
         guard hasDigits(from: start, in: bytes) else { return nil }
-        // Long numbers are ids more often than cards: nothing is allocated for them.
+        // Long numbers are more often ids than card numbers, so the check must not allocate.
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most) { digits in
             withUnsafeTemporaryAllocation(of: Int.self, capacity: most) { ends in
                 end(from: start, in: bytes, digits, ends)
@@ -54,7 +55,7 @@ package enum CardNumber {
             }
         }
         guard count >= fewest else { return nil }
-        // The longest that is one, and doesn't end within a group of digits.
+        // The longest valid number that doesn't end within a group of digits.
         for count in stride(from: min(19, count), through: fewest, by: -1) {
             let end = ends[count - 1]
             let endsGroup = end >= bytes.count || bytes[end] &- UInt8(ascii: "0") > 9
@@ -63,7 +64,7 @@ package enum CardNumber {
         return nil
     }
 
-    /// Whether there are enough digits, with single blanks or dashes between at most. Most numbers end here.
+    /// Whether there are enough digits, separated by single spaces or dashes at most. Most numbers fail this check.
     private static func hasDigits(from start: Int, in bytes: Bytes) -> Bool {
         var (index, count, wasDigit) = (start, 0, false)
         while index < bytes.count, count < fewest {
@@ -86,7 +87,7 @@ package enum CardNumber {
         return sum % 10 == 0
     }
 
-    /// Whether an issuer gives numbers that begin so, and of that length.
+    /// Whether an issuer uses this prefix with this length.
     private static func isIssued(_ digits: Bytes) -> Bool {
         let first = digits.prefix(4).reduce(0) { $0 * 10 + Int($1) }
         return switch (first, digits.count) {

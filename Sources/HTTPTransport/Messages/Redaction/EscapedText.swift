@@ -1,9 +1,8 @@
-/// Text with percent-encoding (RFC 3986 §2.1), escapes of JSON strings (RFC 8259 §7), and the character references of XML that stand for
-/// quotes and brackets.
+/// Decodes percent-encoding (RFC 3986 §2.1), JSON string escapes (RFC 8259 §7), and the XML character references for quotes and brackets.
 enum EscapedText {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// The text without one layer of escapes.
+    /// Returns the text with one layer of escapes decoded.
     static func decoded(_ bytes: Bytes) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -16,7 +15,7 @@ enum EscapedText {
         return result
     }
 
-    /// Where ranges of the decoded text stand in the text itself.
+    /// Maps ranges of the decoded text to ranges of the encoded text.
     static func ranges(_ ranges: [Range<Int>], in bytes: Bytes) -> [Range<Int>] {
         var result: [Range<Int>] = []
         var (index, place) = (0, 0)
@@ -33,7 +32,7 @@ enum EscapedText {
         return result
     }
 
-    /// Whether an escape begins at a `%`, a backslash or an `&`.
+    /// Whether an escape begins at this `%`, backslash or `&`.
     static func isEscape(at index: Int, in bytes: Bytes) -> Bool {
         unit(at: index, in: bytes).length > 1
     }
@@ -66,7 +65,7 @@ enum EscapedText {
         (Array("&apos;".utf8), UInt8(ascii: "'")),
     ]
 
-    /// Whether one of the references goes on like this: in queries an `&` is nothing but itself.
+    /// Whether a reference may continue with this byte. In queries, an `&` stands only for itself.
     private static func isReference(_ second: UInt8) -> Bool {
         switch second {
         case UInt8(ascii: "q"), UInt8(ascii: "a"), UInt8(ascii: "l"), UInt8(ascii: "g"), UInt8(ascii: "#"): true
@@ -74,7 +73,7 @@ enum EscapedText {
         }
     }
 
-    /// `\uXXXX` as UTF-8; half a pair of surrogates, which is never part of a name, as a question mark.
+    /// Decodes `\uXXXX` to UTF-8. An unpaired surrogate, which names never contain, becomes a question mark.
     private static func codeUnit(at index: Int, in bytes: Bytes) -> (Int, Few) {
         var value: UInt32 = 0
         for place in index + 2..<index + 6 {
@@ -85,7 +84,7 @@ enum EscapedText {
         return (6, Few(scalar))
     }
 
-    /// A few bytes, without an array for them.
+    /// Up to four bytes, without an array.
     private struct Few: Sequence, IteratorProtocol {
         private var value: UInt32
         private(set) var count: Int

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Masks secrets in the parts of a message: fields, URLs and bodies. It applies ``SecretRules``.
 package enum SecretMask {
-    /// What stands in place of a secret.
+    /// The replacement for a secret.
     package static let mask = "<masked>"
 
     /// Fields whose values are URLs.
@@ -15,43 +15,44 @@ package enum SecretMask {
         "sharedkey", "sharedkeylite", "scram-sha-256", "vapid", "gnap", "key", "genie-key", "googlelogin",
     ]
 
-    /// Words that make a name a secret's, wherever they stand in it: in lower case, and without `-`, `_`, `.` and blanks.
+    /// Words that make a name secret if the name contains them. In lower case and without `-`, `_`, `.` and spaces.
     package static let words = [
         "token", "secret", "password", "passwd", "pwd", "passphrase", "passcode", "apikey", "accesskey", "privatekey", "subscriptionkey",
         "functionskey", "authkey", "accountkey", "sharedkey", "signingkey", "encryptionkey", "masterkey", "sessionid", "jwt", "signature",
         "credential", "authorization", "cookie", "authenticationinfo", "csrf", "xsrf", "bearer",
     ]
 
-    /// Names that are a secret's as a whole, of four bytes at most.
+    /// Names that are secret only as a whole, of at most four bytes.
     package static let wholeNames = ["pw", "pass", "auth", "cvv", "cvc", "pin", "otp", "sid"]
 
     // MARK: Names
 
-    /// Whether the value of a field of this name is a secret: of every field that isn't known to be harmless.
+    /// Whether the value of a field is secret, which is true of every field that isn't known to be harmless.
     package static func hides(_ name: HTTPFields.Name, rules: HeaderRules = .standard) -> Bool {
         !rules.shows(name)
     }
 
-    /// Whether a word in a field's name says that its value is a secret, or the field is one of credentials.
+    /// Whether a field's name contains a word such as `token`, or the field carries credentials.
     package static func namesSecret(_ name: HTTPFields.Name) -> Bool {
         let text = name.canonicalName
         return hidesParameter(named: text) || text.hasPrefix("x-") && hidesMember(named: String(text.dropFirst(2)))
     }
 
-    /// Whether the value of a query or form parameter of this name is a secret.
+    /// Whether the value of a query or form parameter with this name is secret.
     package static func hidesParameter(named name: String) -> Bool {
         name.lowercased() == "appid" || SecretRules.standard.hides(name)
     }
 
-    /// Whether what stands beside this name in a body, or the argument of this label, is a secret. `key` and `code` name too much else there.
+    /// Whether the value of this name in a body, or the argument with this label, is secret. `key` and `code` are too common there to
+    /// count.
     package static func hidesMember(named name: String) -> Bool {
         SecretRules.standard.hides(name, isParameter: false)
     }
 
     // MARK: Texts
 
-    /// The field's value with its secrets masked. A field that isn't known to be harmless is masked as a whole, except for the scheme of
-    /// `Authorization`.
+    /// Returns the field's value with its secrets masked. A field that isn't known to be harmless is masked as a whole, except for the
+    /// scheme of `Authorization`.
     package static func text(
         of field: HTTPFields.Field, rules: HeaderRules = .standard, secrets: RequestSecrets? = nil
     ) -> String {
@@ -64,8 +65,8 @@ package enum SecretMask {
         return mask
     }
 
-    /// The field's value with its secrets masked, for recordings that are read back: the field is masked as a whole only if its name contains
-    /// a word such as `token`.
+    /// Returns the field's value with its secrets masked, for recordings that are played back. The field is masked as a whole only if its
+    /// name contains a word such as `token`.
     package static func recordedText(of field: HTTPFields.Field) -> String {
         namesSecret(field.name) ? text(of: field) : shownText(of: field, nil)
     }
@@ -74,30 +75,30 @@ package enum SecretMask {
         urlNames.contains(field.name.canonicalName) ? text(ofURL: field.value, of: secrets) : text(field.value, of: secrets)
     }
 
-    /// A text with the secrets in it masked.
+    /// Returns the text with its secrets masked.
     package static func text(_ text: String) -> String { SecretRules.standard.masked(text) }
 
-    /// The same for a text that belongs to a request. Both searches see the original text: a part that one of them masks would hide the rest
-    /// of the secret from the other.
+    /// Returns the text with its secrets and those of a request masked. Both searches use the original text, because a partial mask by one
+    /// of them would hide the rest of the secret from the other.
     package static func text(_ text: String, of secrets: RequestSecrets?) -> String {
         SecretRules.standard.replacement(of: text, adding: secrets?.ranges(in: text) ?? []) ?? text
     }
 
-    /// The text of a body with its secrets masked: the items of forms, the parts of multipart forms, members of JSON, elements of XML,
-    /// `name=value` in text, and what has the form of a secret.
+    /// Returns the text of a body with its secrets masked: in form items, parts of multipart forms, JSON members, XML elements,
+    /// `name=value` text, and tokens of a known form.
     package static func text(ofBody body: String, contentType: String?, of secrets: RequestSecrets? = nil) -> String {
         let isForm = contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
         return text(isForm ? maskedPairs(body[...]) : body, of: secrets)
     }
 
-    /// How many bytes are searched after the shown ones: half a secret can't be recognized.
+    /// The number of bytes searched beyond the shown ones, because a secret that is cut in half can't be recognized.
     package static let margin = 4_096
 
-    /// The beginning of a body, secrets masked.
+    /// Returns the beginning of a body with its secrets masked.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes that are shown.
-    ///   - isCut: whether the data is only the beginning of the body. The last word of the data isn't shown then: it may be half a secret.
+    ///   - limit: the most bytes to show.
+    ///   - isCut: whether the data is only the beginning of the body. Its last word is then omitted, because it may be half of a secret.
     package static func beginning(
         ofBody body: Data, contentType: String?, upTo limit: Int, isCut: Bool, of secrets: RequestSecrets? = nil
     ) -> (text: String, isWhole: Bool) {
@@ -105,13 +106,13 @@ package enum SecretMask {
         let bytes = body.prefix(limit + margin)
         let text = String(decoding: isCut ? withoutLastWord(bytes) : bytes, as: UTF8.self)
         let masked = Self.text(ofBody: text, contentType: contentType, of: secrets)
-        // A position within a character is that character's.
+        // A position within a character is rounded down to the character's start.
         let end = masked.utf8.index(masked.startIndex, offsetBy: limit, limitedBy: masked.endIndex) ?? masked.endIndex
         return (String(masked[..<end]), end == masked.endIndex && !isCut)
     }
 
-    /// The data without its last word, and without groups of digits at its end: they may be a part of a card's number. If the first of these
-    /// groups is the end of a word, the word is left out as a whole.
+    /// Returns the data without its last word and without groups of digits at its end, which may be part of a card number. If the first of
+    /// these groups ends a word, the whole word is omitted.
     private static func withoutLastWord(_ bytes: Data) -> Data {
         let rest = bytes.dropLast(lengthOfLastWord(bytes))
         let digits = rest.reversed().prefix { $0.isDigit || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
@@ -126,32 +127,32 @@ package enum SecretMask {
 
     // MARK: URLs
 
-    /// The text of a URL without user info, with the values of secret query parameters and what has the form of a secret masked.
+    /// Returns the text of a URL without user info, with secret query values and tokens of a known form masked.
     package static func text(of url: URL) -> String {
         text(ofURL: url.absoluteString)
     }
 
-    /// The same for the URL of a request, with the arguments masked whose labels say that they are secrets.
+    /// Returns the URL of a request with its secrets masked, including arguments whose labels mark them as secret.
     package static func text(of request: ServiceRequest) -> String {
         text(of: request.url, of: request.secrets)
     }
 
-    /// The same for a URL that belongs to a request.
+    /// Returns a URL with its secrets and those of a request masked.
     package static func text(of url: URL, of secrets: RequestSecrets?) -> String {
         text(ofURL: url.absoluteString, of: secrets)
     }
 
-    /// The same for a URL that is text already, in its fragment too: sign-in pages answer with tokens there.
+    /// Returns the text of a URL with its secrets masked, also in its fragment, where sign-in pages return tokens.
     package static func text(ofURL url: String) -> String {
         text(ofURL: url, of: nil)
     }
 
-    /// The same for the text of a URL that belongs to a request.
+    /// Returns the text of a URL with its secrets and those of a request masked.
     package static func text(ofURL url: String, of secrets: RequestSecrets?) -> String {
         var result = url
         let isRelative = result.utf8.starts(with: "//".utf8)
         if let start = result.range(ofMark: "://")?.upperBound ?? (isRelative ? result.utf8.index(result.startIndex, offsetBy: 2) : nil) {
-            // By scalars: a combining mark after a delimiter would make one character with it, and hide it.
+            // Searches scalars, because a combining mark would form one character with the delimiter and hide it.
             let authority = result.unicodeScalars[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
             if let at = authority.lastIndex(of: "@") {
                 result.replaceSubrange(start..<at, with: mask)
@@ -172,7 +173,7 @@ package enum SecretMask {
         pairs.unicodeScalars.split(separator: "&", omittingEmptySubsequences: false).map { pair in
             guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
             let name = String(pair[..<equals])
-            // The placeholder of a route is no value.
+            // A route's placeholder isn't a value.
             let isPlaceholder = pair[equals...].starts(with: "=%%".unicodeScalars)
             return hidesParameter(named: name.removingPercentEncoding ?? name) && !isPlaceholder ? name + "=" + mask : String(pair)
         }
@@ -180,15 +181,15 @@ package enum SecretMask {
     }
 }
 
-/// The secrets of a request that can't be recognized in its texts: the values of arguments with labels such as `token`. It also holds the
+/// The secrets of a request that can't be recognized in its texts: the values of arguments with labels such as `token`. Also holds the
 /// client's rules for header fields.
 package final class RequestSecrets: Sendable, Hashable {
     /// The client's rules for header fields.
     package let rules: HeaderRules
-    /// Texts that are masked everywhere, as UTF-8, the longest first.
+    /// UTF-8 texts that are masked everywhere, longest first.
     private let texts: [[UInt8]]
 
-    /// Returns `nil` if the standard rules are enough.
+    /// Returns `nil` if the standard rules are sufficient.
     package init?(rules: HeaderRules, texts: [String]) {
         var all: Set<String> = []
         for text in texts where !text.isEmpty {
@@ -199,12 +200,12 @@ package final class RequestSecrets: Sendable, Hashable {
         self.texts = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }.map { Array($0.utf8) }
     }
 
-    /// Whether both hide the same.
+    /// Whether both hide the same texts and use the same rules.
     package static func == (left: RequestSecrets, right: RequestSecrets) -> Bool {
         left === right || left.rules == right.rules && left.texts == right.texts
     }
 
-    /// Hashes what it hides.
+    /// Hashes the hidden texts.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(texts)
     }
@@ -215,13 +216,13 @@ package final class RequestSecrets: Sendable, Hashable {
         return found.isEmpty ? text : text.withBytes { SecretRules.text(of: $0, masking: found) }
     }
 
-    /// Where the secrets stand in a text, in bytes of its UTF-8: a combining mark behind a secret doesn't hide it.
+    /// Returns the UTF-8 byte ranges of the secrets in a text. With byte ranges, a combining mark after a secret doesn't hide it.
     package func ranges(in text: String) -> [Range<Int>] {
         guard !texts.isEmpty else { return [] }
         return text.withBytes { bytes in texts.flatMap { Self.ranges(of: $0, in: bytes) } }
     }
 
-    /// Short texts are found only as whole words: `1` is a part of many other texts.
+    /// Finds short texts only as whole words: `1` is a part of many other texts.
     private static func ranges(of secret: [UInt8], in bytes: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var start = 0
@@ -238,7 +239,7 @@ package final class RequestSecrets: Sendable, Hashable {
         return found
     }
 
-    /// The fields with secret values masked.
+    /// Returns the fields with secret values masked.
     package static func masked(_ headers: HTTPFields, _ secrets: RequestSecrets?) -> HTTPFields {
         HTTPFields(
             headers.map { field in
@@ -249,8 +250,8 @@ package final class RequestSecrets: Sendable, Hashable {
 }
 
 extension RequestSecrets: CustomStringConvertible, CustomReflectable {
-    /// Shows nothing.
+    /// A mask instead of the content.
     package var description: String { SecretMask.mask }
-    /// Shows nothing.
+    /// An empty mirror.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,33 +1,33 @@
-/// The names whose values are secrets. A name is compared in lower case and without `-`, `_`, `.` and blanks, hence `API-Key`, `api_key` and
-/// `apiKey` are one.
+/// The names whose values are secret. Names are compared in lower case and without `-`, `_`, `.` and spaces, so `API-Key`, `api_key` and
+/// `apiKey` are equal.
 package struct SecretNames: Sendable {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Longer names aren't looked at beyond this many bytes, from their end.
+    /// The number of bytes that are examined, from the end of a longer name.
     package static let longest = 128
 
-    /// A name is secret that contains one of these: those that errors mask, too.
+    /// Names that contain one of these words are secret. Errors mask the same words.
     private static let words = SecretMask.words
-    /// A name is secret that is one of these, of two to four bytes.
+    /// Names that equal one of these, of two to four bytes, are secret.
     private static let whole = SecretMask.wholeNames.map { packed($0.utf8) }
-    /// Parameters are, and metadata; in running text these name too much else.
+    /// Names that are secret for parameters and metadata. In running text they are too common.
     private static let parameterNames = ["key", "sig", "code"]
     private static let parameters = parameterNames.map { packed($0.utf8) }
-    /// Their values go to the end of the line.
+    /// Names whose values extend to the end of the line.
     private static let lines = ["authorization", "cookie", "passphrase", "authenticationinfo"]
 
-    /// The words by their first byte.
+    /// The words, indexed by their first byte.
     private static let table: [[[UInt8]]] = {
         var table = [[[UInt8]]](repeating: [], count: 256)
         for word in words.map({ Array($0.utf8) }) { table[Int(word[0])].append(word) }
         return table
     }()
 
-    /// What is looked up for each byte of each name. In memory that is never changed and never given back, which any thread may read.
+    /// Lookup tables for each byte of each name. The memory is never changed or freed, so any thread may read it.
     private struct Tables {
-        /// Each byte in lower case; 0 for one that is left out.
+        /// The lower-case form of each byte; 0 for ignored bytes.
         let forms: UnsafePointer<UInt8>
-        /// A bit for each three letters that a word begins with, or a short name: hardly a name that isn't secret has such three.
+        /// A bit for each sequence of three letters that begins a word or short name. Few harmless names contain such a sequence.
         let beginnings: UnsafePointer<UInt64>
 
         init() {
@@ -47,12 +47,12 @@ package struct SecretNames: Sendable {
 
     nonisolated(unsafe) private static let tables = Tables()
 
-    /// Three letters, by five bits of each, one on from those before.
+    /// Appends a letter to a sequence of three letters with five bits each.
     private static func beginning(_ before: UInt64, _ letter: UInt8) -> UInt64 {
         (before &<< 5 | UInt64(letter & 31)) & 0x7FFF
     }
 
-    /// The names of which the user has said whether they are secret.
+    /// The names that the user declared as secret or not.
     private let own: [[UInt8]: Bool]
 
     package init(hidden: [String] = [], shown: [String] = []) {
@@ -62,20 +62,20 @@ package struct SecretNames: Sendable {
         self.own = own
     }
 
-    /// Whether what stands beside such a name is a name itself, as with `key`.
+    /// Whether the value of such a name is itself a name, as with `key`.
     package static func isNaming(_ name: String) -> Bool { name.withBytes { $0.isNaming($0.indices) } }
 
-    /// Whether what stands beside such a name is the value of one that stands beside a naming one.
+    /// Whether the value of such a name belongs to the name given by ``isNaming(_:)``.
     package static func isValuing(_ name: String) -> Bool { name.withBytes { $0.isValuing($0.indices) } }
 
-    /// Whether the value beside a name is secret.
+    /// Whether the value of a name is secret.
     ///
-    /// - Parameter isParameter: whether it stands in a query or is a name of metadata.
+    /// - Parameter isParameter: whether the name is a query item or metadata.
     package func hides(_ name: Slice<Bytes>, isParameter: Bool) -> Bool {
         hides(Bytes(rebasing: name), isParameter: isParameter)
     }
 
-    /// Whether the value beside a name is secret.
+    /// Whether the value of a name is secret.
     package func hides(_ name: Bytes, isParameter: Bool) -> Bool {
         if !own.isEmpty, let isSecret = own[Self.normal(String(decoding: name, as: UTF8.self).lowercased().utf8)] { return isSecret }
         let name = Bytes(rebasing: name.suffix(Self.longest))
@@ -89,8 +89,7 @@ package struct SecretNames: Sendable {
         return whole.contains(packed) || isParameter && parameters.contains(packed)
     }
 
-    /// Whether something may begin in a name that makes it secret, which in most it doesn't. Goes through the name once: most need no
-    /// more than that.
+    /// Whether a secret word or name may begin anywhere in a name. A quick check in one pass, which is false for most names.
     private static func mayBeSecret(_ name: Bytes) -> Bool {
         let tables = tables
         var letters: UInt64 = 0
@@ -103,7 +102,7 @@ package struct SecretNames: Sendable {
         return false
     }
 
-    /// Up to four bytes as one number.
+    /// Packs up to four bytes into one number.
     private static func packed(_ name: some Sequence<UInt8>) -> UInt32 {
         name.reduce(0) { $0 << 8 | UInt32($1) }
     }
@@ -117,7 +116,7 @@ package struct SecretNames: Sendable {
         }
     }
 
-    /// Whether the value goes to the end of the line.
+    /// Whether the value extends to the end of the line.
     static func isLine(_ name: some Collection<UInt8>) -> Bool {
         let text = String(decoding: normal(name), as: UTF8.self)
         return lines.contains { text.hasSuffix($0) }

@@ -1,12 +1,12 @@
-/// The names and forms by which secrets are recognized. Errors, descriptions, curl commands and logs all use it.
+/// The names and forms by which secrets are recognized, for errors, descriptions, curl commands and logs.
 ///
-/// The time for a search is linear in the length of the text, for any text.
+/// A search takes time linear in the length of the text, for any text.
 package struct SecretRules: Sendable {
     /// The standard names and forms.
     package static let standard = SecretRules(
         names: SecretNames(), forms: [.namedValues, .urlUserInfo, .bearerTokens, .webTokens, .serviceKeys, .pemBlocks, .cardNumbers])
 
-    /// A reference, because each search copies the rules.
+    /// A class, because each search copies the rules.
     private final class Box: Sendable {
         let names: SecretNames?
         let forms: SecretForms
@@ -27,9 +27,9 @@ package struct SecretRules: Sendable {
     package var forms: SecretForms { box.forms }
     package var prefixes: TokenPrefixes { box.prefixes }
 
-    /// Rules.
+    /// Creates rules.
     ///
-    /// - Parameter prefixes: prefixes of tokens in addition to those of the forms.
+    /// - Parameter prefixes: token prefixes in addition to those of the forms.
     package init(names: SecretNames?, forms: SecretForms, prefixes: [TokenPrefix] = []) {
         let known = forms.contains(.serviceKeys) ? TokenPrefix.known : []
         box = Box(names: names, forms: forms, prefixes: TokenPrefixes(prefixes + known))
@@ -37,23 +37,23 @@ package struct SecretRules: Sendable {
 
     /// Whether the value of a name is masked.
     ///
-    /// - Parameter isParameter: whether it is the name of a query item or of metadata. More names are secret there.
+    /// - Parameter isParameter: whether the name is a query item or metadata. More names are secret there.
     package func hides(_ name: String, isParameter: Bool = true) -> Bool {
         guard let names else { return false }
         return name.withBytes { names.hides($0, isParameter: isParameter) }
     }
 
-    /// The text with the secrets in it masked.
+    /// Returns the text with its secrets masked.
     package func masked(_ text: String) -> String {
         replacement(of: text) ?? text
     }
 
-    /// The shortest text in which a secret can be recognized.
+    /// The length of the shortest text in which a secret can be recognized.
     private static let shortest = 6
 
-    /// The masked text; `nil` when there is nothing to mask.
+    /// Returns the masked text; `nil` if there is nothing to mask.
     ///
-    /// - Parameter ranges: further ranges to mask, in bytes of the UTF-8.
+    /// - Parameter ranges: additional UTF-8 byte ranges to mask.
     package func replacement(of text: String, adding ranges: [Range<Int>] = []) -> String? {
         guard text.utf8.count >= Self.shortest || !ranges.isEmpty else { return nil }
         return text.withBytes { bytes in
@@ -63,7 +63,7 @@ package struct SecretRules: Sendable {
         }
     }
 
-    /// A text with ranges of its bytes masked.
+    /// Returns a text with the given byte ranges masked.
     package static func text(of bytes: UnsafeBufferPointer<UInt8>, masking ranges: [Range<Int>]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count + 16)
@@ -78,7 +78,7 @@ package struct SecretRules: Sendable {
     }
 }
 
-/// The rules that ``SecretSearch`` knows.
+/// The forms that ``SecretSearch`` recognizes.
 package struct SecretForms: OptionSet, Sendable {
     package let rawValue: UInt16
 
@@ -94,31 +94,31 @@ package struct SecretForms: OptionSet, Sendable {
     package static let emailAddresses = Self(rawValue: 128)
 }
 
-/// Searches a text for secrets: in one pass, then once more in each form that the text decodes to.
+/// Searches a text for secrets in one pass, then in each decoded form of the text.
 ///
-/// The work is bounded whatever the text is: every step goes on from where the last one ended, looks back or ahead by a fixed number of
-/// bytes, and the decoded forms share a budget that is a multiple of the text's length.
+/// The work is bounded for any text: every step continues where the last one ended and looks back or ahead by a fixed number of bytes, and
+/// the decoded forms share a budget that is a multiple of the text's length.
 struct SecretSearch {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     let rules: SecretRules
-    /// How many bytes may still be looked at.
+    /// The number of bytes that may still be examined.
     private var budget: Int
 
-    /// How often a text is unescaped again.
+    /// The number of nested escapes that are decoded.
     private static let escapes = 3
-    /// How deep Base64 is looked into.
+    /// The number of nested Base64 encodings that are decoded.
     private static let encodings = 2
-    /// No run that is shorter, encoded or not, holds a secret that is known by its form.
+    /// The length of the shortest run, encoded or not, that can contain a secret of a known form.
     static let shortestRun = 12
 
-    /// - Parameter size: the bytes of the text.
+    /// - Parameter size: the size of the text in bytes.
     init(rules: SecretRules, size: Int) {
         self.rules = rules
         budget = 4_096 + 64 * size
     }
 
-    /// The ranges of the secrets in a text, in no order.
+    /// Returns the ranges of the secrets in a text, in any order.
     mutating func secrets(in bytes: Bytes) -> [Range<Int>] {
         secrets(in: bytes, escapes: Self.escapes, encodings: Self.encodings)
     }
@@ -135,13 +135,13 @@ struct SecretSearch {
         }
         guard encodings > 0 else { return found }
         for run in scanner.runs {
-            // Rather hide a text than search without end.
+            // If the budget is used up, masks the run without searching it.
             if budget <= 0 || isSecret(run, in: bytes, encodings: encodings) { found.append(run) }
         }
         return found
     }
 
-    /// Whether a run of Base64's digits holds a secret, wherever in the run the encoding begins.
+    /// Whether a run of Base64 digits contains a secret, at any of the four possible alignments.
     private mutating func isSecret(_ run: Range<Int>, in bytes: Bytes, encodings: Int) -> Bool {
         for start in run.lowerBound..<min(run.lowerBound + 4, run.upperBound) {
             budget -= run.count

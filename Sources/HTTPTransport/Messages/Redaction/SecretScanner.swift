@@ -1,4 +1,4 @@
-/// Goes through a text once and finds the secrets in it. Most bytes belong to words, which are passed over by one look at a table each.
+/// Finds the secrets in a text in a single pass. Most bytes belong to words, which take one table lookup per byte.
 struct SecretScanner {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -6,13 +6,13 @@ struct SecretScanner {
     let rules: SecretRules
     private let kinds = ByteKind.table
     var found: [Range<Int>] = []
-    /// Runs of the digits of Base64 that may be text, to be decoded.
+    /// Runs of Base64 digits that may encode text and must be decoded.
     private(set) var runs: [Range<Int>] = []
-    /// Whether there is something to be unescaped.
+    /// Whether the text contains escapes to decode.
     private(set) var hasEscapes = false
-    /// A name said that the next value is secret: `"name": "X-Api-Key", "value": "…"`.
+    /// Whether a name declared the next value secret: `"name": "X-Api-Key", "value": "…"`.
     var awaitsValue = false
-    /// How many bytes were looked at in search of ends of elements.
+    /// The number of bytes examined in search of the ends of elements.
     var lookahead = 0
 
     var forms: SecretForms { rules.forms }
@@ -42,8 +42,8 @@ struct SecretScanner {
 
     // MARK: Words
 
-    /// The end of the word that begins at a place, and what its bytes are: the loop that takes most of the time. Within the one that calls it, it
-    /// would have to share the registers.
+    /// Returns the end of the word that begins at a position, and the kinds of its bytes. This loop takes most of the time; it isn't
+    /// inlined, because it would compete with its caller for registers.
     @inline(never) private static func word(
         from start: Int, in bytes: Bytes, _ kinds: UnsafePointer<ByteKind>
     ) -> (end: Int, seen: ByteKind) {
@@ -58,21 +58,21 @@ struct SecretScanner {
         return (index, seen)
     }
 
-    /// Whether a word is none of those that ``look(at:_:)`` is for: that is what most words are.
+    /// Whether a word doesn't need ``look(at:_:)``. Most words don't.
     private func isPlain(_ word: Range<Int>, _ first: ByteKind, _ seen: ByteKind) -> Bool {
         word.count < SecretSearch.shortestRun && !seen.contains(.digit) && !first.contains(.opening)
             && !(first.contains(.schemeInitial) && isScheme(word))
     }
 
-    /// Whether a word is the name of an authentication scheme with something behind it.
+    /// Whether a word is the name of an authentication scheme that is followed by a space.
     private func isScheme(_ word: Range<Int>) -> Bool {
         word.upperBound < bytes.count && bytes[word.upperBound].isBlank && bytes.isScheme(word)
     }
 
-    /// Looks at a word: letters, digits, and `-_./+~`.
+    /// Examines a word of letters, digits, and `-_./+~`.
     ///
-    /// - Parameter seen: what its bytes are.
-    /// - Returns: where to go on.
+    /// - Parameter seen: the kinds of its bytes.
+    /// - Returns: the position where the scan continues.
     private mutating func look(at word: Range<Int>, _ seen: ByteKind) -> Int {
         let first = bytes[word.lowerBound]
         var end = word.upperBound
@@ -89,9 +89,9 @@ struct SecretScanner {
         return end
     }
 
-    /// Looks at a sign.
+    /// Examines a punctuation character.
     ///
-    /// - Returns: where to go on.
+    /// - Returns: the position where the scan continues.
     private mutating func sign(at index: Int) -> Int {
         switch bytes[index] {
         case UInt8(ascii: "="), UInt8(ascii: ":"): return namedValue(at: index)
@@ -106,9 +106,9 @@ struct SecretScanner {
 
     private mutating func longWord(_ word: Range<Int>, _ seen: ByteKind) {
         let (bytes, kinds, prefixes) = (bytes, kinds, rules.prefixes)
-        // No token is shorter.
+        // The shortest tokens have at least this length.
         let limit = word.upperBound - 10
-        // Searched for when something begins like a web token, and once, however often that is.
+        // Computed at most once, when something looks like a web token.
         lazy var lastDot = bytes[word].lastIndex(of: UInt8(ascii: ".")) ?? word.lowerBound
         var index = word.lowerBound
         while index < limit {
@@ -119,14 +119,14 @@ struct SecretScanner {
             let end = prefixes.end(from: index, to: word.upperBound, in: bytes)
             if let end { found.append(index..<end) }
             index = end ?? index + 1
-            // Something begins behind a sign only, not within a word.
+            // Tokens begin after punctuation, never within a word.
             while index < limit, kinds[Int(bytes[index - 1])].contains(.alphanumeric) { index += 1 }
         }
-        // All that is looked for in them has a capital.
+        // Everything that it searches for contains a capital letter.
         if seen.contains(.capital) { pieces(of: word) }
     }
 
-    /// The pieces of a word that have only digits of Base64.
+    /// Examines the parts of a word that consist of Base64 digits.
     private mutating func pieces(of word: Range<Int>) {
         var start = word.lowerBound
         for index in word.lowerBound...word.upperBound {
@@ -141,7 +141,7 @@ struct SecretScanner {
         var end = piece.upperBound
         while end < bytes.count, end < piece.upperBound + 2, bytes[end] == UInt8(ascii: "=") { end += 1 }
         if Base64Run.isCandidate(piece, in: bytes) { runs.append(piece) }
-        // Keys without a prefix: secret access keys of AWS, account keys and client secrets of Azure, a bot's of Telegram, lines of PEM.
+        // Keys without a prefix: AWS secret access keys, Azure account keys and client secrets, Telegram bot tokens, lines of PEM.
         if forms.contains(.serviceKeys) {
             let isKey = (piece.count == 40 || piece.count == 86 && end == piece.upperBound + 2) && Base64Run.isRandom(piece, in: bytes)
             if isKey || isBotToken(piece) { found.append(piece.lowerBound..<end) }
@@ -157,8 +157,8 @@ struct SecretScanner {
         return bytes[piece.lowerBound] == UInt8(ascii: "A") && bytes[piece.lowerBound + 1] == UInt8(ascii: "A")
     }
 
-    /// Whether a JSON Web Token in its compact form may begin here, given a dot behind: parts of Base64 with dots between, the first of which
-    /// is an object.
+    /// Whether a JSON Web Token in compact form may begin here, if a dot follows. It consists of Base64 parts separated by dots, the first
+    /// of which is an object.
     private func mayBeWebToken(at start: Int) -> Bool {
         forms.contains(.webTokens) && bytes[start].lowercased == UInt8(ascii: "e") && bytes[start + 1].lowercased == UInt8(ascii: "y")
             && bytes[start + 2].lowercased == UInt8(ascii: "j")
@@ -166,7 +166,7 @@ struct SecretScanner {
 
     // MARK: Numbers
 
-    /// Whether a card's number can begin in a word: the word is long enough, or the number goes on behind it.
+    /// Whether a card number can begin in a word: the word is long enough, or the number continues after it.
     private func mayHaveCard(_ word: Range<Int>) -> Bool {
         word.count >= CardNumber.fewest || bytes[word.upperBound - 1].isDigit && CardNumber.goesOn(at: word.upperBound, in: bytes)
     }
@@ -176,7 +176,7 @@ struct SecretScanner {
         let bytes = bytes
         var index = word.lowerBound
         var behind = word.upperBound
-        // What a number before the word has left.
+        // Skips digits that belong to a number before the word.
         while index > 0, index < word.upperBound, bytes[index - 1].isDigit, bytes[index].isDigit { index += 1 }
         while true {
             while index < word.upperBound, !bytes[index].isDigit { index += 1 }
@@ -205,22 +205,22 @@ struct SecretScanner {
 }
 
 extension SecretScanner {
-    /// How far it is looked back for a name, and ahead for the next one.
+    /// The number of bytes to look back for a name and ahead for the next one.
     static let reach = SecretNames.longest
 
     /// The name before a separator.
     struct Name {
         var range: Range<Int>
-        /// It stands behind `?`, `&` or `#`.
+        /// Whether it follows `?`, `&` or `#`.
         var isParameter = false
-        /// The quote before the name that isn't closed behind it.
+        /// The quote before the name if it isn't closed after the name.
         var openQuote: UInt8?
         var isQuoted = false
     }
 
     func name(before separator: Int) -> Name? {
         var end = separator
-        // Blanks may align what is printed in columns.
+        // Columns may be aligned with spaces.
         let limit = max(0, separator - Self.reach)
         var quote: UInt8?
         while end > limit,
@@ -247,7 +247,7 @@ extension SecretScanner {
         return name
     }
 
-    /// `API key: …`
+    /// Matches names of two words, such as `API key: …`.
     func namesInTwoWords(_ name: Name, _ names: SecretNames) -> Bool {
         guard name.range.count <= 10, name.range.lowerBound >= 2, bytes[name.range.lowerBound - 1] == UInt8(ascii: " ") else {
             return false
@@ -259,7 +259,7 @@ extension SecretScanner {
         return names.hides(bytes[start..<name.range.upperBound], isParameter: false)
     }
 
-    /// A name that is a value: short, and in quotes.
+    /// Returns the range of a value that is a name: short and in quotes.
     func quotedName(from start: Int) -> Range<Int>? {
         guard bytes[start].isQuote else { return nil }
         let rest = bytes[(start + 1)..<min(bytes.count, start + 1 + Self.reach)]
@@ -268,10 +268,10 @@ extension SecretScanner {
 }
 
 extension SecretScanner {
-    /// The content of a block scalar of YAML (YAML 1.2.2 §8.1): behind `password: |` the lines below that are indented.
+    /// Returns the content of a YAML block scalar (YAML 1.2.2 §8.1): the indented lines after `password: |`.
     ///
-    /// - Parameter name: the name that the scalar is the value of.
-    /// - Returns: the lines, without the indentation of the first; `nil` if no such scalar begins there.
+    /// - Parameter name: the name of the scalar.
+    /// - Returns: the lines, without the indentation of the first; `nil` if no block scalar begins here.
     func blockScalar(behind separator: Int, of name: Range<Int>) -> Range<Int>? {
         guard bytes[separator] == UInt8(ascii: ":"), var line = endOfBlockHeader(behind: separator) else { return nil }
         let indentation = column(of: name.lowerBound)
@@ -288,8 +288,8 @@ extension SecretScanner {
         return content
     }
 
-    /// The end of `|` or `>`, what may stand before it (a tag, an anchor) and behind it (indentation, chomping, a comment); `nil` if there is more on
-    /// the line, or less.
+    /// Returns the end of `|` or `>` with an optional prefix (a tag, an anchor) and suffix (indentation, chomping, a comment); `nil` if the
+    /// line contains anything else.
     private func endOfBlockHeader(behind separator: Int) -> Int? {
         let limit = min(bytes.count, separator + Self.reach)
         var index = end(from: separator + 1, to: limit, while: \.isBlank)
@@ -305,7 +305,7 @@ extension SecretScanner {
         return index + 1
     }
 
-    /// How far what stands in a line is indented, the dashes of sequences included; 0 where the line doesn't begin nearby.
+    /// Returns the indentation of a line's content, including the dashes of sequences; 0 if the line begins too far back.
     private func column(of place: Int) -> Int {
         let limit = max(0, place - Self.reach)
         var start = place
@@ -324,7 +324,7 @@ extension SecretScanner {
 extension SecretScanner {
     func isText(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.isText(range, text) }
 
-    /// The credentials behind a scheme.
+    /// Finds the credentials after a scheme.
     ///
     /// - Returns: their end; `nil` if there are none.
     mutating func scheme(_ word: Range<Int>) -> Int? {
@@ -340,7 +340,7 @@ extension SecretScanner {
             lower += bytes[end].isLowercase ? 1 : 0
             end += 1
         }
-        // "The bearer certificate" has none; a word at a sentence's end has a dot.
+        // "The bearer certificate" contains no credentials. A word at the end of a sentence has a dot.
         while end > start, bytes[end - 1] == UInt8(ascii: ".") { end -= 1 }
         let count = end - start
         let isMixed = hasDigit || hasSign && upper + lower < count - 1 || upper > 1 && lower > 0
@@ -355,15 +355,15 @@ extension SecretScanner {
         return end
     }
 
-    /// Whether a text is the Base64 of user and password (RFC 7617 §2).
+    /// Whether a range is the Base64 of user and password (RFC 7617 §2).
     private func isPair(_ range: Range<Int>) -> Bool {
         let decoded = Base64Run.decoded(range, of: bytes)
         return decoded.contains(UInt8(ascii: ":")) && decoded.allSatisfy { $0 >= 0x20 }
     }
 
-    /// The user info of a URL, of which the `//` has been found.
+    /// Finds the user info of a URL after its `//`.
     ///
-    /// - Returns: where to go on.
+    /// - Returns: the position where the scan continues.
     mutating func userInfo(at slashes: Int) -> Int {
         guard forms.contains(.urlUserInfo), slashes + 1 < bytes.count, bytes[slashes + 1] == UInt8(ascii: "/") else { return slashes }
         let start = slashes + 2
@@ -376,7 +376,7 @@ extension SecretScanner {
             if byte.isBlank || byte.isLineEnd || byte.isQuote || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") { break }
             if isAuthority, byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
                 isAuthority = false
-                // A password may have such a character by mistake: then what stands behind the colon is no port.
+                // A password may contain such a character by mistake. The text after the colon isn't a port then.
                 guard at == nil, let colon, !bytes[(colon + 1)..<end].allSatisfy(\.isDigit) else { break }
             }
             if byte == UInt8(ascii: "@") { at = end }
@@ -388,9 +388,9 @@ extension SecretScanner {
         return at
     }
 
-    /// A PEM block: what is between its first line and its last, or the end of the text.
+    /// Finds a PEM block: the text between its first and last line, or up to the end of the text.
     ///
-    /// - Returns: where to go on; `nil` if there is none.
+    /// - Returns: the position where the scan continues; `nil` if none begins here.
     mutating func pemBlock(at start: Int) -> Int? {
         guard forms.contains(.pemBlocks), starts(at: start, with: "-----begin") else { return nil }
         var index = start + 10

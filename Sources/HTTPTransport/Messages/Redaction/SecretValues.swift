@@ -1,7 +1,7 @@
 extension SecretScanner {
-    /// `name=value` and `name: value` in all their spellings.
+    /// Finds `name=value` and `name: value` in all spellings.
     ///
-    /// - Returns: where to go on.
+    /// - Returns: the position where the scan continues.
     mutating func namedValue(at separator: Int) -> Int {
         guard forms.contains(.namedValues), let names = rules.names, let name = name(before: separator) else { return separator + 1 }
         if bytes[separator] == UInt8(ascii: ":"), !name.isQuoted, starts(at: separator + 1, with: "//") { return separator + 1 }
@@ -29,7 +29,7 @@ extension SecretScanner {
         return content.upperBound
     }
 
-    /// The content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
+    /// Returns the content of a secret part of a multipart form (RFC 7578 §4.2). It follows the part's fields, one of which is
     /// `Content-Disposition: form-data; name="password"`, and ends at the next boundary or at the end of the text.
     ///
     /// - Parameter start: the position of the value of `name`.
@@ -62,7 +62,7 @@ extension SecretScanner {
         return content..<index
     }
 
-    /// Where the value begins: behind blanks, and what else belongs to the separator, as in `=>`, `==` and `\":`.
+    /// Returns the start of the value, after spaces and the rest of the separator, as in `=>`, `==` and `\":`.
     private func valueStart(behind separator: Int, crossesLines: Bool) -> Int {
         var index = separator + 1
         while index < bytes.count {
@@ -75,7 +75,7 @@ extension SecretScanner {
         return index
     }
 
-    /// The value's content, without the quotes around it.
+    /// Returns the range of the value without its quotes.
     func valueContent(from start: Int, isParameter: Bool = false) -> Range<Int> {
         if bytes[start].isQuote {
             let end = closing(of: start) ?? bytes.count
@@ -108,7 +108,7 @@ extension SecretScanner {
         return start..<bytes.count
     }
 
-    /// Whether a comma and its like ends a value: nothing is behind it, or the next name.
+    /// Whether a comma, semicolon or ampersand ends a value: nothing follows it, or the next name does.
     private func endsValue(at index: Int) -> Bool {
         var next = index + 1
         guard next < bytes.count, !bytes[next].isBlank, !bytes[next].isLineEnd, !bytes[next].isQuote else { return true }
@@ -117,10 +117,10 @@ extension SecretScanner {
         return next < limit && next > index + 1 && (bytes[next] == UInt8(ascii: "=") || bytes[next] == UInt8(ascii: ":"))
     }
 
-    /// The place of the quote that closes another one; `nil` if none does.
+    /// Returns the position of the closing quote; `nil` if there is none.
     private func closing(of start: Int) -> Int? {
         let quote = bytes[start]
-        // `\"` closes `\"`: it is text within a text.
+        // `\"` is closed by `\"`, in a text within a text.
         let isEscaped = start > 0 && bytes[start - 1] == UInt8(ascii: "\\")
         var index = start + 1
         while index < bytes.count {
@@ -135,7 +135,7 @@ extension SecretScanner {
         return nil
     }
 
-    /// The rest of a line, or of the quotes that it stands in.
+    /// Returns the rest of a line, or of the enclosing quotes.
     private func line(from start: Int, quote: UInt8?) -> Range<Int> {
         var index = start
         while index < bytes.count, !bytes[index].isLineEnd, bytes[index] != quote {
@@ -145,7 +145,7 @@ extension SecretScanner {
         return start..<min(index, bytes.count)
     }
 
-    /// A value that says nothing: no value, a truth value, a place for one, or the mask.
+    /// Whether a value is harmless: null, a Boolean, a placeholder, or the mask.
     func isInnocent(_ range: Range<Int>) -> Bool {
         if range.count > 8 { return isPlaceholder(range) }
         let words: [StaticString] = ["nil", "null", "none", "true", "false", "yes", "no", "<masked>"]
@@ -162,7 +162,7 @@ extension SecretScanner {
 }
 
 extension SecretScanner {
-    /// `--password value`, as commands have it.
+    /// Finds `--password value`, as in commands.
     mutating func option(_ word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), let names = rules.names, word.count <= Self.reach,
             bytes[word.lowerBound + 1] == UInt8(ascii: "-"),
@@ -175,7 +175,7 @@ extension SecretScanner {
         return content.upperBound
     }
 
-    /// Whether a word is the option by which programs such as curl take a user with a password.
+    /// Whether a word is the option for a user with a password, as in curl.
     func isUserOption(_ word: Range<Int>) -> Bool {
         switch word.count {
         case 2: isText(word, "-u")
@@ -185,9 +185,9 @@ extension SecretScanner {
         }
     }
 
-    /// `-u user:password`. Two numbers are a user and a group, and what goes on with slashes is a URL.
+    /// Finds `-u user:password`. Two numbers are a user and a group, and text that continues with slashes is a URL.
     ///
-    /// - Returns: where to go on.
+    /// - Returns: the position where the scan continues.
     mutating func userAndPassword(behind word: Range<Int>) -> Int {
         guard forms.contains(.namedValues), word.upperBound + 1 < bytes.count,
             bytes[word.upperBound].isBlank || bytes[word.upperBound] == UInt8(ascii: "=")
@@ -203,7 +203,7 @@ extension SecretScanner {
         return content.upperBound
     }
 
-    /// `<password>value</password>`, and `<key>password</key><string>value</string>`.
+    /// Finds `<password>value</password>` and `<key>password</key><string>value</string>`.
     mutating func element(at start: Int) -> Int {
         guard forms.contains(.namedValues), let names = rules.names else { return start + 1 }
         var end = start + 1
@@ -220,7 +220,7 @@ extension SecretScanner {
         }
         guard end < bytes.count, bytes[end] == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/") else { return start + 1 }
         let content = end + 1..<(bytes[(end + 1)...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count)
-        // A tag's attributes are searched like any text.
+        // The scan of the text also covers a tag's attributes.
         let isHidden = names.hides(bytes[tag], isParameter: false)
         if isHidden || awaitsValue, let inner = markup(in: tag, from: end + 1) {
             awaitsValue = false
@@ -238,10 +238,11 @@ extension SecretScanner {
         return start + 1
     }
 
-    /// The content of an element that begins with a CDATA section or with another element. It ends at the closing tag, or at the end of the
-    /// text.
+    /// Returns the content of an element that begins with a CDATA section or another element. It ends at the closing tag or at the end of
+    /// the text.
     ///
-    /// - Returns: `nil` if the content begins with anything else, or with blanks only: `<token> <user>` is a usage text.
+    /// - Returns: `nil` if the content begins with anything else, or only spaces precede the other element: `<token> <user>` is a usage
+    ///   text.
     private mutating func markup(in tag: Range<Int>, from start: Int) -> Range<Int>? {
         var index = start
         let limit = min(bytes.count, start + Self.reach)
@@ -264,8 +265,8 @@ extension SecretScanner {
         return index..<end
     }
 
-    /// The first position that fits, or the end of the text. All these searches share a budget, so that the time stays linear; when it is used
-    /// up, the rest of the text counts as secret.
+    /// Returns the first matching position, or the end of the text. All these searches share a budget, which keeps the time linear. When it
+    /// is used up, the rest of the text counts as secret.
     private mutating func place(from start: Int, _ isMeant: (SecretScanner, Int) -> Bool) -> Int {
         var index = start
         while index < bytes.count, lookahead < Self.lookaheadLimit + 4 * bytes.count {

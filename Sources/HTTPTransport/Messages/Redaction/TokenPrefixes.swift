@@ -1,4 +1,4 @@
-/// Prefixes by their first two bytes.
+/// Token prefixes, indexed by their first two bytes.
 package struct TokenPrefixes: Sendable {
     private let table: [[TokenPrefix]]
 
@@ -16,7 +16,7 @@ package struct TokenPrefixes: Sendable {
         Int(first & 31) << 5 | Int(second & 31)
     }
 
-    /// The end of the token that begins at a place; `nil` if none does.
+    /// Returns the end of the token that begins at a position; `nil` if there is none.
     package func end(from start: Int, to limit: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard !table.isEmpty, limit - start >= SecretSearch.shortestRun else { return nil }
         let candidates = table[Self.index(bytes[start], bytes[start + 1])]
@@ -24,7 +24,7 @@ package struct TokenPrefixes: Sendable {
         for prefix in candidates where prefix.bytes.count + prefix.count <= limit - start {
             guard prefix.bytes.indices.allSatisfy({ bytes[start + $0].lowercased == prefix.bytes[$0] }) else { continue }
             let content = start + prefix.bytes.count
-            // Enough of it tells whether it is one.
+            // A sample is enough to recognize a token.
             let sample = content..<Self.end(of: prefix, from: content, to: min(limit, content + 64), in: bytes)
             guard sample.count >= prefix.count, Self.isRandom(bytes, sample) else { continue }
             return Self.end(of: prefix, from: content, to: limit, in: bytes)
@@ -43,19 +43,19 @@ package struct TokenPrefixes: Sendable {
         return end
     }
 
-    /// Words in a row aren't random: tokens have digits among their letters.
+    /// Whether a range looks random. Words joined by dashes don't: tokens contain digits.
     private static func isRandom(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
         range.contains { bytes[$0].isDigit } || range.allSatisfy { bytes[$0].isAlphanumeric }
     }
 }
 
-/// How the tokens of a service begin, and how long they are at least.
+/// The prefix of a service's tokens, and their minimum length.
 package struct TokenPrefix: Sendable {
-    /// In lower case.
+    /// The prefix in lower case.
     package let bytes: [UInt8]
-    /// How many letters, digits, `-`, `_` and `.` follow at least.
+    /// The minimum number of letters, digits, `-`, `_` and `.` that follow.
     package let count: Int
-    /// Whether they are the path of a URL: who has it may send.
+    /// Whether the token is the path of a URL, whose knowledge suffices to send.
     package let isPath: Bool
 
     package init(_ prefix: String, _ count: Int, isPath: Bool = false) {
@@ -64,7 +64,7 @@ package struct TokenPrefix: Sendable {
         self.isPath = isPath
     }
 
-    /// Tokens whose form their services publish, or that are recognised by the scanners of code repositories.
+    /// Tokens whose form is published by their services, or that scanners of code repositories recognize.
     package static let known: [TokenPrefix] =
         ([
             // Amazon Web Services: access key ids, long-term and temporary, and those of users, roles and groups.

@@ -1,47 +1,47 @@
-/// A hash that takes its message piece by piece: what Digest access authentication (RFC 7616) is computed with.
+/// A hash function with incremental input, as required by Digest access authentication (RFC 7616).
 ///
-/// Conforming types are values: a copy goes on from the state it was copied in, and neither sees what the other takes afterwards.
-/// They are here because the package has no dependencies and Foundation has no hashes on Linux. None of them is meant for storing
-/// passwords, and ``MD5`` is meant for nothing but talking to servers that know no better.
+/// Conforming types are values: a copy continues from the current state, independently of the original. They exist because the package has
+/// no dependencies and Foundation has no hashes on Linux. None of them is suitable for storing passwords, and ``MD5`` is only for servers
+/// that support nothing better.
 package protocol HashFunction: Sendable {
     /// The length of a digest in bytes.
     static var digestLength: Int { get }
 
-    /// A hash that has taken nothing yet.
+    /// Creates a hash without input.
     init()
 
-    /// Takes the next bytes of the message.
+    /// Adds the next bytes of the message.
     mutating func update(_ bytes: UnsafeRawBufferPointer)
 
-    /// The digest of all that was taken so far. The hash itself isn't changed, and can take more.
+    /// Returns the digest of all input so far. The hash isn't changed, and accepts more input.
     func finalize() -> [UInt8]
 }
 
 extension HashFunction {
-    /// Takes the next bytes of the message.
+    /// Adds the next bytes of the message.
     package mutating func update(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { update($0) }
     }
 
-    /// Takes a text's UTF-8 bytes.
+    /// Adds a text's UTF-8 bytes.
     package mutating func update(_ text: String) {
         var text = text
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The bytes of a digest's words, which stand in the order of their bytes in memory.
+    /// Returns the bytes of a digest's words, which are already in the digest's byte order.
     package static func digest<Word: FixedWidthInteger>(of words: [Word]) -> [UInt8] {
         words.withUnsafeBytes { Array($0) }
     }
 
-    /// The digest of the bytes, in lower-case hexadecimal digits.
+    /// Returns the digest of the bytes in lower-case hexadecimal digits.
     package static func hexadecimal(of bytes: [UInt8]) -> String {
         var hash = Self()
         hash.update(bytes)
         return Hexadecimal.text(of: hash.finalize())
     }
 
-    /// The digest of a text's UTF-8 bytes, in lower-case hexadecimal digits.
+    /// Returns the digest of a text's UTF-8 bytes in lower-case hexadecimal digits.
     package static func hexadecimal(of text: String) -> String {
         var hash = Self()
         hash.update(text)
@@ -49,21 +49,21 @@ extension HashFunction {
     }
 }
 
-/// The inner state of a hash of the Merkle–Damgård kind: it takes whole blocks only.
+/// The internal state of a Merkle–Damgård hash, which processes whole blocks.
 protocol BlockCompression: Sendable {
     /// The length of a block in bytes.
     static var blockLength: Int { get }
 
-    /// How the message's length ends its last block.
+    /// The format of the message's length at the end of the last block.
     static var lengthField: MessagePadding.LengthField { get }
 
-    /// Takes as many whole blocks as stated, which lie one behind the other and needn't be aligned.
+    /// Processes consecutive whole blocks, which needn't be aligned.
     mutating func compress(_ blocks: UnsafeRawPointer, count: Int)
 }
 
-/// Cuts a message that comes in pieces of any length into the whole blocks that a compression takes.
+/// Splits a message that arrives in pieces of any length into whole blocks for a compression function.
 ///
-/// Blocks that lie whole in a piece are handed on where they are; only what is left over between two pieces is copied.
+/// Whole blocks within a piece are processed without a copy; only the rest between two pieces is copied.
 struct MessageBlocks<Compression: BlockCompression>: Sendable {
     private(set) var compression: Compression
     private var remainder: [UInt8]
@@ -97,7 +97,7 @@ struct MessageBlocks<Compression: BlockCompression>: Sendable {
         keep(start + offset, count: bytes.count - offset)
     }
 
-    /// The compression after the padded end of the message.
+    /// Returns the compression state after the padded end of the message.
     func finished() -> Compression {
         var copy = self
         let padding = MessagePadding.bytes(
@@ -116,10 +116,10 @@ struct MessageBlocks<Compression: BlockCompression>: Sendable {
     }
 }
 
-/// What follows a message before it is hashed: a one bit, zero bits up to the block's end, and the message's length in bits
-/// (RFC 1321 §3.1 and §3.2, FIPS 180-4 §5.1).
+/// The padding of a message: a one bit, zero bits up to the block's end, and the message's length in bits (RFC 1321 §3.1 and §3.2, FIPS
+/// 180-4 §5.1).
 enum MessagePadding {
-    /// The ways to write the length.
+    /// The formats of the length.
     enum LengthField {
         /// 64 bits, lowest byte first (MD5; a longer message's length is taken modulo 2^64).
         case littleEndian64
@@ -136,14 +136,14 @@ enum MessagePadding {
         }
     }
 
-    /// The padding of a message of so many bytes; with it the message fills its last block exactly.
+    /// Returns the padding of a message with `byteCount` bytes, which completes its last block.
     static func bytes(afterMessageOf byteCount: UInt64, blockLength: Int, lengthField: LengthField) -> [UInt8] {
         let used = Int(byteCount % UInt64(blockLength))
         let needed = 1 + lengthField.byteCount
         let length = used + needed <= blockLength ? blockLength - used : 2 * blockLength - used
         var padding = [UInt8](repeating: 0, count: length)
         padding[0] = 0x80
-        // Bits are eight times the bytes: the low 64 of them, and the three that this pushes out at the top.
+        // Multiplying by eight shifts three bits out of the low word into the high word.
         let low = byteCount &<< 3
         let high = byteCount &>> 61
         for index in 0..<8 {
@@ -162,9 +162,9 @@ enum MessagePadding {
     }
 }
 
-/// Bytes as text: two lower-case hexadecimal digits for each, the `LHEX` of RFC 7616 §3.3.
+/// Lower-case hexadecimal text with two digits per byte, the `LHEX` of RFC 7616 §3.3.
 package enum Hexadecimal {
-    /// The digits of the bytes, the high half of each first.
+    /// Returns the digits of the bytes, with the high half of each byte first.
     package static func text(of bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count &* 2) { digits in
             for (index, byte) in bytes.enumerated() {
@@ -175,7 +175,7 @@ package enum Hexadecimal {
         }
     }
 
-    /// The number in exactly eight digits, as nonce counts are written (RFC 7616 §3.4).
+    /// Returns the number in exactly eight digits, the format of nonce counts (RFC 7616 §3.4).
     package static func text(of number: UInt32) -> String {
         text(of: withUnsafeBytes(of: number.bigEndian) { Array($0) })
     }

@@ -1,5 +1,5 @@
-/// MD5 (RFC 1321): 128 bits. It is broken as a protection against forgery and is here only for servers whose Digest
-/// authentication offers nothing better.
+/// MD5 (RFC 1321): 128 bits. It doesn't protect against forgery, and exists only for servers whose Digest authentication supports nothing
+/// better.
 package struct MD5: HashFunction {
     package static var digestLength: Int { 16 }
 
@@ -17,8 +17,8 @@ package struct MD5: HashFunction {
     }
 }
 
-/// The four words of MD5 and the 64 steps which mix a block into them (RFC 1321 §3.4), four steps to a turn of a loop so that no
-/// word has to be moved.
+/// The four words of MD5 and the 64 steps that mix a block into them (RFC 1321 §3.4). Each loop iteration runs four steps, so that no word
+/// has to be moved.
 struct MD5Compression: BlockCompression {
     static var blockLength: Int { 64 }
     static var lengthField: MessagePadding.LengthField { .littleEndian64 }

@@ -11,7 +11,7 @@ package struct SHA256: HashFunction {
     package func finalize() -> [UInt8] { Self.digest(of: blocks.finished().words.map(\.bigEndian)) }
 }
 
-/// SHA-512/256 (FIPS 180-4 §6.7): SHA-512 with its own initial words, truncated to 256 bits. Digest authentication calls it
+/// SHA-512/256 (FIPS 180-4 §6.7): SHA-512 with different initial words, truncated to 256 bits. Digest authentication calls it
 /// `SHA-512-256`. It isn't the first half of SHA-512.
 package struct SHA512_256: HashFunction {
     package static var digestLength: Int { 32 }
@@ -25,7 +25,7 @@ package struct SHA512_256: HashFunction {
     package func finalize() -> [UInt8] { Self.digest(of: blocks.finished().words.prefix(4).map(\.bigEndian)) }
 }
 
-/// What the members of the SHA-2 family differ in.
+/// The differences between the members of the SHA-2 family.
 protocol SHA2Variant {
     associatedtype Word: FixedWidthInteger & UnsignedInteger & Sendable
     static var lengthField: MessagePadding.LengthField { get }
@@ -126,7 +126,7 @@ struct SHA2Compression<Variant: SHA2Variant>: BlockCompression {
             schedule.initializeElement(at: i, to: sum)
         }
         var (a, b, c, d, e, f, g, h) = (words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7])
-        // Eight rounds in a turn of the loop, so that no word has to move.
+        // Eight rounds per iteration, so that no word has to be moved.
         for i in stride(from: 0, to: constants.count, by: 8) {
             round(a, b, c, &d, e, f, g, &h, constants[i] &+ schedule[i])
             round(h, a, b, &c, d, e, f, &g, constants[i &+ 1] &+ schedule[i &+ 1])

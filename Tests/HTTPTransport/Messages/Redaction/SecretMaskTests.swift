@@ -56,7 +56,7 @@ import Testing
         let secrets = try #require(RequestSecrets(rules: .standard, texts: [secret]))
         let forms = [secret, URLEncoding.pathSegment(secret), URLEncoding.queryValue(secret)]
         for form in forms {
-            // The rules may mask what follows as well.
+            // The rules may also mask the text after the secret.
             #expect(["bot<masked>/x", "bot<masked>"].contains(SecretMask.text("bot\(form)/x", of: secrets)))
         }
         let url = SecretMask.text(ofURL: "https://h.test/bot\(forms[1])/x?n=1", of: secrets)

@@ -23,7 +23,7 @@ import Testing
     private static let twoBlocksOf128 =
         "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"
 
-    /// The example messages that NIST publishes with FIPS 180-4.
+    /// The example messages published by NIST with FIPS 180-4.
     @Test(
         arguments: [
             ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -35,7 +35,7 @@ import Testing
         #expect(SHA256.hexadecimal(of: message) == digest)
     }
 
-    /// The example messages that NIST publishes with FIPS 180-4.
+    /// The example messages published by NIST with FIPS 180-4.
     @Test(
         arguments: [
             ("", "c672b8d1ef56ed28ab87c3622c5114069bdd3ad7b8f9737498d0c01ecef0967a"),

@@ -6,20 +6,20 @@ import Testing
 @testable import HTTPTransport
 
 extension OpenSSL {
-    /// Whether there is a command that knows the hash: some builds leave one out.
+    /// Whether the command exists and supports the hash, which some builds omit.
     fileprivate static func knows(_ option: String) async -> Bool {
         (try? await digest(option, [], in: FileManager.default.temporaryDirectory))?.status == 0
     }
 
-    /// Hashes files, or an empty input if there are none.
+    /// Hashes files, or an empty input without files.
     fileprivate static func digest(_ option: String, _ files: [String], in folder: URL) async throws -> (status: Int32, output: String) {
         let result = try await run(["dgst", option, "-r"] + files, in: folder)
         return (result.status, String(decoding: result.output, as: UTF8.self))
     }
 }
 
-/// Every length from 0 to 300 bytes against the `openssl` command, one process for each hash. Where the machine has no such command,
-/// or it doesn't know a hash, the tests say that they were skipped.
+/// Compares every length from 0 to 300 bytes with the `openssl` command, with one process for each hash. Reported as skipped without the
+/// command, or if it doesn't support a hash.
 @Suite(.enabled(if: OpenSSL.command != nil, "needs the openssl command in PATH"))
 struct OpenSSLComparisonTests {
     @Test(.enabled("needs an openssl with MD5") { await OpenSSL.knows("-md5") })

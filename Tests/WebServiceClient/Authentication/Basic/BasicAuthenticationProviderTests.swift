@@ -6,7 +6,7 @@ import Testing
 @Suite struct BasicAuthenticationProviderTests {
     private static let aladdin = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
 
-    /// Takes the credentials of RFC 7617's Aladdin.
+    /// Returns a server that accepts the credentials of RFC 7617's Aladdin.
     private func server(challenge: String = #"Basic realm="WallyWorld", charset="UTF-8""#) -> StubServer {
         StubServer { request, _ in
             request.headers[.authorization] == Self.aladdin ? .stub(200) : .stub(401, ["WWW-Authenticate": challenge])

@@ -12,7 +12,7 @@ import Testing
         StubServer { request, _ in try await server.respond(to: request) }
     }
 
-    /// A parameter of what was sent, for each request; "-" where there was none.
+    /// Returns a parameter of each request's credentials; "-" if it is missing.
     private func sent(_ name: String, _ stub: StubServer) -> [String] {
         stub.authorizations.map { AuthenticationChallenge.challenges(in: [$0]).first?[name] ?? "-" }
     }
@@ -90,7 +90,7 @@ import Testing
 
     @Test(arguments: ["SHA-256", "MD5-sess"])
     func `the next nonce is used, with a count of its own`(algorithm: String) async throws {
-        // A -sess key stays that of the first nonce, which this server doesn't do: so only what is sent is looked at.
+        // A -sess key depends on the first nonce, which this server doesn't implement, so only the sent values are checked.
         let stub =
             algorithm.hasSuffix("-sess")
             ? StubServer { request, number in
@@ -134,7 +134,7 @@ import Testing
         #expect(error?.kind == .serverNotProven)
         #expect(error?.message.contains("failed to prove that it knows the password") == true)
         #expect(!provider.isSessionOpened)
-        // Nothing is signed for such a server unasked.
+        // Requests to such a server aren't signed preemptively.
         _ = try? await stub.send(.stub(), provider)
         #expect(sent("nc", stub)[2] == "-")
     }
@@ -167,7 +167,7 @@ import Testing
         let changed = stub(DigestServer(settings) { _ in Data("decoded".utf8) })
         let error = await #expect(throws: AuthenticationError.self) { try await changed.send(.stub(), provider()) }
         #expect(error?.kind == .serverNotProven && error?.message.contains("'\(coding)'") == true)
-        // The bytes of the wire are those of the proof.
+        // The proof covers the bytes as sent.
         #expect(try await stub(DigestServer(settings)).send(.stub(), provider()).status == 200)
     }
 
@@ -191,7 +191,7 @@ import Testing
     @Test func `a stream that can be read only once can't be signed`() async throws {
         let stub = stub(DigestServer(.init(quality: "auth-int")))
         let provider = provider()
-        // Once at the challenge, once beforehand.
+        // The first request is signed after the challenge, the second preemptively.
         for requests in 1...2 {
             let error = await #expect(throws: AuthenticationError.self) {
                 try await stub.send(.stub(method: .post, body: .once()), provider)
@@ -263,7 +263,7 @@ import Testing
 
     @Test(arguments: [false, true], [UInt32.max, 7])
     func `counts of a thousand concurrent calls are unique and without gaps`(hasFreshNonces: Bool, usesOfNonce: UInt32) async throws {
-        // A nonce that runs out among so many calls makes some of them go round more often than is allowed: these end with a 401.
+        // With a nonce that expires after few uses, some calls need more rounds than allowed. These end with a 401.
         let server = DigestServer(.init(usesOfNonce: usesOfNonce, hasFreshNonces: hasFreshNonces))
         let seen = Locked<[String: [UInt32]]>([:])
         let stub = StubServer { request, _ in

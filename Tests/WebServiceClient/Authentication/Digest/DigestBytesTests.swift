@@ -3,7 +3,8 @@ import Testing
 
 @testable import WebServiceClient
 
-/// Digest hashes and sends back the bytes that the server sent: RFC 7616 §3.4 names no charset for a realm. Python computed the sums.
+/// Digest hashes and returns the bytes that the server sent: RFC 7616 §3.4 defines no charset for a realm. The digests were computed with
+/// Python.
 @Suite struct DigestBytesTests {
     @Test(
         arguments: [

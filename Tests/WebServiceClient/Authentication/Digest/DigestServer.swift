@@ -2,23 +2,22 @@ import Foundation
 
 @testable import WebServiceClient
 
-/// A server that takes digests, and writes down the counts of its nonces. The sums themselves are checked against independent values
-/// in DigestTests.
+/// A server that accepts digests and records the counts of its nonces. DigestTests checks the digests against independent values.
 final class DigestServer: Sendable {
     struct Settings: Sendable {
         var algorithm: String? = "SHA-256"
         var quality: String? = "auth"
         var password = "Circle of Life"
-        /// How often a nonce may be used before it is stale.
+        /// The number of times a nonce may be used before it is stale.
         var usesOfNonce = UInt32.max
-        /// Whether every refusal hands out a nonce of its own, or all the one of the time.
+        /// Whether every refusal contains a new nonce. Otherwise all contain the current one.
         var hasFreshNonces = false
-        /// Whether a response names the next nonce.
+        /// Whether a response contains the next nonce.
         var namesNextNonce = false
-        /// Whether a response proves that the server knows the password, and what it protects.
+        /// The quality of protection with which a response proves knowledge of the password; `nil` for none.
         var proof: String?
         var challengeExtras = ""
-        /// Whether a digest with an unknown nonce is called stale.
+        /// Whether a digest with an unknown nonce is reported as stale.
         var saysStale = true
         var target = AuthenticationTarget.origin
     }
@@ -34,7 +33,7 @@ final class DigestServer: Sendable {
     private let state = Locked(State())
     private let body: @Sendable (Data) -> Data
 
-    /// - Parameter body: what becomes of the body after the server has proved it.
+    /// - Parameter body: transforms the body after the server has computed its proof.
     init(_ settings: Settings = Settings(), body: @escaping @Sendable (Data) -> Data = { $0 }) {
         self.settings = settings
         self.body = body
@@ -42,10 +41,10 @@ final class DigestServer: Sendable {
 
     static let answer = Data(#"{"ok":true}"#.utf8)
 
-    /// The counts with which each nonce was accepted.
+    /// The accepted counts of each nonce.
     var counts: [String: [UInt32]] { state.withLock { $0.counts } }
 
-    /// Forgets all nonces as a restart would, without saying so.
+    /// Forgets all nonces, like an unannounced restart.
     func restart() {
         state.withLock {
             $0.issued = []

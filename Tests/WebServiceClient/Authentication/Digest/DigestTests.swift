@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebServiceClient
 
-/// Digests and header fields against the examples of the RFCs and against values that were computed with another implementation.
+/// Compares digests and header fields with the examples of the RFCs and with values computed by another implementation.
 @Suite struct DigestTests {
     private func authorization(
         _ line: String, user: String, password: String, cnonce: String, target: String, method: String = "GET"
@@ -47,7 +47,7 @@ import Testing
         """
     }
 
-    /// With the two values that erratum 4897 corrects: the RFC prints those of the first half of SHA-512, which SHA-512/256 isn't.
+    /// Uses the two values corrected by erratum 4897: the RFC contains those of the first half of SHA-512, which SHA-512/256 isn't.
     @Test(arguments: ["J\u{e4}s\u{f8}n Doe", "Ja\u{308}s\u{f8}n Doe"])
     func `the example of RFC 7616 §3.9.2, as corrected, whatever the normal form of the name`(user: String) throws {
         let rest = """
@@ -79,7 +79,7 @@ import Testing
                 """)
     }
 
-    /// With the value that erratum 749 corrects.
+    /// Uses the value corrected by erratum 749.
     @Test func `the example of RFC 2069 §2.4, as corrected`() throws {
         let line = """
             Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"
@@ -105,8 +105,8 @@ import Testing
         }
     }
 
-    /// Request and answer for a name with quotes, a realm with a backslash, a password with a colon and an umlaut; computed with
-    /// Python's hashlib.
+    /// The request and response digests for a name with quotes, a realm with a backslash, a password with a colon and an umlaut, computed
+    /// with Python's hashlib.
     @Test(arguments: [
         Vector("MD5", nil, "de3d625463cc612f3cd09cc9a5c0a36e", "3302ad6d799e06cdb3a5c76edbc221aa"),
         Vector("MD5", "auth", "45fd31aaff41cfe7cdd7a0c5baf8b6a9", "9d3d58c0a1468f453df3ad1e4d2af464"),
@@ -178,7 +178,7 @@ import Testing
         #expect(value.contains(#"realm="a \"b\" \\c""#))
         #expect(value.contains(#"opaque="\"""#))
         #expect(value.contains(#"uri="/a\"b""#))
-        // The digest is of the values without quotes and escapes.
+        // The digest covers the values without quotes and escapes.
         let expected = DigestAlgorithm.Function.md5.digest(of: "GET", #"/a"b"#)
         let key = DigestAlgorithm.Function.md5.digest(of: #"x"y\z"#, #"a "b" \c"#, "p")
         #expect(value.contains("response=\"\(DigestAlgorithm.Function.md5.digest(of: key, "n", expected))\""))

@@ -3,8 +3,8 @@ import Testing
 
 @testable import WebServiceClient
 
-/// The published examples of RFC 6570, read from the folder `conformance/uri-template` of the shared data where that exists; without
-/// the variable `SHARED_DIRECTORY` these tests say that they were skipped, and `URITemplateTests` alone speaks for the template.
+/// The published examples of RFC 6570, read from the folder `conformance/uri-template` of the shared data. Reported as skipped if the
+/// variable `SHARED_DIRECTORY` isn't set; only `URITemplateTests` then cover the template.
 @Suite struct URITemplateConformanceTests {
     private static let folder = ProcessInfo.processInfo.environment["SHARED_DIRECTORY"].map { $0 + "/conformance/uri-template" }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Memory behind which nothing can be read.
+/// Memory followed by an unreadable page.
 final class Fence {
     private let memory: UnsafeMutableRawPointer
     private let size: Int
@@ -15,13 +15,13 @@ final class Fence {
 
     deinit { munmap(memory, 2 * size) }
 
-    /// Reads a text that ends where the memory ends.
+    /// Reads a text that ends at the end of the readable memory.
     func read<Value>(_ text: [UInt8], _ body: (Data) throws -> Value) rethrows -> Value {
         let start = memory + (size - text.count)
         UnsafeMutableRawBufferPointer(start: start, count: text.count).copyBytes(from: text)
         return try body(Data(bytesNoCopy: start, count: text.count, deallocator: .none))
     }
 
-    /// From now on nothing at all can be read; that nothing else comes to lie there is what unmapping wouldn't give.
+    /// Makes all of the memory unreadable. Unlike unmapping, this prevents other data from being placed there.
     func close() -> Bool { mprotect(memory, size, PROT_NONE) == 0 }
 }

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 @_spi(Fuzzing) import WebServiceClient
 
-/// Elements of an array from pieces of the payload around it.
+/// Decodes the elements of an array from pieces of the surrounding payload.
 @Suite struct JSONElementsTests {
-    /// Pieces as a sequence, which ends with an error if there is one.
+    /// A sequence of pieces that can end with an error.
     struct Pieces: AsyncSequence, Sendable {
         var pieces: [Data]
         var failure: (any Error & Sendable)?
@@ -26,7 +26,7 @@ import Testing
             self.failure = failure
         }
 
-        /// All of a text in pieces of one size.
+        /// Splits a text into pieces of one size.
         init(_ text: Data, size: Int) {
             self.init(stride(from: 0, to: text.count, by: size).map { text[$0..<Swift.min($0 + size, text.count)] })
         }
@@ -101,7 +101,7 @@ import Testing
 
     @Test func `Every truncation is an error, and what came before it is right`() async throws {
         let page = try Self.page()
-        // The white space at the end may be missing.
+        // The white space at the end is optional.
         for count in 0..<page.count - 1 {
             for size in [3, 1000] {
                 var iterator = JSONReader().elements(of: Item.self, in: Pieces(page[..<count], size: size), at: ["value"])
@@ -122,7 +122,7 @@ import Testing
                 }
                 #expect(error.kind == .truncated)
                 #expect(error.offset <= count)
-                // It doesn't come to an end afterwards.
+                // After an error, the sequence continues to throw instead of ending.
                 await #expect(throws: DecodingError.self) { try await iterator.next() }
             }
         }
@@ -134,7 +134,7 @@ import Testing
         let pieces = Pieces([first], failure: Stopped())
         var iterator = JSONReader().elements(of: Item.self, in: pieces, at: ["value"]).makeAsyncIterator()
         #expect(try await iterator.next() == Item(id: 1, name: "a", list: nil))
-        // What comes before the array is known by now.
+        // The members before the array are already known.
         #expect(try iterator.surroundings(as: Around.self) == Around(count: 3, next: nil))
         await #expect(throws: Stopped.self) { try await iterator.next() }
         await #expect(throws: Stopped.self) { try await iterator.next() }
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    /// What isn't JSON at all, where the path goes through arrays and objects.
+    /// Malformed JSON, with a path through arrays and objects.
     @Test func `Nothing leads the search for the array astray, nor into a loop`() {
         var seed = SerializationSeed(3)
         let alphabet = Array("{}[]:,\"\\a1 ".utf8)
@@ -237,7 +237,7 @@ import Testing
         }
         let megabyte = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         let hundred = [Data(repeating: UInt8(ascii: "x"), count: 1000)] + Array(repeating: megabyte, count: 100)
-        // A string of 100 MB: in an element, before the array, and after it.
+        // A string of 100 MB in an element, before the array, and after it.
         #expect(
             await failure(Pieces([Data("{\"value\":[\"".utf8)] + hundred))?.message.contains(
                 "An element of the array is larger than the bound of 100000") == true)
@@ -247,7 +247,7 @@ import Testing
         }
         let spaced = [Data("{\"value\":[".utf8)] + blanks.prefix(1) + [Data("1".utf8)] + blanks.prefix(1) + [Data(",2]}".utf8)]
         #expect(await failure(Pieces(spaced)) == nil)
-        // Blanks before an element aren't part of it, in one piece with its beginning or not.
+        // White space before an element doesn't count towards its size, even if both are in one piece.
         let text = Data(String(repeating: "a", count: 99_990).utf8)
         for element in [Data("\"".utf8) + text + Data("\"".utf8), Data("[\"".utf8) + text + Data("\"]".utf8)] {
             let document = Data("{\"value\":[1,".utf8) + blanks[0] + element + Data("]}".utf8)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import WebServiceClient
 
-/// Arrays around and beyond the length from which they are decoded without a container.
+/// Arrays with lengths around the threshold for decoding without a container.
 @Suite struct JSONLongArrayTests {
     private static let counts = [JSONDocument.fewElements - 1, JSONDocument.fewElements, JSONDocument.fewElements + 1, 70]
 
-    /// Compares with JSONDecoder, in a text of each length, and where the array is an object's member.
+    /// Compares results with JSONDecoder for each length, at the top level and in a member of an object.
     private func compare<Element: Decodable & Equatable>(
         _ type: Element.Type, _ configure: (JSONDecoder) -> Void = { _ in }, _ element: (Int) -> String
     ) throws {
@@ -51,7 +51,7 @@ import Testing
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
         formatter.dateFormat = "yyyy-MM-dd"
         try compare(Date.self) { "\($0).25" }
-        // Foundation refuses 0e5.
+        // Foundation rejects 0e5.
         try compare(Date.self, { $0.dateDecodingStrategy = .secondsSince1970 }, { "\($0 + 1)e5" })
         try compare(Date.self, { $0.dateDecodingStrategy = .millisecondsSince1970 }, { "\($0 + 1)000" })
         try compare(Date.self, { $0.dateDecodingStrategy = .iso8601 }, { "\"20\(10 + $0)-01-02T03:04:05Z\"" })
@@ -61,7 +61,7 @@ import Testing
             {
                 $0.dateDecodingStrategy = .custom { decoder in
                     var list = try decoder.unkeyedContainer()
-                    // The path is the element's, too.
+                    // The coding path includes the element.
                     return Date(timeIntervalSince1970: Double(decoder.codingPath.count) + (try list.decode(Double.self)))
                 }
             }, { "[\($0)]" })
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// An object in an array in an array.
+    /// An object in nested arrays.
     private struct Pair: Decodable, Equatable {
         var first: Derived
         var rest: [Int]
@@ -115,7 +115,7 @@ import Testing
         try compare(Pair.self) { "[{\"b\":\(numbers),\"super\":{\"a\":\($0)}},\(numbers)]" }
     }
 
-    /// Counts those that there are.
+    /// Counts the instances that are created and released.
     private final class Counted: Decodable {
         static let key = CodingUserInfoKey(rawValue: "counts")
         private let counts: Locked<(made: Int, ended: Int)>?
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: Memory
 
-    /// Arrays in arrays, whose elements take much memory, and what had been reserved for them in all.
+    /// Nested arrays with large elements, and the total memory reserved for them.
     private struct Nest: Decodable, JSONReadable {
         var inner: [Nest] = []
         var reserved: Int
@@ -174,7 +174,7 @@ import Testing
         var total: Int { 1 + inner.reduce(0) { $0 + $1.total } }
     }
 
-    /// The same without its own way of being read.
+    /// The same structure without its own reading code.
     private struct Coded: Decodable {
         var nest: Nest
         init(from decoder: any Decoder) throws { nest = try Nest(from: decoder) }
@@ -187,7 +187,7 @@ import Testing
     @Test func `Arrays in each other take no more memory at once than one of them may`() throws {
         let depth = 60
         let text = Data(Self.nested(depth, "0").utf8)
-        // Each of the arrays takes a twelfth of that.
+        // Each of the arrays uses a twelfth of the bound.
         let bound = 1 << 16
         #expect(bound > 4 * text.count && 20 * MemoryLayout<Nest>.stride * depth > 4 * bound)
         for nest in [try JSONReader().decode(Coded.self, from: text).nest, try JSONReader().read(Nest.self, from: text)] {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    /// Something that fails, and goes on.
+    /// A type that continues after a decoding error.
     private struct Tolerant: Decodable {
         var reserved: [Int] = []
         init(from decoder: any Decoder) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebServiceClient
 
-/// Decoders and containers that are kept beyond the call, when the text that was read where it lay is gone.
+/// Decoders and containers that outlive the call, after the text that was read in place has been freed.
 @Suite struct JSONOutlivingTests {
     private final class Kept {
         var decoders: [any Decoder] = []
@@ -14,7 +14,7 @@ import Testing
         static let key = CodingUserInfoKey(rawValue: "kept")
     }
 
-    /// Keeps all that it gets to see.
+    /// Keeps everything passed to it.
     private struct Keeper: Decodable {
         init(from decoder: any Decoder) throws {
             let kept = try #require(Kept.key.flatMap { decoder.userInfo[$0] as? Locked<Kept> })
@@ -97,7 +97,7 @@ import Testing
         #expect(throws: DecodingError.self) { try list.superDecoder() }
     }
 
-    /// Keeps what reads a long text in memory that can be read no more when this returns.
+    /// Decodes a long text and keeps its decoders. The text's memory is unreadable after this returns.
     private func keep(_ text: String, converts: Bool) throws -> (Kept, Fence) {
         let fence = try #require(Fence())
         let kept = Locked(Kept())
@@ -129,7 +129,7 @@ import Testing
         let (kept, fence) = try keep(Self.text("secret"), converts: converts)
         try withExtendedLifetime(fence) {
             try expectNothing(of: kept)
-            // Also while other texts lie in the same storage, or where they were.
+            // The memory must not be read even while it contains other texts.
             _ = try JSONReader().decode([Int].self, from: Data("[1,2,3]".utf8))
             try expectNothing(of: kept)
             let (others, other) = try keep(Self.text("other"), converts: converts)

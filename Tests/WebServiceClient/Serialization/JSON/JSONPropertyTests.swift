@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Random documents, as JSONDecoder and orjson read them.
+/// Compares the results for random documents with JSONDecoder and orjson.
 @Suite struct JSONPropertyTests {
-    /// A property of every sort, with some that may be missing.
+    /// Properties of every kind, some of them optional.
     private struct Entity: Codable, Equatable {
         var id: Int
         var name: String
@@ -31,7 +31,7 @@ import WebServiceClient
         }
     }
 
-    /// How many elements an array has: few, and now and then so many that it is decoded in another way.
+    /// Returns the number of elements of an array: usually few, occasionally enough for the other decoding path.
     static func count(_ seed: inout SerializationSeed, upTo few: Int) -> Int {
         let number = seed.next()
         return number % 16 == 0 ? 15 + Int(number / 16 % 8) : Int(number / 16 % UInt64(few + 1))
@@ -72,7 +72,7 @@ import WebServiceClient
         }
     }
 
-    /// A random text of JSON, with members in random order, escapes, and white space.
+    /// Returns random JSON text with members in random order, escapes, and white space.
     static func text(_ seed: inout SerializationSeed, depth: Int = 0) -> String {
         func space() -> String { String(repeating: [" ", "\n", "\t", ""][Int(seed.next() % 4)], count: Int(seed.next() % 3)) }
         func string() -> String {
@@ -114,7 +114,7 @@ import WebServiceClient
         }
     }
 
-    /// A value of another type than is needed, at every place of a document: the same sort of error at the same path.
+    /// Replaces each value of a document with one of a wrong type, and expects the same kind of error at the same path.
     @Test func `Errors are of the same kind and at the same path`() throws {
         var seed = SerializationSeed(77)
         let replacements = [
@@ -123,7 +123,7 @@ import WebServiceClient
         var compared = 0
         for _ in 0..<60 {
             var value = entity(&seed)
-            // What Foundation's own decoder prints of a Decimal's type differs from release to release.
+            // Foundation's description of a Decimal's type differs between releases.
             value.amount = 1
             let text = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
             guard let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else { continue }
@@ -135,7 +135,7 @@ import WebServiceClient
                 let json = "[{" + parts.map { "\"\($0.0)\":" + String(decoding: $0.1, as: UTF8.self) }.joined(separator: ",") + "}]"
                 let expected = outcome { try JSONDecoder().decode([Entity].self, from: Data(json.utf8)) }
                 let found = outcome { try JSONReader().decode([Entity].self, from: Data(json.utf8)) }
-                // Where a number doesn't fit, JSONDecoder doesn't tell at which path.
+                // If a number doesn't fit, JSONDecoder doesn't report the path.
                 let isRight = expected == "corrupted at " ? found.hasPrefix(expected + "[0].\(name)") : found == expected
                 #expect(isRight, "\(name): \(replacement): \(found), not \(expected)")
                 compared += 1
@@ -166,9 +166,9 @@ import WebServiceClient
 
     // MARK: The judge
 
-    /// orjson takes and refuses the same texts, and reads the same values from them.
+    /// The reader accepts the same texts as orjson, and reads the same values.
     ///
-    /// A name that comes twice is found by Python's own parser; numbers that are too large for 64 bits or a `Double` are left out.
+    /// Duplicate names are detected with Python's own parser. Numbers that are too large for 64 bits or a `Double` are omitted.
     @Test(.enabled("JUDGE_PYTHON names no Python with orjson") { await Orjson.isAvailable() })
     func `Mutated documents are judged as orjson judges them`() async throws {
         var seed = SerializationSeed(31)
@@ -188,7 +188,7 @@ import WebServiceClient
             }
             texts.append(Data(bytes))
         }
-        // What the reader takes for UTF-16 or UTF-32, and marks of order, are another matter.
+        // Texts that the reader detects as UTF-16 or UTF-32, and byte-order marks, are excluded.
         texts = texts.filter { !$0.prefix(4).contains(0) && $0.first != 0xEF && $0.first != 0xFE && $0.first != 0xFF }
         let verdicts = try await Orjson.verdicts(texts)
         try #require(verdicts.count == texts.count)
@@ -203,7 +203,7 @@ import WebServiceClient
     }
 }
 
-/// The judge as a process: a text in hexadecimal on each line, its value or `!` on each line of the answer.
+/// The orjson process. It receives a text in hexadecimal on each line, and prints its value or `!` on a line.
 private enum Orjson {
     private static var python: String { ProcessInfo.processInfo.environment["JUDGE_PYTHON"] ?? "python3" }
 

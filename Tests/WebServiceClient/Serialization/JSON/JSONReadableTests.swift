@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// Types that read themselves.
+/// Tests types with their own reading code.
 @Suite struct JSONReadableTests {
     enum Kind: String, JSONReadable, Codable { case plain, special }
 
-    /// The same by both ways.
+    /// A type that can be decoded in both ways.
     struct Product: JSONReadable, Codable, Equatable {
         var id: Int64
         var name: String
@@ -84,7 +84,7 @@ import WebServiceClient
             let products = (0..<3).map { _ in Product(&seed) }
             let text = try encoder.encode(["value": products])
             #expect(try reader.read([Product].self, from: text, at: ["value"]) == products)
-            // The same type by both protocols: this, too, reads it directly.
+            // If a type conforms to both protocols, this also reads it directly.
             #expect(try reader.decode([String: [Product]].self, from: text) == ["value": products])
         }
     }

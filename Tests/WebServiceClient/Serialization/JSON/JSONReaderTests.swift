@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// All of Decodable.
+/// Tests all features of Decodable.
 @Suite struct JSONReaderTests {
     private func decode<Value: Decodable>(_ type: Value.Type, _ text: String, _ reader: JSONReader = JSONReader()) throws -> Value {
         try reader.decode(type, from: Data(text.utf8))
@@ -110,10 +110,10 @@ import WebServiceClient
             let expected = try #require(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")))
             #expect(try decode([Decimal].self, "[\(text)]") == [expected], "\(text)")
         }
-        // Its digits are a number of 128 bits: some of 39 digits fit.
+        // Its digits are a number of 128 bits, so some numbers with 39 digits fit.
         let digits = "123456789012345678901234567890123456789"
         #expect(try decode(Decimal.self, digits).description == digits)
-        // What it can't hold is an error, and no other number.
+        // A number that it can't represent is an error, not an approximation.
         for text in [
             "340282366920938463463374607431768211457", "1234567890123456789012345678901234567891", "1e200", "1e-129", "0.1e-200",
             "1e99999999999999999999", "1e166",
@@ -192,7 +192,7 @@ import WebServiceClient
         }
     }
 
-    /// Takes everything by hand.
+    /// Decodes everything with containers.
     private struct ByHand: Decodable {
         var texts: [String] = []
         init(from decoder: any Decoder) throws {
@@ -209,7 +209,7 @@ import WebServiceClient
             texts.append("\(try pair.decode(Int.self)) \(pair.isAtEnd) \(pair.currentIndex)")
             let another = try list.superDecoder()
             texts.append(try another.singleValueContainer().decode(String.self))
-            // A failure leaves the element where it is.
+            // A failure doesn't advance the container.
             #expect(throws: DecodingError.self) { try list.decode(Int.self) }
             #expect(throws: DecodingError.self) { try list.nestedUnkeyedContainer() }
             #expect(list.currentIndex == 4)
@@ -242,7 +242,7 @@ import WebServiceClient
         #expect(context.codingPath.map(\.stringValue) == ["super"])
     }
 
-    /// A hundred properties, more than there are bits in a word, asked for in another order than they come.
+    /// A hundred properties, more than the bits of a word, requested in a different order than in the text.
     @Test func `Many properties in any order`() throws {
         struct Many: Decodable {
             var sum = 0
@@ -263,7 +263,7 @@ import WebServiceClient
         #expect(try decode(Café.self, "{\"cafe\u{301}\":1}").café == 1)
         #expect(try decode(Café.self, "{\"caf\\u00e9\":2}").café == 2)
         #expect(try decode(Café.self, "{\"cafe\":0,\"café\":3}").café == 3)
-        // In JSON they are two names, which is no error; what is spelled the same comes first.
+        // In JSON the two names differ, so there is no error. The identical spelling takes precedence.
         #expect(try decode(Café.self, "{\"cafe\u{301}\":4,\"café\":5}").café == 5)
     }
 
@@ -324,7 +324,7 @@ import WebServiceClient
     }
 
     private func camel(_ name: String) -> String {
-        // The one name that ends in an abbreviation.
+        // The only name that ends in an abbreviation.
         let words = name.split(separator: "_")
         if name == "the_url" { return "theURL" }
         return (words.first.map(String.init) ?? "") + words.dropFirst().map(\.capitalized).joined()
@@ -348,7 +348,7 @@ import WebServiceClient
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let reader = JSONReader(settingsOf: decoder)
         #expect(try reader.decode(AllKeys.self, from: text) == decoder.decode(AllKeys.self, from: text))
-        // Dictionaries keep their keys, also inside of others.
+        // Dictionaries keep their keys, also when nested.
         let nested = Data(#"{"outer_name":{"in_ner":{"a_b":1}}}"#.utf8)
         #expect(try reader.decode([String: [String: [String: Int]]].self, from: nested) == ["outer_name": ["in_ner": ["a_b": 1]]])
         struct Outer: Decodable { var outerName: [String: [String: Int]] }
@@ -408,7 +408,7 @@ import WebServiceClient
         let kept = Keeper.kept
         Keeper.kept = []
         for round in 0..<3 {
-            // Also while another text lies in the same memory.
+            // Also while the memory contains another text.
             if round > 0 { _ = try decode([Int].self, "[1,2,3]") }
             for thing in kept {
                 if let decoder = thing as? any Decoder {

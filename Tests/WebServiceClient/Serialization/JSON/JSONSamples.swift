@@ -1,6 +1,7 @@
 import Foundation
 
-/// Texts in the manner of JSONTestSuite, made for these tests: what every reader must take, and what none may.
+/// Texts like those of JSONTestSuite, written for these tests: texts that every reader must accept, and texts that every reader must
+/// reject.
 enum JSONSamples {
     static let accepted: [String] = [
         "null", "true", "false", "0", "-0", "-1", "12", "1.5", "-1.5e3", "1E+2", "1e-2", "0e0", "0.0", "123456789012345678901234567890",
@@ -33,7 +34,7 @@ enum JSONSamples {
         "\u{FEFF}\u{FEFF}1", "\u{A0}1", "\u{0B}1", "[1\u{2028}]", "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"a\":5}",
     ]
 
-    /// Bytes that are no UTF-8, in strings and outside.
+    /// Invalid UTF-8, inside and outside of strings.
     static let rejectedBytes: [[UInt8]] = {
         let sequences: [[UInt8]] = [
             [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF], [0xE2, 0x82],
@@ -54,7 +55,7 @@ enum JSONSamples {
         return texts
     }()
 
-    /// More than 16 and more than 64 members, the last one named as an earlier one.
+    /// More than 16 and more than 64 members, with and without a duplicate of an earlier name at the end.
     static let manyMembers: [(text: String, isGood: Bool)] = [15, 16, 17, 40, 64, 65, 200, 1000].flatMap { count in
         let list = (0..<count).map { "\"name\($0)\":\($0)" }
         let (members, first) = (list.joined(separator: ","), list[0])
@@ -68,7 +69,7 @@ enum JSONSamples {
     }
 }
 
-/// Any value of JSON, to compare readers by.
+/// Any JSON value, to compare readers.
 enum JSONAnything: Decodable, Equatable, CustomStringConvertible {
     case null
     case bool(Bool)
@@ -76,7 +77,7 @@ enum JSONAnything: Decodable, Equatable, CustomStringConvertible {
     case double(Double)
     case string(String)
     case array([JSONAnything])
-    /// By the bytes of the names, since names that are the same text to Swift may be two to others.
+    /// The keys are the bytes of the names, because names that are equal in Swift may differ for other readers.
     case object([[UInt8]: JSONAnything])
 
     init(from decoder: any Decoder) throws {
@@ -107,7 +108,7 @@ enum JSONAnything: Decodable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// As a Python program prints the same, with numbers as bits.
+    /// The output of a Python program for the same value, with numbers as bits.
     var description: String {
         switch self {
         case .null: return "null"

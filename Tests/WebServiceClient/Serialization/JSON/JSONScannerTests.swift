@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebServiceClient
 
-/// What is JSON and what is none.
+/// Tests which texts are valid JSON.
 @Suite struct JSONScannerTests {
     private let reader = JSONReader()
 
@@ -35,7 +35,7 @@ import WebServiceClient
         }
     }
 
-    /// Whatever stands in a value that the type doesn't ask for is checked as well.
+    /// Values that the type doesn't decode are validated as well.
     @Test func `Refuses it in values that nobody decodes`() {
         struct Little: Decodable { let wanted: Int }
         for text in JSONSamples.rejected where !text.allSatisfy(\.isWhitespace) {
@@ -102,7 +102,8 @@ import WebServiceClient
                 #expect(failure(String(repeating: open, count: levels).utf8)?.kind == .depth)
             }
         }
-        // Threads have less of a stack than the main one: the deepest value is decoded, and one deeper refused, on one of those.
+        // Threads have a smaller stack than the main thread, so this decodes the deepest value, and rejects one deeper, on a separate
+        // thread.
         let texts = [512, 513].map { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
         let depth = try await onOwnThread {
             func depth(_ value: JSONAnything) -> Int {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import WebServiceClient
 
-/// Texts that are read where they lie, with the end in a copy.
+/// Tests texts that are read in place, with their end in a copy.
 @Suite struct JSONStretchTests {
     private struct Entity: Codable, Equatable {
         var id: Int
@@ -12,7 +12,7 @@ import WebServiceClient
         var parts: [[String]]
     }
 
-    /// What became of reading: a value, or the place and kind of the error.
+    /// The result of reading: a value, or the position and kind of the error.
     private enum Outcome: Equatable {
         case value(JSONAnything)
         case failure(JSONSyntaxError.Kind?, Int)
@@ -35,7 +35,7 @@ import WebServiceClient
             for length in stride(from: 0, to: 96, by: 5) {
                 let rest = length % 2 == 0 ? ",\"\(String(repeating: "y", count: length))\"]" : ",\"\\\"\"   ,7]"
                 let tail = sample + Array(rest.utf8) + [UInt8](repeating: 0x20, count: length % 2 == 0 ? 0 : length)
-                // Too short for more than a copy.
+                // A text this short is copied completely.
                 let expected = try outcome(Data(short + tail))
                 let found = try fence.read(lead + tail, outcome)
                 switch (expected, found) {
@@ -59,7 +59,7 @@ import WebServiceClient
                 ratio: Double(index) / 4, parts: [["", "ä\u{1F600}", String(repeating: "z", count: 20 * index)], []])
         }
         let text = Array(try JSONEncoder().encode(entities))
-        // With a name twice in the first entity, and in the last one.
+        // Repeats a name in the first entity, and in the last one.
         let early = Array("[{\"id\":1,\"id\":2},".utf8) + text.dropFirst()
         let late = text.dropLast() + Array(",{\"id\":1,\"name\":\"\",\"id\":2}]".utf8)
         for length in 0..<text.count {
@@ -99,7 +99,7 @@ import WebServiceClient
         }
     }
 
-    /// Values that take much memory each, though the text has but little for each.
+    /// Values that need much memory for little text.
     struct Twice<Value: Codable>: Codable {
         var first: Value
         var second: Value
@@ -108,7 +108,7 @@ import WebServiceClient
     private typealias Large<Value: Codable> = Twice<Twice<Twice<Twice<Twice<Twice<Value>>>>>>
 
     @Test func `No memory is taken for elements that are something else`() {
-        // Each would take 32 KiB.
+        // Each element would take 32 KiB.
         let text = Data("[\(String(repeating: "1,", count: 1 << 20))1]".utf8)
         #expect(throws: DecodingError.self) { try JSONReader().decode([Large<Large<Int64>>].self, from: text) }
         #expect(throws: DecodingError.self) { try JSONReader().read([Large<Large<Int64>>].self, from: text) }
