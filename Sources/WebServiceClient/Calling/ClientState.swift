@@ -75,7 +75,7 @@ final class ClientState: Sendable {
         faults =
             Self.faults(table: table, root: rootText, settings: settings, headers: headers, configuration: configuration)
             + originFaults + [profileFault].compactMap(\.self)
-        chain = Self.chain(configuration, allowedOrigins: origins)
+        chain = Chain.make(configuration, allowedOrigins: origins)
         var endpoints: [String: ResolvedEndpoint] = [:]
         for (key, plan) in table.plans {
             endpoints[key] = ResolvedEndpoint(
@@ -142,51 +142,6 @@ final class ClientState: Sendable {
     // MARK: Making
 
     static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
-
-    /// The chain of design: interceptors (log, preparers) → the call's own preparation → redirects → retry → record →
-    /// authentication → transport.
-    private static func chain(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) -> NextInterceptor {
-        let boundary = OriginBoundary(
-            rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
-        let end = TransportStage(transport: configuration.transport)
-        var chain: NextInterceptor
-        if configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil {
-            var authentication = AuthenticationInterceptor(
-                configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
-                opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
-            authentication.boundary = boundary
-            chain = stages(configuration, boundary) { [authentication] request, context in
-                try await authentication.intercept(request, context: context) { request, context in try await end.send(request, context) }
-            }
-        } else {
-            chain = stages(configuration, boundary) { request, context in try await end.send(request, context) }
-        }
-        for interceptor in configuration.interceptors.reversed() {
-            let next = chain
-            chain = { request, context in try await interceptor.intercept(request, context: context, next: next) }
-        }
-        return chain
-    }
-
-    /// The library's own stages up to authentication in one closure, so that the compiler can inline each into the one before: all but `Retry`,
-    /// whose loop it keeps as a function.
-    @inline(__always)
-    private static func stages(
-        _ configuration: WebServiceClient.Configuration, _ boundary: OriginBoundary, end: @escaping NextInterceptor
-    ) -> NextInterceptor {
-        let (preparation, record) = (CallPreparation(boundary: boundary), ExchangeRecord())
-        let redirects = Redirects(policy: configuration.redirects, boundary: boundary)
-        let retry = Retry(policy: configuration.retry)
-        return { request, context in
-            try await preparation.intercept(request, context: context) { request, context in
-                try await redirects.intercept(request, context: context) { request, context in
-                    try await retry.intercept(request, context: context) { request, context in
-                        try await record.intercept(request, context: context, next: end)
-                    }
-                }
-            }
-        }
-    }
 
     /// The faults of headers that the client or the class gives. They belong to all calls, so no argument can be put into them.
     static func faults(in headers: HTTPFields) -> [TableFault] {

@@ -1,0 +1,133 @@
+/// The chain of stages that each call passes, from the client's interceptors to the transport.
+///
+/// A stage is an ``Interceptor`` that the stage before it calls as its `next`. ``stages`` is the only place that knows their order: a new stage
+/// is a new file and one line there. The article about interceptors prints the same list.
+struct Chain {
+    /// A stage, and how a client's configuration makes it.
+    struct Stage: Sendable {
+        /// The stage's name in the documentation.
+        let name: String
+        /// What the stage does, as a sentence for the documentation.
+        let summary: String
+        /// Makes the interceptors of the stage, outermost first; none if the configuration doesn't need the stage.
+        let make: @Sendable (Setup) -> [any Interceptor]
+
+        init(_ name: String, _ summary: String, _ make: @escaping @Sendable (Setup) -> [any Interceptor]) {
+            self.name = name
+            self.summary = summary
+            self.make = make
+        }
+    }
+
+    /// What stages are made from.
+    struct Setup: Sendable {
+        let configuration: WebServiceClient.Configuration
+        let boundary: OriginBoundary
+        /// The client's interceptors by place.
+        let placed: [InterceptorPlace: [any Interceptor]]
+
+        init(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) {
+            self.configuration = configuration
+            boundary = OriginBoundary(
+                rules: configuration.headerRules, allowed: allowedOrigins, hasInterceptors: !configuration.interceptors.isEmpty)
+            placed = Dictionary(grouping: configuration.interceptors) { ($0 as? PlacedInterceptor)?.place ?? .call }
+        }
+    }
+
+    /// Every stage, outermost first.
+    static let stages: [Stage] = [
+        Stage("interceptors", "The client's interceptors, which also log and prepare: once per call.", Setup.interceptors),
+        Stage("preparation", "The call's own `prepare` closure: once per call.", Setup.preparation),
+        Stage("redirects", "Follows redirects by the client's policy. The stages below run once per hop.", Setup.redirects),
+        Stage("hop interceptors", "The client's `.perHop` interceptors, which see each redirect's response.", Setup.hopInterceptors),
+        Stage("retry", "Repeats failed attempts by the retry policy. The stages below run once per attempt.", Setup.retry),
+        Stage("attempt interceptors", "The client's `.perAttempt` interceptors, which see each response.", Setup.attemptInterceptors),
+        Stage("record", "Keeps the request without credentials, for errors.", Setup.record),
+        Stage("authentication", "Adds credentials and answers challenges of the service and the proxy.", Setup.authentication),
+    ]
+
+    /// The stages as a numbered Markdown list.
+    static var documentation: String {
+        var lines: [String] = []
+        for stage in stages { lines.append("\(lines.count + 1). **\(stage.name)**: \(stage.summary)") }
+        lines.append("\(lines.count + 1). **transport**: Checks the request a last time and sends it.")
+        return lines.joined(separator: "\n")
+    }
+
+    /// Makes the chain of a client.
+    static func make(_ configuration: WebServiceClient.Configuration, allowedOrigins: Set<Origin>) -> NextInterceptor {
+        let setup = Setup(configuration, allowedOrigins: allowedOrigins)
+        let transport = TransportStage(transport: configuration.transport)
+        let end: NextInterceptor = { request, context in try await transport.send(request, context) }
+        return stages.flatMap { $0.make(setup) }.reversed().reduce(end) { next, stage in
+            { request, context in try await stage.intercept(request, context: context, next: next) }
+        }
+    }
+}
+
+extension Chain.Setup {
+    fileprivate static func interceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.call] ?? [] }
+
+    fileprivate static func preparation(_ setup: Self) -> [any Interceptor] { [CallPreparation(boundary: setup.boundary)] }
+
+    fileprivate static func redirects(_ setup: Self) -> [any Interceptor] {
+        [Redirects(policy: setup.configuration.redirects, boundary: setup.boundary)]
+    }
+
+    fileprivate static func hopInterceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.hop] ?? [] }
+
+    fileprivate static func retry(_ setup: Self) -> [any Interceptor] { [Retry(policy: setup.configuration.retry)] }
+
+    fileprivate static func attemptInterceptors(_ setup: Self) -> [any Interceptor] { setup.placed[.attempt] ?? [] }
+
+    fileprivate static func record(_ setup: Self) -> [any Interceptor] { [ExchangeRecord()] }
+
+    fileprivate static func authentication(_ setup: Self) -> [any Interceptor] {
+        let configuration = setup.configuration
+        guard configuration.authenticationProvider != nil || configuration.proxyAuthenticationProvider != nil else { return [] }
+        var stage = AuthenticationInterceptor(
+            configuration.authenticationProvider, proxy: configuration.proxyAuthenticationProvider,
+            opensTunnels: configuration.transport.capabilities.contains(.proxyAuthentication))
+        stage.boundary = setup.boundary
+        return [stage]
+    }
+}
+
+/// Where in the chain an interceptor runs.
+public enum InterceptorPlace: Sendable, Hashable {
+    /// Once per call, outside redirects and retries.
+    case call
+    /// Once per hop: for the call's request and for each redirect that is followed, outside retries.
+    case hop
+    /// Once per attempt: inside redirects and retries, before authentication.
+    case attempt
+}
+
+/// An interceptor with its place in the chain: see ``Interceptor/perHop(_:)`` and ``Interceptor/perAttempt(_:)``.
+public struct PlacedInterceptor: Interceptor {
+    /// Where the interceptor runs.
+    public let place: InterceptorPlace
+    private let interceptor: any Interceptor
+
+    fileprivate init(_ interceptor: any Interceptor, at place: InterceptorPlace) {
+        // The outermost place counts.
+        self.interceptor = (interceptor as? PlacedInterceptor)?.interceptor ?? interceptor
+        self.place = place
+    }
+
+    /// Passes the request to the interceptor.
+    public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        try await interceptor.intercept(request, context: context, next: next)
+    }
+}
+
+extension Interceptor where Self == PlacedInterceptor {
+    /// Runs an interceptor once per hop, inside redirects: it sees the response of each redirect, such as the `Set-Cookie` of a login's 302.
+    ///
+    ///     $0.interceptors = [Timing(), .perHop(SessionCookie())]
+    public static func perHop(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .hop) }
+
+    /// Runs an interceptor once per attempt, inside redirects and retries: it sees the response or error of each attempt. The request has no
+    /// credentials of the authentication provider yet.
+    public static func perAttempt(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .attempt) }
+}
