@@ -1,7 +1,7 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 /// Forms read back by parsers that nobody here wrote: those of Python's library and of Werkzeug, where they are installed.
 @Suite struct MultipartFormParserTests {
