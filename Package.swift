@@ -31,7 +31,7 @@ let package = Package(
         .trait(name: "SwiftLog", description: "RemoteLogHandler: what is logged by swift-log goes where RemoteLogger's records go."),
     ],
     dependencies: [
-        // Each is for a trait that is off by default, and is fetched only where that trait is on: .ci/manifest shows it.
+        // Each is for a trait that is off by default, and is fetched only where that trait is on: scripts/manifest shows it.
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -115,17 +115,3 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
-
-// Builds that are thrown away, such as the sanitizers', leave out what they run nothing of: targets by name, folders of targets by path, as in
-// LEFT_OUT=OData,ODataTests,Tests/WebServiceClient/Dispatch
-let leftOut = (Context.environment["LEFT_OUT"] ?? "").split(separator: ",").map(String.init)
-package.targets.removeAll { leftOut.contains($0.name) }
-package.products.removeAll { leftOut.contains($0.name) }
-for target in package.targets {
-    let folder = (target.path ?? "Sources/\(target.name)") + "/"
-    target.dependencies.removeAll { dependency in
-        guard case .byNameItem(let name, _) = dependency else { return false }
-        return leftOut.contains(name)
-    }
-    target.exclude += leftOut.filter { $0.hasPrefix(folder) }.map { String($0.dropFirst(folder.count)) }
-}

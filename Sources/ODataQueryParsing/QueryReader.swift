@@ -40,7 +40,8 @@ struct QueryReader {
                 index += 1
                 continue
             }
-            guard index + 2 < source.count, let high = DigitText.hexadecimalDigit(source[index + 1]), let low = DigitText.hexadecimalDigit(source[index + 2])
+            guard index + 2 < source.count, let high = DigitText.hexadecimalDigit(source[index + 1]),
+                let low = DigitText.hexadecimalDigit(source[index + 2])
             else {
                 throw QueryParsingError(position: start + index, expected: "'%' with two hexadecimal digits", found: "%")
             }

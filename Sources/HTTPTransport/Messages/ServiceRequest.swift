@@ -187,7 +187,8 @@ package struct RequestDetails: Sendable {
     package var secrets: RequestSecrets?
 
     package init(
-        timeouts: ServiceTimeouts = ServiceTimeouts(), trust: TrustPolicy? = nil, identity: CallIdentity? = nil, secrets: RequestSecrets? = nil
+        timeouts: ServiceTimeouts = ServiceTimeouts(), trust: TrustPolicy? = nil, identity: CallIdentity? = nil,
+        secrets: RequestSecrets? = nil
     ) {
         self.timeouts = timeouts
         self.trust = trust

@@ -37,6 +37,7 @@ extension DescribedError {
     }
 }
 
+<<<<<<< HEAD
 extension TransportError {
     /// A number for each kind: 1 `hostNotFound`, 2 `cannotConnect`, 3 `connectionLost`, 4 `truncated`, 5 `timedOutConnecting`,
     /// 6 `timedOutWaiting`, 7 `timedOutIdle`, 8 `timedOutTotal`, 9 `proxyRefused`, 10 `tls`, 11 `certificateExpired`,
@@ -60,6 +61,9 @@ extension TransportError {
 }
 
 /// Descriptions of values that contain secrets.
+=======
+/// What values with secrets inside show of themselves.
+>>>>>>> ea333dcf20bbe94926c2890c3c63cdd860195e7d
 package enum MaskedMirror {
     /// Returns a mirror's children on one line, in the form of a printed structure.
     package static func text(of mirror: Mirror, type: String) -> String {

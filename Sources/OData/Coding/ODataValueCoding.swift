@@ -239,3 +239,10 @@ extension KeyedEncodingContainer {
     /// Writes nothing: a stream is written by its link.
     public mutating func encodeIfPresent(_ value: EdmStream?, forKey key: Key) throws {}
 }
+
+extension ODataValue {
+    /// The reason why the value can't be written; `nil` if it can.
+    var refusal: PayloadRefusal? {
+        nesting.isCut ? PayloadRefusal(description: "The value nests more than \(PayloadScanner.depthLimit) levels deep.") : nil
+    }
+}

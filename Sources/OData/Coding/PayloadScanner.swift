@@ -6,7 +6,7 @@ import Foundation
 /// are errors. Nesting is limited.
 struct PayloadScanner {
     /// The maximum nesting depth of arrays and objects.
-    static let depthLimit = 512
+    static let depthLimit = Nesting.payloadLimit
 
     let bytes: UnsafeRawBufferPointer
     var index: Int

@@ -107,7 +107,7 @@ extension Date: PayloadWritable {
     func payload(_ format: PayloadFormat) throws -> ODataValue {
         guard format.version == .v2 else {
             do {
-                return .string(try LiteralWriter.instant(self))
+                return .string(try LiteralText.instant(self))
             } catch {
                 throw PayloadRefusal(description: error.description)
             }
@@ -154,7 +154,7 @@ extension EdmTimeOfDay: PayloadWritable {
 }
 
 extension Duration: PayloadWritable {
-    func payload(_ format: PayloadFormat) -> ODataValue { .string(LiteralWriter.duration(self)) }
+    func payload(_ format: PayloadFormat) -> ODataValue { .string(LiteralText.duration(self)) }
 }
 
 extension EdmDuration: PayloadWritable {
@@ -163,7 +163,7 @@ extension EdmDuration: PayloadWritable {
 
 extension Data: PayloadWritable {
     func payload(_ format: PayloadFormat) -> ODataValue {
-        .string(format.version == .v2 ? base64EncodedString() : LiteralWriter.base64URL(self))
+        .string(format.version == .v2 ? base64EncodedString() : LiteralText.base64URL(self))
     }
 }
 

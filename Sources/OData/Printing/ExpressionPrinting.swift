@@ -303,7 +303,7 @@ extension QueryPrinter {
         case .guid(let value):
             writeJSON(value.uuidString.lowercased(), to: &text)
         case .dateTimeOffset(let value):
-            writeJSON(try LiteralWriter.instant(value), to: &text)
+            writeJSON(try LiteralText.instant(value), to: &text)
         case .timestamp(let value):
             writeJSON(value.description, to: &text)
         case .date(let value):
@@ -311,9 +311,9 @@ extension QueryPrinter {
         case .timeOfDay(let value):
             writeJSON(value.description, to: &text)
         case .duration(let value):
-            writeJSON(LiteralWriter.duration(value), to: &text)
+            writeJSON(LiteralText.duration(value), to: &text)
         case .binary(let value):
-            writeJSON(LiteralWriter.base64URL(value), to: &text)
+            writeJSON(LiteralText.base64URL(value), to: &text)
         case .enumeration(_, let member):
             writeJSON(member, to: &text)
         }

@@ -232,7 +232,7 @@ extension QueryPrinter {
                     "'\(string)'", reason: "a key that is a segment can't be empty, '.' or '..'; put it in parentheses")
             }
             text.value(string)
-        case .duration(let value): text.value(LiteralWriter.duration(value))
+        case .duration(let value): text.value(LiteralText.duration(value))
         case .enumeration(_, let member): text.value(member)
         default: try literals.write(value, to: &text)
         }

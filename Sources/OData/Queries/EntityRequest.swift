@@ -1,6 +1,3 @@
-import Foundation
-package import WebServiceClient
-
 /// A query for one entity, by its key or as a singleton.
 ///
 /// `navigate` keeps the options of the request as a whole: aliases, custom options, `$format`, `$schemaversion`, temporal bounds and header
@@ -24,21 +21,6 @@ public struct EntityRequest<Entity: Decodable & Sendable>: QueryBuilding {
     init(resource: ResourcePath, options: QueryOptions) {
         self.resource = resource
         self.options = options
-    }
-
-    /// Returns the URL relative to the service's root, percent-encoded.
-    ///
-    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
-    public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
-        let misplaced: [(String, Bool)] = [
-            ("$filter", options.filter != nil), ("$search", options.search != nil), ("$orderby", !options.order.isEmpty),
-            ("$top", options.top != nil), ("$skip", options.skip != nil), ("$count", options.includesCount),
-            ("$apply", !options.apply.isEmpty), ("$index", options.index != nil),
-        ]
-        if let option = misplaced.first(where: \.1) {
-            throw .invalidOption(option.0, reason: "it doesn't apply to a single entity")
-        }
-        return try printer.request(query)
     }
 
     /// The request without its Swift types.
@@ -127,41 +109,6 @@ public struct ODataQuery: QueryBuilding {
     public init(_ resource: ResourcePath, options: QueryOptions = QueryOptions()) {
         self.resource = resource
         self.options = options
-    }
-}
-
-/// Supports `.get("/People").query(.argument(0))`: the declared endpoint defines the path, and the query's options are sent.
-extension ODataQuery: QueryArgument {
-    package func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String {
-        try items(at: path, serializer) { printer throws(ODataQueryError) in try printer.request(self) }
-    }
-
-    fileprivate func items(
-        at path: String, _ serializer: any SerializationDelegate, _ print: (QueryPrinter) throws(ODataQueryError) -> String
-    ) throws -> String {
-        guard options.headers.isEmpty else {
-            throw ODataQueryError.invalidOption("header", reason: "the query is an endpoint's argument; set headers on the endpoint")
-        }
-        let text = try print(QueryPrinter(version: (serializer as? ODataSerializer)?.format.version ?? .v4))
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let own = "/" + (parts[0].removingPercentEncoding ?? String(parts[0]))
-        guard ("/" + (path.removingPercentEncoding ?? path)).hasSuffix(own) else {
-            throw ODataQueryError.invalidPath(
-                resource.route, reason: "the endpoint that takes the query has another path; only the query's options are sent")
-        }
-        return parts.count > 1 ? String(parts[1]) : ""
-    }
-}
-
-extension FetchRequest: QueryArgument {
-    package func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String {
-        try query.items(at: path, serializer) { printer throws(ODataQueryError) in try relativeURL(using: printer) }
-    }
-}
-
-extension EntityRequest: QueryArgument {
-    package func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String {
-        try query.items(at: path, serializer) { printer throws(ODataQueryError) in try relativeURL(using: printer) }
     }
 }
 

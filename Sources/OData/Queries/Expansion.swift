@@ -37,7 +37,7 @@ extension QueryOptions {
     /// The replacement for options that nest too deeply.
     static let tooDeep: QueryOptions = {
         var options = QueryOptions()
-        let error = ODataQueryError.tooDeep(limit: QueryPrinter.depthLimit)
+        let error = ODataQueryError.tooDeep(limit: Nesting.queryLimit)
         options.selection = .items([SelectItem(QueryPath(segments: [.unresolved(error)]))])
         return options
     }()

@@ -33,13 +33,6 @@ public struct FetchRequest<Entity: Decodable & Sendable>: QueryBuilding {
         return "All properties of \(resource) are fetched because those of \(Entity.self) aren't known: \(options.decodedReason ?? "")."
     }
 
-    /// Returns the URL relative to the service's root, percent-encoded.
-    ///
-    /// - Throws: ``ODataQueryError`` if a part can't be expressed.
-    public func relativeURL(using printer: QueryPrinter = QueryPrinter()) throws(ODataQueryError) -> String {
-        try printer.request(query)
-    }
-
     /// The request without its Swift types.
     public var query: ODataQuery {
         ODataQuery(resource, options: options)

@@ -28,7 +28,7 @@ package final class QueryNode: @unchecked Sendable {
             kind.visit(paths: { _ in }, children: { height = max(height, $0.node.height) })
         }
         let isTooDeep = height >= Self.heightLimit
-        self.kind = isTooDeep ? .invalid(.tooDeep(limit: QueryPrinter.depthLimit)) : kind
+        self.kind = isTooDeep ? .invalid(.tooDeep(limit: Nesting.queryLimit)) : kind
         self.height = isTooDeep ? 1 : height + 1
         self.length = isTooDeep ? 0 : length
     }

@@ -214,6 +214,11 @@ extension Set: ODataCollection {
     public typealias Member = Element
 }
 
+extension ToMany: ODataCollection {
+    /// The related entities.
+    public typealias Member = Entity
+}
+
 extension AnyEdm: ODataCollection {
     /// The elements, also known only by name.
     public typealias Member = AnyEdm

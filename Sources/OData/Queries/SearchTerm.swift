@@ -40,7 +40,7 @@ public struct SearchTerm: Sendable, Hashable {
             case .words, .phrase, .text, .raw, .invalid: 0
             }
         let isTooDeep = inner >= Self.heightLimit
-        self.kind = isTooDeep ? .invalid(.tooDeep(limit: QueryPrinter.depthLimit)) : kind
+        self.kind = isTooDeep ? .invalid(.tooDeep(limit: Nesting.queryLimit)) : kind
         height = isTooDeep ? 1 : inner + 1
     }
 

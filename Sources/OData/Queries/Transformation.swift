@@ -77,7 +77,7 @@ public struct Transformation: Sendable, Hashable {
         var height = 0
         kind.visitSteps { for step in $0 { height = max(height, step.height) } }
         let isTooDeep = height >= Self.heightLimit
-        self.kind = isTooDeep ? .invalid(.tooDeep(limit: QueryPrinter.depthLimit)) : kind
+        self.kind = isTooDeep ? .invalid(.tooDeep(limit: Nesting.queryLimit)) : kind
         self.height = isTooDeep ? 1 : height + 1
     }
 }

@@ -27,12 +27,7 @@ public struct EdmBinary: Sendable, Hashable {
 
 extension EdmBinary: CustomStringConvertible {
     /// Base64url without padding (RFC 4648, section 5).
-    public var description: String { LiteralWriter.base64URL(data) }
-}
-
-extension EdmBinary: EdmConvertible {
-    /// The literal.
-    public var edmValue: EdmValue { .binary(data) }
+    public var description: String { LiteralText.base64URL(data) }
 }
 
 extension EdmBinary: Codable {

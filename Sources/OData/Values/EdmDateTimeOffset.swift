@@ -51,11 +51,6 @@ extension EdmDateTimeOffset: CustomStringConvertible {
     }
 }
 
-extension EdmDateTimeOffset: EdmConvertible {
-    /// The literal.
-    public var edmValue: EdmValue { .timestamp(self) }
-}
-
 extension EdmDateTimeOffset: Codable {
     /// Decodes the text, including V2's `/Date(…)/`.
     public init(from decoder: any Decoder) throws {

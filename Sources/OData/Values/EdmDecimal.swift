@@ -109,13 +109,6 @@ extension EdmDecimal: CustomStringConvertible, LosslessStringConvertible, Expres
     }
 }
 
-extension EdmDecimal: EdmConvertible {
-    /// The literal, without an exponent if a thousand digits suffice.
-    public var edmValue: EdmValue {
-        isFinite ? .number(plainText ?? description) : .double(double ?? .nan)
-    }
-}
-
 extension EdmDecimal: PropertySample {
     /// Returns a number that differs for each `number`.
     public static func propertySample(_ number: Int) -> EdmDecimal? {

@@ -27,12 +27,7 @@ extension EdmDuration: Comparable {
 
 extension EdmDuration: CustomStringConvertible {
     /// The text `-P1DT2H3M4.5S`, without zero parts.
-    public var description: String { LiteralWriter.duration(duration) }
-}
-
-extension EdmDuration: EdmConvertible {
-    /// The literal.
-    public var edmValue: EdmValue { .duration(duration) }
+    public var description: String { LiteralText.duration(duration) }
 }
 
 extension EdmDuration: Codable {

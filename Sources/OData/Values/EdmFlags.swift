@@ -52,13 +52,6 @@ extension EdmFlags: CustomStringConvertible {
     public var description: String { members.map(\.name).joined(separator: ",") }
 }
 
-extension EdmFlags: QueryOperand where Known: EdmEnumeration {}
-
-extension EdmFlags: EdmConvertible where Known: EdmEnumeration {
-    /// The literal.
-    public var edmValue: EdmValue { .enumeration(type: Known.edmTypeName, member: description) }
-}
-
 extension EdmFlags: Codable {
     /// Decodes the members' names, or their number.
     public init(from decoder: any Decoder) throws {

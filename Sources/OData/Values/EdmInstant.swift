@@ -106,7 +106,7 @@ extension EdmTimeOfDay {
     }
 
     /// The text in version 2, where times of day are durations.
-    var v2Text: String { self == .endOfDay ? "PT24H" : LiteralWriter.duration(duration) }
+    var v2Text: String { self == .endOfDay ? "PT24H" : LiteralText.duration(duration) }
 
     /// The time since midnight.
     package var duration: Duration {

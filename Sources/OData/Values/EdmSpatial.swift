@@ -66,11 +66,6 @@ public struct EdmSpatial: Sendable, Hashable {
     }
 }
 
-extension EdmSpatial: EdmConvertible {
-    /// The literal.
-    public var edmValue: EdmValue { .spatial(self) }
-}
-
 extension EdmSpatial {
     /// The shapes of a collection.
     ///

@@ -155,14 +155,9 @@ extension ODataValue {
 
     /// The value if it can be nested in another one, otherwise its replacement.
     var bounded: ODataValue {
-        guard nesting.isTooDeep(for: PayloadScanner.depthLimit) else { return self }
+        guard nesting.isTooDeep(for: Nesting.payloadLimit) else { return self }
         if case .object = self { return .object(DynamicEntity(cut: ())) }
         return .cut
-    }
-
-    /// The reason why the value can't be written; `nil` if it can.
-    var refusal: PayloadRefusal? {
-        nesting.isCut ? PayloadRefusal(description: "The value nests more than \(PayloadScanner.depthLimit) levels deep.") : nil
     }
 }
 
@@ -172,7 +167,7 @@ extension Nesting {
         self.init()
         for index in list.indices {
             let inner = list[index].nesting
-            if inner.isTooDeep(for: PayloadScanner.depthLimit) { list[index] = list[index].bounded }
+            if inner.isTooDeep(for: Nesting.payloadLimit) { list[index] = list[index].bounded }
             add(list[index].nesting)
         }
     }
@@ -180,6 +175,11 @@ extension Nesting {
 
 /// The nesting depth of a value, and whether it lost parts that nested too deeply.
 struct Nesting: Sendable, Hashable {
+    /// The most levels of a query's expressions, and of a spatial literal.
+    static let queryLimit = 128
+    /// The most levels of a payload's values.
+    static let payloadLimit = 512
+
     /// The nesting of a value without contents.
     static let none = Nesting(height: 0, isCut: false)
     /// The nesting of a replacement for a value that nests too deeply.

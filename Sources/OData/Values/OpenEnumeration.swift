@@ -44,13 +44,6 @@ extension OpenEnumeration: CustomStringConvertible {
     public var description: String { name }
 }
 
-extension OpenEnumeration: QueryOperand where Known: EdmEnumeration {}
-
-extension OpenEnumeration: EdmConvertible where Known: EdmEnumeration {
-    /// The literal.
-    public var edmValue: EdmValue { .enumeration(type: Known.edmTypeName, member: name) }
-}
-
 extension OpenEnumeration: Codable {
     /// Decodes a member's name, or its number.
     public init(from decoder: any Decoder) throws {

@@ -38,11 +38,6 @@ public struct ToMany<Entity> {
     public var isComplete: Bool { isLoaded && nextLink == nil }
 }
 
-extension ToMany: ODataCollection {
-    /// The related entities.
-    public typealias Member = Entity
-}
-
 extension ToMany: Sendable where Entity: Sendable {}
 extension ToMany: Equatable where Entity: Equatable {}
 extension ToMany: Hashable where Entity: Hashable {}

@@ -41,8 +41,6 @@ public struct CallLogger: Interceptor {
     /// - Important: Masks don't recognize private data in general. Log only bodies whose content you know.
     public var bodyLimit: Int
 
-    static let largestBodyLimit = 64 << 10
-
     /// Creates an interceptor that logs to a logger.
     public init(_ logger: RemoteLogger, level: LogLevel = .info, logsHeaders: Bool = false, bodyLimit: Int = 0) {
         self.logger = logger

@@ -1,13 +1,5 @@
 import HTTPTransport
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// The connection between loggers and sinks: it numbers the records of a session, stamps their time, and passes each to every sink.
 ///
 /// All loggers that share a pipeline share its order: a sink sees the sequence numbers rise. One pipeline is one session.
@@ -133,31 +125,6 @@ public final class LogPipeline: Sendable {
     }
 }
 
-extension LogPipeline {
-    /// The shippers among the sinks, including filtered ones, each once, by name. ``LogHealth/receivers`` has the same keys.
-    ///
-    /// Without a spool several shippers may share a name; `default` is the default. The first one has the name as its key; the next ones
-    /// get a number that makes the key unique, in the order of the sinks: `default 2`, `default 3`. Set names
-    /// (``ShippingSettings/destination``) for stable keys.
-    public var shippers: [String: LogShipper] {
-        var all: [LogShipper] = []
-        for case let sink as any HealthReporting in sinks {
-            if let shipper = sink.shipper, !all.contains(where: { $0 === shipper }) { all.append(shipper) }
-        }
-        let names = Set(all.map(\.name))
-        var shippers: [String: LogShipper] = [:]
-        for shipper in all {
-            var (key, number) = (shipper.name, 1)
-            while shippers[key] != nil || number > 1 && names.contains(key) {
-                number += 1
-                key = "\(shipper.name) \(number)"
-            }
-            shippers[key] = shipper
-        }
-        return shippers
-    }
-}
-
 /// A destination of records: a receiver, the console, an array in a test.
 ///
 /// Records arrive one at a time in the order of their sequence numbers, on the logging thread. A conforming type therefore
@@ -200,38 +167,5 @@ extension Diagnostics {
         OwnWork.$isShipping.withValue(true) {
             report(Event(level, message, call: OwnWork.identity))
         }
-    }
-}
-
-/// Marks the current thread while a record is masked and written to sinks, to detect log calls from there.
-struct SinkMark {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
-
-    /// Arbitrary distinct addresses; they are never dereferenced.
-    private static var set: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 1) }
-    private static var finding: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: 2) }
-
-    /// Marks the thread; `nil` if it is already marked.
-    init?() {
-        guard pthread_getspecific(Self.key) == nil else { return nil }
-        pthread_setspecific(Self.key, Self.set)
-    }
-
-    /// Runs a masking rule of the program. Its log calls make no records, and masking from within the rule skips the program's rules, which
-    /// would otherwise recurse infinitely.
-    static func find<Found>(_ body: () -> [Found]) -> [Found] {
-        let before = pthread_getspecific(key).map { UnsafeRawPointer($0) }
-        guard before != finding else { return [] }
-        pthread_setspecific(key, finding)
-        defer { pthread_setspecific(key, before) }
-        return body()
-    }
-
-    func remove() {
-        pthread_setspecific(Self.key, nil)
     }
 }

@@ -54,7 +54,7 @@ final class ClientState: Sendable {
                 type.endpoints.overlaid(byProfile: profile.endpoints), root: rootTemplate,
                 methods: own + methods.filter { !own.contains($0) })
         } else {
-            table = CompiledTable.of(type, root: rootTemplate)
+            table = CompiledTable.of(type, root: rootTemplate, type.endpoints)
         }
         root = rootTemplate == nil ? ServiceRoot(rootText) : nil
         settings = configuration.settings.overlaid(by: defaults.settings)

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension WebServiceClient {
     /// The settings of a client. A value: `client.configure { … }` changes it as a whole for later calls.
     public struct Configuration: Sendable {
@@ -112,4 +114,21 @@ struct CallOptions: Sendable {
     var timeout: Duration?
 
     static let none = CallOptions()
+}
+
+extension ServiceProfile {
+    /// Reads the profile of a client class, by convention the file `ClassName.plist` or `ClassName.json` in a folder.
+    ///
+    /// - Throws: ``ServiceProfileError``, including if neither file exists.
+    public init(for client: WebServiceClient.Type, in folder: URL) throws {
+        let name = String(describing: client)
+        for ending in ["plist", "json"] {
+            let file = folder.appending(path: "\(name).\(ending)")
+            if FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
+                self = try ServiceProfile(contentsOf: file)
+                return
+            }
+        }
+        throw ServiceProfileError(faults: ["there is neither \(name).plist nor \(name).json in \(folder.lastPathComponent)"])
+    }
 }

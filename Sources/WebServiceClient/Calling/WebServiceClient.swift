@@ -254,13 +254,13 @@ extension WebServiceClient {
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
         let defaults = defaults
-        return CompiledTable.of(self, root: rootWithPlaceholders).faults + ServiceRoot.faults(in: defaults.serviceRoot)
+        return CompiledTable.of(self, root: rootWithPlaceholders, endpoints).faults + ServiceRoot.faults(in: defaults.serviceRoot)
             + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
     }
 
     /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
     public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
-        let table = CompiledTable.of(self, root: rootWithPlaceholders)
+        let table = CompiledTable.of(self, root: rootWithPlaceholders, endpoints)
         return verify() + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
     }
 

@@ -10,7 +10,7 @@ final class DryRun: Sendable {
     private let client: ObjectIdentifier
     private let caught = Locked<ServiceRequest?>(nil)
 
-    init(client: WebServiceClient) {
+    init(client: AnyObject) {
         self.client = ObjectIdentifier(client)
     }
 

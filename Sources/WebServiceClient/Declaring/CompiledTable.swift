@@ -62,11 +62,11 @@ final class CompiledTable: Sendable {
 
     private static let cache = Locked<[CacheKey: CompiledTable]>([:])
 
-    /// The compiled table of a class, created on first use.
-    static func of(_ type: WebServiceClient.Type, root: String?) -> CompiledTable {
+    /// The compiled table of a class, created from its endpoints on first use.
+    static func of(_ type: AnyClass, root: String?, _ endpoints: @autoclosure () -> EndpointTable) -> CompiledTable {
         let key = CacheKey(type: ObjectIdentifier(type), root: root)
         if let known = cache.withLock({ $0[key] }) { return known }
-        let made = CompiledTable(type.endpoints, root: root)
+        let made = CompiledTable(endpoints(), root: root)
         return cache.withLock { cache in
             if let known = cache[key] { return known }
             cache[key] = made

@@ -42,21 +42,6 @@ public struct ServiceProfile: Sendable {
         try self.init(data: Data(contentsOf: url))
     }
 
-    /// Reads the profile of a client class, by convention the file `ClassName.plist` or `ClassName.json` in a folder.
-    ///
-    /// - Throws: ``ServiceProfileError``, including if neither file exists.
-    public init(for client: WebServiceClient.Type, in folder: URL) throws {
-        let name = String(describing: client)
-        for ending in ["plist", "json"] {
-            let file = folder.appending(path: "\(name).\(ending)")
-            if FileManager.default.fileExists(atPath: file.path(percentEncoded: false)) {
-                self = try ServiceProfile(contentsOf: file)
-                return
-            }
-        }
-        throw ServiceProfileError(faults: ["there is neither \(name).plist nor \(name).json in \(folder.lastPathComponent)"])
-    }
-
     /// Returns every fault of a profile's bytes, each with its resource and position; empty if the profile is valid.
     public static func verify(_ data: Data) -> [String] {
         ServiceProfileReader(data).faults

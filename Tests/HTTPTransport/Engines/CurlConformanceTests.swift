@@ -1,6 +1,6 @@
 import Foundation
-import Testing
 import HTTPTransport
+import Testing
 import TransportConformance
 import WebServiceTesting
 

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 @Suite struct URLSessionCancellationTests {
     private let transport = URLSessionTransport()

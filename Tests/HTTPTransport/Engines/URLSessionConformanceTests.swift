@@ -1,5 +1,5 @@
-import Testing
 import HTTPTransport
+import Testing
 import TransportConformance
 import WebServiceTesting
 

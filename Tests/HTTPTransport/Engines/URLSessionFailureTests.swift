@@ -1,7 +1,7 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 @Suite struct URLSessionFailureTests {
     private let transport = URLSessionTransport()

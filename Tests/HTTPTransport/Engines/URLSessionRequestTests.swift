@@ -1,7 +1,7 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 /// What is refused before anything is sent, each with a sentence that names what is wrong.
 @Suite struct URLSessionRequestTests {

@@ -1,7 +1,7 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 @Suite struct URLSessionUploadTests {
     private let folder = TemporaryFolder()

@@ -1,6 +1,6 @@
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 @Suite struct MediaTypeTests {
     @Test func `A value in single quotes that are meant comes back`() throws {

@@ -1,7 +1,7 @@
 import Foundation
+import HTTPTransport
 import TestSupport
 import Testing
-import HTTPTransport
 
 /// Reads forms back with independent parsers: those of Python's library and of Werkzeug, if they are installed.
 @Suite struct MultipartFormParserTests {

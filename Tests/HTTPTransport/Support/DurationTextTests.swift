@@ -1,5 +1,5 @@
-import Testing
 import HTTPTransport
+import Testing
 
 @Suite struct DurationTextTests {
     private static let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)

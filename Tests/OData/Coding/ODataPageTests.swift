@@ -92,7 +92,7 @@ import Testing
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<2_000 {
             let date = Date(timeIntervalSince1970: Double(Int64.random(in: -300_000_000_000...250_000_000_000, using: &generator)))
-            #expect(EdmDateTimeOffset(try LiteralWriter.instant(date))?.instant == date)
+            #expect(EdmDateTimeOffset(try LiteralText.instant(date))?.instant == date)
         }
         #expect(EdmDateTimeOffset("1970-01-01T00:00Z")?.instant == Date(timeIntervalSince1970: 0))
         for wrong in ["", "T", "1970-01-01", "1970-01-01T25:00Z", "1970-01-01T00:00+2:00", "1970-01-01T00:00+24:00"] {

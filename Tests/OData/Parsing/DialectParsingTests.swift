@@ -1,9 +1,9 @@
 import Foundation
-@testable import ODataQueryParsing
 import TestSupport
 import Testing
 
 @testable import OData
+@testable import ODataQueryParsing
 
 /// Tests that each version reads what it writes.
 @Suite struct DialectParsingTests {

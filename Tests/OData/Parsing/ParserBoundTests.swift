@@ -1,8 +1,8 @@
 import Foundation
-@testable import ODataQueryParsing
 import Testing
 
 @testable import OData
+@testable import ODataQueryParsing
 
 /// Tests that the parser accepts what the printer prints, and that its limits apply to a whole query.
 @Suite struct ParserBoundTests {

@@ -1,7 +1,7 @@
-@testable import ODataQueryParsing
 import Testing
 
 @testable import OData
+@testable import ODataQueryParsing
 
 @Suite struct ExpansionTests {
     /// Steps that each nest options deeper.

@@ -1,7 +1,7 @@
-@testable import ODataQueryParsing
 import Testing
 
 @testable import OData
+@testable import ODataQueryParsing
 
 @Suite struct TransformationTests {
     private static let hierarchy = RecursiveHierarchy(

@@ -67,3 +67,28 @@ extension LogPipeline {
         }
     }
 }
+
+extension LogPipeline {
+    /// The shippers among the sinks, including filtered ones, each once, by name. ``LogHealth/receivers`` has the same keys.
+    ///
+    /// Without a spool several shippers may share a name; `default` is the default. The first one has the name as its key; the next ones
+    /// get a number that makes the key unique, in the order of the sinks: `default 2`, `default 3`. Set names
+    /// (``ShippingSettings/destination``) for stable keys.
+    public var shippers: [String: LogShipper] {
+        var all: [LogShipper] = []
+        for case let sink as any HealthReporting in sinks {
+            if let shipper = sink.shipper, !all.contains(where: { $0 === shipper }) { all.append(shipper) }
+        }
+        let names = Set(all.map(\.name))
+        var shippers: [String: LogShipper] = [:]
+        for shipper in all {
+            var (key, number) = (shipper.name, 1)
+            while shippers[key] != nil || number > 1 && names.contains(key) {
+                number += 1
+                key = "\(shipper.name) \(number)"
+            }
+            shippers[key] = shipper
+        }
+        return shippers
+    }
+}

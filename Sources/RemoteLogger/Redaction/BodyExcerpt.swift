@@ -1,8 +1,11 @@
 import Foundation
-import WebServiceClient
+import HTTPTransport
 
 /// The beginning of a body, for a record: UTF-8 text with masked secrets, of a bounded length.
 struct BodyExcerpt: Sendable {
+    /// The highest limit.
+    static let largestLimit = 64 << 10
+
     /// The most bytes of the text.
     private let limit: Int
     private var bytes = Data()
@@ -13,7 +16,7 @@ struct BodyExcerpt: Sendable {
     /// Creates an excerpt of at most `limit` bytes; `nil` if that is 0.
     init?(upTo limit: Int) {
         guard limit > 0 else { return nil }
-        self.limit = min(limit, CallLogger.largestBodyLimit)
+        self.limit = min(limit, Self.largestLimit)
     }
 
     /// Appends the next piece of the body.

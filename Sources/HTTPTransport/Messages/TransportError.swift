@@ -1,3 +1,5 @@
+import Foundation
+
 /// What went wrong below HTTP, the same on every engine.
 public struct TransportError: DescribedError, Sendable {
     /// The kind of failure, an open set.
@@ -90,4 +92,26 @@ public struct TransportError: DescribedError, Sendable {
 
     /// The message with its kind.
     public var description: String { "\(message) (\(code))" }
+}
+
+extension TransportError {
+    /// A number for each kind: 1 `hostNotFound`, 2 `cannotConnect`, 3 `connectionLost`, 4 `truncated`, 5 `timedOutConnecting`,
+    /// 6 `timedOutWaiting`, 7 `timedOutIdle`, 8 `timedOutTotal`, 9 `proxyRefused`, 10 `tls`, 11 `certificateExpired`,
+    /// 12 `certificateNotYetValid`, 13 `certificateForOtherHost`, 14 `unknownIssuer`, 15 `pinMismatch`, 16 `clientCertificate`,
+    /// 17 `unreadableResponse`, 18 `badRequest`, 19 `unsupported`, 20 `readerTooSlow`; 0 for any other.
+    public var errorCode: Int {
+        let codes: [Code] = [
+            .hostNotFound, .cannotConnect, .connectionLost, .truncated, .timedOutConnecting, .timedOutWaiting, .timedOutIdle,
+            .timedOutTotal, .proxyRefused, .tls, .certificateExpired, .certificateNotYetValid, .certificateForOtherHost, .unknownIssuer,
+            .pinMismatch, .clientCertificate, .unreadableResponse, .badRequest, .unsupported, .readerTooSlow,
+        ]
+        return (codes.firstIndex(of: code) ?? -1) + 1
+    }
+
+    /// The description and the engine's own error.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+        if let underlying { info[NSUnderlyingErrorKey] = underlying }
+        return info
+    }
 }

@@ -35,7 +35,7 @@ struct LiteralWriter: Sendable {
         case .single(let value): text.value(NumberText.floating(value))
         case .string(let value): quoted(value, to: &text)
         case .guid(let value): text.value(value.uuidString.lowercased())
-        case .dateTimeOffset(let value): text.value(try Self.instant(value))
+        case .dateTimeOffset(let value): text.value(try LiteralText.instant(value))
         case .timestamp(let value):
             guard value.offset != nil else {
                 throw .unsupportedLiteral("'\(value)'", reason: "it lacks the offset from UTC that every Edm.DateTimeOffset has; add 'Z'")
@@ -47,8 +47,8 @@ struct LiteralWriter: Sendable {
                 throw .unsupportedLiteral("'\(value)'", reason: "version 4 requires a time before 24:00")
             }
             text.value(value.description)
-        case .duration(let value): prefixed("duration", Self.duration(value), to: &text)
-        case .binary(let value): prefixed("binary", Self.base64URL(value), to: &text)
+        case .duration(let value): prefixed("duration", LiteralText.duration(value), to: &text)
+        case .binary(let value): prefixed("binary", LiteralText.base64URL(value), to: &text)
         case .enumeration(let type, let member): try enumeration(type, member, to: &text)
         case .spatial(let value): try SpatialWriter.write(value, to: &text)
         }
@@ -81,7 +81,7 @@ struct LiteralWriter: Sendable {
         case .guid(let value):
             prefixed("guid", value.uuidString.lowercased(), to: &text)
         case .dateTimeOffset(let value):
-            let instant = try Self.instant(value)
+            let instant = try LiteralText.instant(value)
             switch v2Dates {
             case .dateTime: prefixed("datetime", String(instant.dropLast()), to: &text)
             case .dateTimeOffset: prefixed("datetimeoffset", instant, to: &text)
@@ -93,7 +93,7 @@ struct LiteralWriter: Sendable {
         case .timeOfDay(let value):
             prefixed("time", value.v2Text, to: &text)
         case .duration(let value):
-            prefixed("time", Self.duration(value), to: &text)
+            prefixed("time", LiteralText.duration(value), to: &text)
         case .binary(let value):
             prefixed("X", value.map { DigitText.hexadecimal($0) }.joined(), to: &text)
         case .enumeration(_, let member):
@@ -136,55 +136,5 @@ struct LiteralWriter: Sendable {
             text.value(name)
         }
         text.syntax("'")
-    }
-}
-
-extension LiteralWriter {
-    /// Returns an instant in RFC 3339 form in UTC. A `Date` is a binary fraction, so rounding to microseconds restores the original decimal
-    /// digits.
-    static func instant(_ date: Date) throws(ODataQueryError) -> String {
-        let seconds = date.timeIntervalSince1970
-        // The years -9999 to 9999.
-        guard seconds.isFinite, seconds >= -377_705_116_800, seconds < 253_402_300_800 else {
-            throw .unsupportedLiteral(
-                "The date \(date.timeIntervalSinceReferenceDate)", reason: "it is outside the years -9999 to 9999")
-        }
-        var whole = seconds.rounded(.down)
-        var micros = ((seconds - whole) * 1_000_000).rounded()
-        if micros >= 1_000_000 {
-            whole += 1
-            micros = 0
-        }
-        let total = Int64(whole)
-        let day = total >= 0 ? total / 86_400 : (total - 86_399) / 86_400
-        let second = total - day * 86_400
-        let civil = CivilCalendar.date(ofDay: day)
-        let date =
-            (civil.year < 0 ? "-" : "") + DigitText.padded(abs(civil.year), 4) + "-" + DigitText.padded(civil.month, 2) + "-"
-            + DigitText.padded(civil.day, 2)
-        let time = [second / 3600, second / 60 % 60, second % 60].map { DigitText.padded($0, 2) }.joined(separator: ":")
-        return date + "T" + time + DigitText.fraction(UInt64(micros), digits: 6) + "Z"
-    }
-
-    /// Returns `-P1DT2H3M4.5S`: XML Schema's dayTimeDuration, with all digits of Swift's type.
-    static func duration(_ duration: Duration) -> String {
-        // The seconds of a duration can exceed 64 bits, its days can't.
-        let days = (duration / 86_400).components.seconds
-        let (seconds, attoseconds) = (duration - .seconds(86_400) * days).components
-        let isNegative = duration < .zero
-        let total = seconds.magnitude
-        var text = isNegative ? "-P" : "P"
-        if days != 0 { text += "\(days.magnitude)D" }
-        let (hours, minutes, rest) = (total / 3600, total % 3600 / 60, total % 60)
-        let fraction = DigitText.fraction(attoseconds.magnitude, digits: 18)
-        var time = hours > 0 ? "\(hours)H" : ""
-        if minutes > 0 { time += "\(minutes)M" }
-        if rest > 0 || !fraction.isEmpty { time += "\(rest)\(fraction)S" }
-        if time.isEmpty, days == 0 { time = "0S" }
-        return time.isEmpty ? text : text + "T" + time
-    }
-
-    static func base64URL(_ data: Data) -> String {
-        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -56,13 +56,13 @@ import Testing
 
     @Test func datesAndTimes() throws {
         #expect(try text(Date(timeIntervalSince1970: 0)) == "1970-01-01T00%3A00%3A00Z")
-        #expect(try LiteralWriter.instant(Date(timeIntervalSince1970: 0.123)) == "1970-01-01T00:00:00.123Z")
-        #expect(try LiteralWriter.instant(Date(timeIntervalSince1970: -0.5)) == "1969-12-31T23:59:59.5Z")
-        #expect(try LiteralWriter.instant(Date(timeIntervalSince1970: 1_709_164_799.999_999_9)) == "2024-02-29T00:00:00Z")
-        #expect(try LiteralWriter.instant(Date(timeIntervalSince1970: 951_782_400)) == "2000-02-29T00:00:00Z")
-        #expect(try LiteralWriter.instant(Date(timeIntervalSince1970: -62_167_219_201)) == "-0001-12-31T23:59:59Z")
+        #expect(try LiteralText.instant(Date(timeIntervalSince1970: 0.123)) == "1970-01-01T00:00:00.123Z")
+        #expect(try LiteralText.instant(Date(timeIntervalSince1970: -0.5)) == "1969-12-31T23:59:59.5Z")
+        #expect(try LiteralText.instant(Date(timeIntervalSince1970: 1_709_164_799.999_999_9)) == "2024-02-29T00:00:00Z")
+        #expect(try LiteralText.instant(Date(timeIntervalSince1970: 951_782_400)) == "2000-02-29T00:00:00Z")
+        #expect(try LiteralText.instant(Date(timeIntervalSince1970: -62_167_219_201)) == "-0001-12-31T23:59:59Z")
         for wrong in [Double.nan, .infinity, 1e300, 253_402_300_800] {
-            #expect(throws: ODataQueryError.self) { try LiteralWriter.instant(Date(timeIntervalSince1970: wrong)) }
+            #expect(throws: ODataQueryError.self) { try LiteralText.instant(Date(timeIntervalSince1970: wrong)) }
         }
         #expect(try text(EdmDate(year: 2024, month: 2, day: 29)) == "2024-02-29")
         #expect(EdmDate(year: 2023, month: 2, day: 29) == nil)
@@ -75,20 +75,20 @@ import Testing
         for _ in 0..<2_000 {
             let date = Date(timeIntervalSince1970: Double(Int64.random(in: -30_000_000_000...250_000_000_000, using: &generator)))
             guard date.timeIntervalSince1970 > -12_219_292_800 else { continue }
-            #expect(try LiteralWriter.instant(date) == date.formatted(style))
+            #expect(try LiteralText.instant(date) == date.formatted(style))
         }
     }
 
     @Test func durations() throws {
-        #expect(LiteralWriter.duration(.zero) == "PT0S")
-        #expect(LiteralWriter.duration(.seconds(86_400)) == "P1D")
-        #expect(LiteralWriter.duration(.seconds(93_784) + .milliseconds(500)) == "P1DT2H3M4.5S")
-        #expect(LiteralWriter.duration(.milliseconds(-1_500)) == "-PT1.5S")
-        #expect(LiteralWriter.duration(Duration(secondsComponent: .min, attosecondsComponent: 0)) == "-P106751991167300DT15H30M8S")
+        #expect(LiteralText.duration(.zero) == "PT0S")
+        #expect(LiteralText.duration(.seconds(86_400)) == "P1D")
+        #expect(LiteralText.duration(.seconds(93_784) + .milliseconds(500)) == "P1DT2H3M4.5S")
+        #expect(LiteralText.duration(.milliseconds(-1_500)) == "-PT1.5S")
+        #expect(LiteralText.duration(Duration(secondsComponent: .min, attosecondsComponent: 0)) == "-P106751991167300DT15H30M8S")
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
-        #expect(LiteralWriter.duration(longest) == "P106751991167300DT15H30M7.999999999999999999S")
-        #expect(LiteralWriter.duration(longest * 18) == "P1921535841011411DT15H2M23.999999999999999982S")
-        #expect(LiteralWriter.duration(.seconds(-90_000)) == "-P1DT1H")
+        #expect(LiteralText.duration(longest) == "P106751991167300DT15H30M7.999999999999999999S")
+        #expect(LiteralText.duration(longest * 18) == "P1921535841011411DT15H2M23.999999999999999982S")
+        #expect(LiteralText.duration(.seconds(-90_000)) == "-P1DT1H")
         #expect(try text(Duration.seconds(1)) == "duration'PT1S'")
     }
 

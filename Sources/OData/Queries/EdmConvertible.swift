@@ -138,3 +138,51 @@ extension EdmTimeOfDay: EdmConvertible {
     /// The time of day.
     public var edmValue: EdmValue { .timeOfDay(self) }
 }
+
+extension EdmDuration: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .duration(duration) }
+}
+
+extension EdmBinary: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .binary(data) }
+}
+
+extension EdmDateTimeOffset: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .timestamp(self) }
+}
+
+extension EdmDecimal: EdmConvertible {
+    /// The literal, without an exponent if a thousand digits suffice.
+    public var edmValue: EdmValue {
+        isFinite ? .number(plainText ?? description) : .double(double ?? .nan)
+    }
+}
+
+extension EdmSpatial: EdmConvertible {
+    /// The literal.
+    public var edmValue: EdmValue { .spatial(self) }
+}
+
+extension OpenEnumeration: QueryOperand where Known: EdmEnumeration {}
+
+extension OpenEnumeration: EdmConvertible where Known: EdmEnumeration {
+    /// The literal.
+    public var edmValue: EdmValue { .enumeration(type: Known.edmTypeName, member: name) }
+}
+
+extension EdmFlags: QueryOperand where Known: EdmEnumeration {}
+
+extension EdmFlags: EdmConvertible where Known: EdmEnumeration {
+    /// The literal.
+    public var edmValue: EdmValue { .enumeration(type: Known.edmTypeName, member: description) }
+}
+
+extension Presence: QueryOperand where Wrapped: EdmConvertible {}
+
+extension Presence: EdmConvertible where Wrapped: EdmConvertible {
+    /// The value's literal, or null.
+    public var edmValue: EdmValue { value?.edmValue ?? .null }
+}

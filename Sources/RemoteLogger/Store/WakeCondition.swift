@@ -1,0 +1,67 @@
+import HTTPTransport
+
+/// Wakes the one task that waits for it. A ring without a waiting task is kept for the next wait.
+final class Alarm: Sendable {
+    private struct State {
+        var hasRung = false
+        var sleeper: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func ring() {
+        state.withLock { state in
+            if state.sleeper == nil { state.hasRung = true }
+            defer { state.sleeper = nil }
+            return state.sleeper
+        }?.resume()
+    }
+
+    /// Waits for a ring, the end of the time, or cancellation. May return early, so the caller must check its condition again.
+    func wait(for duration: Duration?, clock: any LogClock) async {
+        let timer = duration.map { duration in
+            Task {
+                try await clock.sleep(for: duration)
+                ring()
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasRung = state.withLock { state in
+                    defer { state.hasRung = false }
+                    if !state.hasRung { state.sleeper = continuation }
+                    return state.hasRung
+                }
+                if hasRung { continuation.resume() }
+            }
+        } onCancel: {
+            ring()
+        }
+        timer?.cancel()
+    }
+}
+
+/// The condition that wakes a store's reader. It is met once: after that, appends neither wake the reader again nor need to.
+package struct WakeCondition: Sendable {
+    /// The minimum number of unread records.
+    var records: Int
+    /// The minimum size of the unread records, in bytes.
+    var bytes: Int
+
+    /// The condition that is never met, when no reader sleeps.
+    static var never: WakeCondition { WakeCondition(records: .max, bytes: .max) }
+    /// The condition that any record meets.
+    static var anything: WakeCondition { WakeCondition(records: 1, bytes: .max) }
+
+    /// Returns whether the load meets the condition.
+    func isMet(by records: Int, _ bytes: Int) -> Bool {
+        records >= self.records || bytes >= self.bytes
+    }
+
+    /// Returns whether the load meets the condition, and if so resets it to ``never``.
+    mutating func take(_ records: Int, _ bytes: Int) -> Bool {
+        guard isMet(by: records, bytes) else { return false }
+        self = .never
+        return true
+    }
+}
