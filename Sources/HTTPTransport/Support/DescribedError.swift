@@ -37,33 +37,7 @@ extension DescribedError {
     }
 }
 
-<<<<<<< HEAD
-extension TransportError {
-    /// A number for each kind: 1 `hostNotFound`, 2 `cannotConnect`, 3 `connectionLost`, 4 `truncated`, 5 `timedOutConnecting`,
-    /// 6 `timedOutWaiting`, 7 `timedOutIdle`, 8 `timedOutTotal`, 9 `proxyRefused`, 10 `tls`, 11 `certificateExpired`,
-    /// 12 `certificateNotYetValid`, 13 `certificateForOtherHost`, 14 `unknownIssuer`, 15 `pinMismatch`, 16 `clientCertificate`,
-    /// 17 `unreadableResponse`, 18 `badRequest`, 19 `unsupported`, 20 `readerTooSlow`; 0 for any other.
-    public var errorCode: Int {
-        let codes: [Code] = [
-            .hostNotFound, .cannotConnect, .connectionLost, .truncated, .timedOutConnecting, .timedOutWaiting, .timedOutIdle,
-            .timedOutTotal, .proxyRefused, .tls, .certificateExpired, .certificateNotYetValid, .certificateForOtherHost, .unknownIssuer,
-            .pinMismatch, .clientCertificate, .unreadableResponse, .badRequest, .unsupported, .readerTooSlow,
-        ]
-        return (codes.firstIndex(of: code) ?? -1) + 1
-    }
-
-    /// The description and the engine's error.
-    public var errorUserInfo: [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
-        if let underlying { info[NSUnderlyingErrorKey] = underlying }
-        return info
-    }
-}
-
 /// Descriptions of values that contain secrets.
-=======
-/// What values with secrets inside show of themselves.
->>>>>>> ea333dcf20bbe94926c2890c3c63cdd860195e7d
 package enum MaskedMirror {
     /// Returns a mirror's children on one line, in the form of a printed structure.
     package static func text(of mirror: Mirror, type: String) -> String {

@@ -2,10 +2,7 @@ import Foundation
 import HTTPTransport
 import TestSupport
 import Testing
-<<<<<<< HEAD
 import WebServiceClient
-=======
->>>>>>> ea333dcf20bbe94926c2890c3c63cdd860195e7d
 
 @Suite struct MultipartFormTests {
     @Test func `One part, byte for byte`() throws {
