@@ -148,3 +148,42 @@ public struct ResponseProcessor: Interceptor {
         return response
     }
 }
+
+/// Where in the chain an interceptor runs.
+public enum InterceptorPlace: Sendable, Hashable {
+    /// Once per call, outside redirects and retries.
+    case call
+    /// Once per hop: for the call's request and for each redirect that is followed, outside retries.
+    case hop
+    /// Once per attempt: inside redirects and retries, before authentication.
+    case attempt
+}
+
+/// An interceptor with its place in the chain: see ``Interceptor/perHop(_:)`` and ``Interceptor/perAttempt(_:)``.
+public struct PlacedInterceptor: Interceptor {
+    /// Where the interceptor runs.
+    public let place: InterceptorPlace
+    private let interceptor: any Interceptor
+
+    fileprivate init(_ interceptor: any Interceptor, at place: InterceptorPlace) {
+        // The outermost place counts.
+        self.interceptor = (interceptor as? PlacedInterceptor)?.interceptor ?? interceptor
+        self.place = place
+    }
+
+    /// Passes the request to the interceptor.
+    public func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {
+        try await interceptor.intercept(request, context: context, next: next)
+    }
+}
+
+extension Interceptor where Self == PlacedInterceptor {
+    /// Runs an interceptor once per hop, inside redirects: it sees the response of each redirect, such as the `Set-Cookie` of a login's 302.
+    ///
+    ///     $0.interceptors = [Timing(), .perHop(SessionCookie())]
+    public static func perHop(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .hop) }
+
+    /// Runs an interceptor once per attempt, inside redirects and retries: it sees the response or error of each attempt. The request has no
+    /// credentials of the authentication provider yet.
+    public static func perAttempt(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .attempt) }
+}
