@@ -70,6 +70,11 @@ import Testing
     @Test func functionsOfLaterVersions() throws {
         #expect(try filter { $0.userName.matches(pattern: "^a.*") } == "matchesPattern(UserName,'^a.*')")
         #expect(try filter { $0.emails.hasSubset(["a@b", "c"]) } == "hassubset(Emails,[\"a@b\",\"c\"])")
+        #expect(try filter { $0.emails.hasSubsequence(["a@b", "c"]) } == "hassubsequence(Emails,[\"a@b\",\"c\"])")
+        #expect(try filter { $0.registered.fractionalSeconds < 1 } == "fractionalseconds(Registered) lt 1")
+        #expect(try filter { $0.registered.totalOffsetMinutes == 60 } == "totaloffsetminutes(Registered) eq 60")
+        #expect(try filter { $0["Route"].lineLength > 3 } == "geo.length(Route) gt 3.0")
+        #expect(try filter { $0.age.isDefined } == "isdefined(Age)")
         #expect(try filter { $0.registered.date == EdmDate("2026-11-21") } == "date(Registered) eq 2026-11-21")
         #expect(try filter { $0.registered > .now - .seconds(60) } == "Registered gt now() sub duration'PT1M'")
         #expect(

@@ -12,6 +12,14 @@ import Testing
         #expect(StatusSet().isEmpty)
     }
 
+    @Test func `named sets hold the statuses of their class`() {
+        #expect(StatusSet.noContent == [204] && StatusSet.accepted == [202] && StatusSet.notFound == [404])
+        #expect(StatusSet.redirection == .range(300...399))
+        #expect(StatusSet.clientError == .range(400...499))
+        #expect(StatusSet.serverError == .range(500...599))
+        #expect(StatusSet.success.union(.redirection).union(.clientError).union(.serverError) == .range(200...599))
+    }
+
     @Test func `A property and a literal mean the same`() {
         #expect(StatusSet.created == [201])
         #expect(
