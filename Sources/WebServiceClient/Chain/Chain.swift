@@ -1,13 +1,13 @@
-/// The chain of stages that each call passes, from the client's interceptors to the transport.
+/// The chain of stages that each call passes through, from the client's interceptors to the transport.
 ///
-/// A stage is an ``Interceptor`` that the stage before it calls as its `next`. ``stages`` is the only place that knows their order: a new stage
-/// is a new file and one line there. The article about interceptors prints the same list.
+/// A stage is an ``Interceptor`` that the previous stage calls as its `next`. ``stages`` alone defines their order: a new stage needs a new
+/// file and one line there. The article about interceptors prints the same list.
 struct Chain {
     /// A stage, and how a client's configuration makes it.
     struct Stage: Sendable {
         /// The stage's name in the documentation.
         let name: String
-        /// What the stage does, as a sentence for the documentation.
+        /// A sentence about the stage for the documentation.
         let summary: String
         /// Makes the interceptors of the stage, outermost first; none if the configuration doesn't need the stage.
         let make: @Sendable (Setup) -> [any Interceptor]
@@ -19,7 +19,7 @@ struct Chain {
         }
     }
 
-    /// What stages are made from.
+    /// The input that stages are made from.
     struct Setup: Sendable {
         let configuration: WebServiceClient.Configuration
         let boundary: OriginBoundary
@@ -105,12 +105,12 @@ public enum InterceptorPlace: Sendable, Hashable {
 
 /// An interceptor with its place in the chain: see ``Interceptor/perHop(_:)`` and ``Interceptor/perAttempt(_:)``.
 public struct PlacedInterceptor: Interceptor {
-    /// Where the interceptor runs.
+    /// The interceptor's place in the chain.
     public let place: InterceptorPlace
     private let interceptor: any Interceptor
 
     fileprivate init(_ interceptor: any Interceptor, at place: InterceptorPlace) {
-        // The outermost place counts.
+        // The outermost place wins.
         self.interceptor = (interceptor as? PlacedInterceptor)?.interceptor ?? interceptor
         self.place = place
     }
@@ -122,12 +122,13 @@ public struct PlacedInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == PlacedInterceptor {
-    /// Runs an interceptor once per hop, inside redirects: it sees the response of each redirect, such as the `Set-Cookie` of a login's 302.
+    /// Runs an interceptor once per hop, inside redirects. It sees the response of each redirect, such as the `Set-Cookie` of a login's
+    /// 302.
     ///
     ///     $0.interceptors = [Timing(), .perHop(SessionCookie())]
     public static func perHop(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .hop) }
 
-    /// Runs an interceptor once per attempt, inside redirects and retries: it sees the response or error of each attempt. The request has no
-    /// credentials of the authentication provider yet.
+    /// Runs an interceptor once per attempt, inside redirects and retries. It sees the response or error of each attempt. The request
+    /// doesn't have the authentication provider's credentials yet.
     public static func perAttempt(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .attempt) }
 }
