@@ -175,7 +175,7 @@ extension RequestBinder {
                 positions[variable] ?? 0, "the path",
                 "it is nil or empty, and without it the path names another resource; use {/name} for a segment that may be nil.")
         }
-        // Finds the argument that produced the bytes. The compiler rejects templates with dot segments or fragments of their own.
+        // Finds the argument that produced the bytes. The compiler rejects dot segments and fragments in the template itself.
         func position(making bytes: Range<Int>) -> Int {
             made.last { $0.bytes.overlaps(bytes) }.flatMap { positions[$0.name] } ?? positions.values.min() ?? 0
         }

@@ -49,7 +49,7 @@ struct OriginBoundary: Sendable {
             return request
         }
         return withoutCredentials(request, .warning, context) { place in
-            "the URL was changed to \(place), which isn't an origin of the service. If it is, add it to Configuration.allowedOrigins; "
+            "the URL was changed to \(place), an unlisted origin. If it belongs to the service, add it to Configuration.allowedOrigins; "
                 + "otherwise send the call with http.request(outside:) and its own fields"
         }
     }
