@@ -133,7 +133,7 @@ final class ClientState: Sendable {
         let base = function.prefix { $0 != "(" }
         let namesakes = table.keys.filter { $0.prefix { $0 != "(" } == base }
         let nearest = NearestName.of(function, among: namesakes) ?? namesakes.first ?? NearestName.of(function, among: table.keys)
-        let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "its keys are spelled as #function spells the methods"
+        let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "keys have the spelling of the method's #function"
         return ServiceError(
             call: CallIdentity(client: clientName, key: function, route: ""), stage: .declaration, kind: .unknownEndpoint,
             message: "The table of \(clientName) has no entry \"\(function)\"; \(hint).")

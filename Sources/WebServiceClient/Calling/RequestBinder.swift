@@ -22,7 +22,7 @@ struct RequestBinder {
         guard arguments.count == plan.names.count else {
             throw InvalidRequest(
                 message:
-                    "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
+                    "The call passes \(arguments.count) arguments, but the key has \(plan.names.count): pass each argument of the method "
                     + "to call(…), in its order, and leave closures out with .ignoring(…).")
         }
         guard let root = try fixedRoot ?? boundRoot() else {

@@ -305,11 +305,11 @@ extension ClientState {
         for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(
-                .init(.warning, "The transport of \(clientName) delivers no proxy's 407, so proxyAuthenticationProvider is never asked."))
+                .init(.warning, "The transport of \(clientName) doesn't deliver a proxy's 407, so proxyAuthenticationProvider is unused."))
         }
         if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
             configuration.diagnostics.report(
-                .init(.warning, "The service root of \(clientName) is http, where its trust policy protects nothing: use https."))
+                .init(.warning, "The service root of \(clientName) is http, so its trust policy has no effect: use https."))
         }
         if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }

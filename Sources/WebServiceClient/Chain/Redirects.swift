@@ -89,7 +89,7 @@ struct Redirects: Interceptor {
         } else if let body = request.body, !body.isReplayable {
             throw RedirectError(
                 reason: .bodyNotReplayable,
-                message: "The redirect \(status) asks for the body again, and the body is a stream that can be read only once.")
+                message: "The redirect \(status) requires the body again, but the body is a stream that can be read only once.")
         }
         return result
     }

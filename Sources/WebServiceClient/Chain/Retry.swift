@@ -46,7 +46,7 @@ struct Retry: Interceptor {
                     hasMetStaleConnection = true
                     context.diagnostics.report(
                         .init(
-                            .debug, "the connection ended before any response, the request is sent again over another one",
+                            .debug, "the connection ended before any response; the request is sent again over another one",
                             call: context.identity))
                     continue
                 }
