@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that the library's resolves nothing.
+// A separate package, so that the library's resolves no dependencies.
 
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -16,7 +16,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [
         .package(name: "web-service-client", path: ".."),
-        // Without its traits it needs neither jemalloc nor a malloc of its own: it measures what users run.
+        // Without its traits it requires no jemalloc and replaces no malloc: it measures what users run.
         .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [

@@ -1,7 +1,7 @@
 import Benchmark
 import Workloads
 
-/// Every workload under the harness: `swift package --package-path Benchmarks benchmark`.
+/// Runs every workload under the harness: `swift package --package-path Benchmarks benchmark`.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.wallClock, .instructions, .throughput], scalingFactor: .kilo, maxDuration: .seconds(2), maxIterations: 1_000)

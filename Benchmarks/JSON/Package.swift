@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Readers of JSON side by side: `Benchmarks/json`. A package of its own, which fetches nothing.
+// Compares JSON readers: `Benchmarks/json`. A separate package without dependencies to fetch.
 
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),

@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// A package of its own, which fetches nothing: only the library, as a user builds it. With the trait it measures beside it what else a
-// program has at hand that logs through swift-log, which is fetched then.
+// A separate package without dependencies except the library, as a user builds it. The trait adds swift-log, to measure other handlers that
+// log through it.
 
 let package = Package(
     name: "log-goals",
@@ -23,7 +23,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
             ],
             path: "Sources/LogGoals",
-            // Not MemberImportVisibility, for the reason that the library's Package.swift gives for tests.
+            // MemberImportVisibility is off for the reason that the library's Package.swift gives for tests.
             swiftSettings: [
                 .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
             ]),

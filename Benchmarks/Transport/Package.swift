@@ -2,9 +2,9 @@
 
 import PackageDescription
 
-// Transports side by side: `Benchmarks/transport`. A package of its own, so that the other benchmarks don't fetch SwiftNIO.
+// Compares transports: `Benchmarks/transport`. A separate package, so that the other benchmarks don't fetch SwiftNIO.
 
-// Not MemberImportVisibility, for the reason that the library's Package.swift gives for tests.
+// MemberImportVisibility is off for the reason that the library's Package.swift gives for tests.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

@@ -1,6 +1,6 @@
-/// Measures workloads in alternation, round by round, so that whatever else the machine does falls on all of them alike.
+/// Measures workloads in alternation, round by round, so that other load on the machine affects all of them alike.
 struct Alternation {
-    /// What is measured, with the number of the repetition.
+    /// A workload, called with the number of the repetition.
     typealias Work = @Sendable (Int) async throws -> Void
 
     let rounds: Int
@@ -8,7 +8,7 @@ struct Alternation {
 
     /// The times per repetition in microseconds: for each workload its rounds, in order.
     ///
-    /// The order within a round turns from one to the next. The first rounds, a tenth, aren't counted.
+    /// The order of the workloads rotates from round to round. The first tenth of the rounds isn't counted.
     func times(of works: [Work]) async throws -> [[Double]] {
         var times = works.map { _ in [Double]() }
         let warmUp = max(rounds / 10, 1)
@@ -30,7 +30,7 @@ struct Alternation {
     }
 }
 
-/// What a row of figures comes to.
+/// The summary of a row of figures.
 struct Spread {
     private let sorted: [Double]
 

@@ -1,7 +1,7 @@
 import Foundation
 import Workloads
 
-/// Runs everything and prints two tables in Markdown.
+/// Runs all workloads and prints two tables in Markdown.
 struct Report {
     let rounds: Int
 
@@ -23,7 +23,7 @@ struct Report {
         Swift.print("")
         Swift.print("| call | declared | by hand | difference | declared / by hand | by hand, values not encoded |")
         Swift.print("|---|--:|--:|--:|--:|--:|")
-        // Another URL each time, as most calls have: a client keeps the latest.
+        // Uses a new URL for each call, as most calls do: a client caches the latest.
         let names = ["swift", "swift-nio", "orders", "stocks"]
         let times60 = try await alternation.times(of: [
             { keep(try await smallClient.health(service: names[$0 % 4])) },
@@ -80,7 +80,7 @@ struct Report {
     }
 }
 
-/// Takes a result so that the compiler can't leave out what made it.
+/// Consumes a result so that the compiler can't remove the work for it.
 @inline(never)
 private func keep<Value>(_ value: Value) {
     withExtendedLifetime(value) {}

@@ -1,4 +1,4 @@
-// What a declared call costs beside the same one by hand, and what the library's parts cost: `Benchmarks/compare`.
+// Compares declared calls with handwritten ones and measures the library's parts: `Benchmarks/compare`.
 
 let arguments = CommandLine.arguments.dropFirst()
 let rounds = arguments.first.flatMap { Int($0) } ?? 200

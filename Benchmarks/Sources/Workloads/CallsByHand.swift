@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The same calls as a careful user writes them without the library: values encoded, headers set, status checked, one decoder for all.
+/// The same calls as careful code without the library: encoded values, headers, a status check, and one shared decoder.
 public struct CallsByHand: Sendable {
     /// The response wasn't a success.
     public struct UnexpectedStatus: Error {
         let status: Int
     }
 
-    /// The service root is no URL.
+    /// The service root isn't a URL.
     public struct BadURL: Error {}
 
     private let engine: Engine
@@ -19,7 +19,7 @@ public struct CallsByHand: Sendable {
     private let decoder = JSONDecoder()
     private let allowed: CharacterSet
 
-    /// Calls on that engine.
+    /// Creates the calls on an engine.
     public init(_ engine: Engine) {
         self.engine = engine
         var allowed = CharacterSet.urlPathAllowed
@@ -37,12 +37,12 @@ public struct CallsByHand: Sendable {
         try await get("\(root)/health/\(encoded(service))")
     }
 
-    /// ``health(service:)`` by somebody who trusts that values need no encoding.
+    /// ``health(service:)`` without encoding of values.
     public func carelessHealth(service: String) async throws -> Health {
         try await get("\(root)/health/\(service)")
     }
 
-    /// ``repository(owner:name:)`` by somebody who trusts that values need no encoding.
+    /// ``repository(owner:name:)`` without encoding of values.
     public func carelessRepository(owner: String, name: String) async throws -> Repository {
         try await get("\(root)/repos/\(owner)/\(name)")
     }

@@ -1,8 +1,8 @@
 public import WebServiceClient
 
-/// The calls as the library's users write them.
+/// The calls as users of the library write them.
 public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
-    /// The table.
+    /// The endpoint table.
     public override class var endpoints: EndpointTable {
         [
             "repository(owner:name:)": .get("/repos/%%0%%/%%1%%"),
@@ -12,7 +12,7 @@ public final class DeclaredCalls: WebServiceClient, @unchecked Sendable {
         ]
     }
 
-    /// A client on that engine.
+    /// Creates a client on an engine.
     public convenience init(_ engine: Engine, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "https://api.example.com/v1") {
             $0.transport = EngineTransport(engine)

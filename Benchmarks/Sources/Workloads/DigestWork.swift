@@ -1,13 +1,13 @@
 import Foundation
 import WebServiceClient
 
-/// Digest authentication of a request after the server's challenge: the computation alone, without a server.
+/// Digest authentication of a request after the server's challenge: only the computation, without a server.
 public struct DigestWork: Sendable {
     private let provider: DigestAuthenticationProvider
     private let attempt: AuthenticationAttempt
     private let context = CallContext()
 
-    /// A provider that has seen a challenge of that algorithm, such as `MD5` or `SHA-256`.
+    /// Creates a provider that has received a challenge with an algorithm, such as `MD5` or `SHA-256`.
     public init(algorithm: String) async throws {
         provider = DigestAuthenticationProvider(user: "ada", password: "a secret of some length")
         guard let url = URL(string: "https://api.example.com/v1/repos/swiftlang/swift?page=2") else { throw URLError(.badURL) }
@@ -25,7 +25,7 @@ public struct DigestWork: Sendable {
             to: [challenge], response: TransportResponse(status: 401, url: url), attempt: &first, context: context)
     }
 
-    /// Authorizes a request and gives the field.
+    /// Authorizes a request and returns the field.
     public func authorize() async throws -> String? {
         var attempt = attempt
         try await provider.authorize(&attempt, context: context)

@@ -1,9 +1,9 @@
 public import Foundation
 public import WebServiceClient
 
-/// What stands for the network on both sides: the same asynchronous function with the same answer.
+/// Replaces the network for both sides: the same async function with the same response.
 public struct Engine: Sendable {
-    /// An answer.
+    /// A response.
     public struct Answer: Sendable {
         /// The status code.
         public let status: Int
@@ -15,12 +15,12 @@ public struct Engine: Sendable {
 
     private let answer: Answer
 
-    /// An engine that answers everything with that body.
+    /// Creates an engine that answers every request with a body.
     public init(answering body: Data) {
         answer = Answer(status: 200, contentType: "application/json; charset=utf-8", body: body)
     }
 
-    /// Answers a request, whatever it asks for. It isn't inlined, so that neither side gains by knowing it.
+    /// Answers any request. It isn't inlined, so that the compiler can't optimize for it on either side.
     @inline(never)
     public func exchange(_ url: URL) async throws -> Answer {
         answer
@@ -29,16 +29,16 @@ public struct Engine: Sendable {
 
 /// The engine as the client's transport.
 public struct EngineTransport: Transport {
-    /// All that the engine can do, which is nothing.
+    /// The engine's capabilities: none.
     public let capabilities: TransportCapabilities = []
     private let engine: Engine
 
-    /// A transport on an engine.
+    /// Creates a transport on an engine.
     public init(_ engine: Engine) {
         self.engine = engine
     }
 
-    /// Gives the request to the engine and the answer back.
+    /// Passes the request to the engine and returns its response.
     public func send(_ request: ServiceRequest) async throws -> TransportResponse {
         let answer = try await engine.exchange(request.url)
         return TransportResponse(

@@ -1,30 +1,30 @@
 public import RemoteLogger
 
-/// A sink that takes records and forgets them.
+/// A sink that discards records.
 public struct NoSink: LogSink {
-    /// Takes everything.
+    /// Accepts all levels.
     public let minimumLevel = LogLevel.trace
-    /// Forgets the record.
+    /// Discards the record.
     public func write(_ record: LogRecord) {}
-    /// There is nothing to wait for.
+    /// Returns immediately, because no record is pending.
     public func flush(within limit: Duration) async -> Bool { true }
-    /// There is nothing to end.
+    /// Returns immediately, because the sink holds no resources.
     public func shutdown(within limit: Duration) async -> Bool { true }
 }
 
-/// One log call, taken or filtered out by its level.
+/// A log call that is either accepted or filtered out by its level.
 public struct LogWork: Sendable {
     private let logger = RemoteLogger(label: "shop.orders", sinks: [NoSink()], minimumLevel: .info)
 
     /// A logger at the level `info`.
     public init() {}
 
-    /// A call that makes a record of a text and two values.
+    /// Logs a record with a text and two values.
     public func taken(_ number: Int) {
         logger.info("Order placed", ["order": number, "total": 12.5])
     }
 
-    /// The same below the level.
+    /// Logs the same below the level.
     public func filtered(_ number: Int) {
         logger.debug("Order placed", ["order": number, "total": 12.5])
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The bodies that calls are answered with.
+/// The bodies of the responses.
 public enum Payloads {
     /// A JSON object of 60 bytes: a ``Health``.
     public static let small = Data(#"{"id": 42, "name": "all is well with us", "isActive": true }"#.utf8)
@@ -20,7 +20,7 @@ public enum Payloads {
 }
 
 extension String {
-    /// The text again and again, cut at that many characters.
+    /// Repeats the text up to a number of characters.
     fileprivate func repeated(to count: Int) -> String {
         var text = ""
         while text.count < count { text += self }

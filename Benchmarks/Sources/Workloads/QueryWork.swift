@@ -1,31 +1,31 @@
 import Foundation
 public import OData
 
-/// A journey.
+/// A trip.
 public struct Trip: Decodable, Sendable {
     /// The number.
     public let tripId: Int
     /// The name.
     public let name: String
-    /// What it may cost.
+    /// The budget.
     public let budget: Double
 }
 
-/// Somebody who travels.
+/// A traveler.
 public struct Person: EntityType {
     /// The entity set.
     public static let entitySetName = "People"
-    /// The name by which people are known to the service.
+    /// The user name in the service.
     public let userName: String
     /// The last name.
     public let lastName: String
     /// The age in years.
     public let age: Int
-    /// The journeys.
+    /// The trips.
     public let trips: [Trip]
 }
 
-/// A typed fetch request: building it, and printing it as a URL.
+/// A typed fetch request: building it and printing it as a URL.
 public struct QueryWork: Sendable {
     private let request: FetchRequest<Person>
     private let printer = QueryPrinter()
@@ -34,7 +34,7 @@ public struct QueryWork: Sendable {
         "People?$filter=age%20gt%2021%20and%20startswith(lastName,%27O%27%27%27)%20or%20trips/any(x1:x1/budget%20ge%201000.0)"
         + "&$select=userName,lastName,age&$expand=trips($select=tripId,name,budget;$orderby=budget%20desc;$top=3)&$orderby=lastName&$top=20"
 
-    /// Builds the request once, so that what is learnt of a type once is learnt.
+    /// Builds the request once, to fill the caches for its types.
     public init() {
         request = Self.build(21)
     }
@@ -52,12 +52,12 @@ public struct QueryWork: Sendable {
         try Self.build(21).relativeURL(using: printer)
     }
 
-    /// Prints the request that was built before.
+    /// Prints the request built earlier.
     public func print() throws -> String {
         try request.relativeURL(using: printer)
     }
 
-    /// Reads such a request's URL.
+    /// Parses the URL of such a request.
     public func parse() throws -> Int? {
         try parser.query(Self.text).options.top
     }

@@ -1,4 +1,4 @@
-/// What the large body is read as: some strings, numbers, a list and a nested object, as services send them.
+/// The type of the large body, with the strings, numbers, lists and nested objects of typical services.
 public struct Repository: Decodable, Sendable {
     /// A person or an organisation.
     public struct Owner: Decodable, Sendable {
@@ -6,19 +6,19 @@ public struct Repository: Decodable, Sendable {
         public let login: String
         /// The number.
         public let id: Int
-        /// Where the picture is.
+        /// The URL of the picture.
         public let avatar: String
         /// Whether the owner runs the site.
         public let isAdministrator: Bool
     }
 
-    /// A mark with a colour.
+    /// A label with a color.
     public struct Label: Decodable, Sendable {
         /// The number.
         public let id: Int
         /// The name.
         public let name: String
-        /// The colour.
+        /// The color.
         public let color: String
     }
 
@@ -26,30 +26,30 @@ public struct Repository: Decodable, Sendable {
     public let id: Int
     /// The name.
     public let name: String
-    /// The name with the owner's.
+    /// The name, prefixed with the owner's.
     public let fullName: String
-    /// What it is.
+    /// The description.
     public let description: String?
-    /// Whom it belongs to.
+    /// The owner.
     public let owner: Owner
-    /// What it is about.
+    /// The topics.
     public let topics: [String]
-    /// The marks of its issues.
+    /// The labels of its issues.
     public let labels: [Label]
-    /// How many watch it.
+    /// The number of watchers.
     public let watchers: Int
-    /// A share of something.
+    /// A ratio.
     public let score: Double
-    /// Whether it is closed to the public.
+    /// Whether it is private.
     public let isPrivate: Bool
 }
 
-/// What the small body is read as.
+/// The type of the small body.
 public struct Health: Decodable, Sendable {
     /// The number.
     public let id: Int
     /// The name.
     public let name: String
-    /// Whether all is well.
+    /// Whether the service is healthy.
     public let isActive: Bool
 }

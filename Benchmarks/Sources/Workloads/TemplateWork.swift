@@ -1,6 +1,6 @@
 public import WebServiceClient
 
-/// Templates with values put in.
+/// Fills templates with values.
 public struct TemplateWork: Sendable {
     private let template: URITemplate
     private let values: [String: URITemplate.Value] = ["text": "a & b", "page": "2", "tags": ["swift", "größe"]]
@@ -16,8 +16,8 @@ public struct TemplateWork: Sendable {
         try template.expand(values)
     }
 
-    /// Binds four arguments to `%%label%%` placeholders in path and query. It is a dry run, so the chain down to the transport and the
-    /// error that ends it are in the time.
+    /// Binds four arguments to `%%label%%` placeholders in path and query. The time includes a dry run: the chain down to the transport and
+    /// the error that ends it.
     public func bind() async throws -> ServiceRequest {
         try await client.dryRun { try await $0.issues(owner: "swiftlang", name: "swift & more", state: "open", page: 3) }
     }

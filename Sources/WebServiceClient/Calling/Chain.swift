@@ -1,13 +1,13 @@
-/// The chain of stages that each call passes, from the client's interceptors to the transport.
+/// The chain of stages that each call passes through, from the client's interceptors to the transport.
 ///
-/// A stage is an ``Interceptor`` that the stage before it calls as its `next`. ``stages`` is the only place that knows their order: a new stage
-/// is a new file and one line there. The article about interceptors prints the same list.
+/// A stage is an ``Interceptor`` that the previous stage calls as its `next`. ``stages`` alone defines their order: a new stage needs a new
+/// file and one line there. The article about interceptors prints the same list.
 struct Chain {
     /// A stage, and how a client's configuration makes it.
     struct Stage: Sendable {
         /// The stage's name in the documentation.
         let name: String
-        /// What the stage does, as a sentence for the documentation.
+        /// A sentence about the stage for the documentation.
         let summary: String
         /// Makes the interceptors of the stage, outermost first; none if the configuration doesn't need the stage.
         let make: @Sendable (Setup) -> [any Interceptor]
@@ -19,7 +19,7 @@ struct Chain {
         }
     }
 
-    /// What stages are made from.
+    /// The input that stages are made from.
     struct Setup: Sendable {
         let configuration: WebServiceClient.Configuration
         let boundary: OriginBoundary

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a client is at one moment: configuration, compiled table and chain. Immutable, so calls in flight keep theirs.
+/// An immutable snapshot of a client: configuration, compiled table and chain. Calls in flight keep theirs.
 final class ClientState: Sendable {
-    /// Which client it is the state of.
+    /// The client that the state belongs to.
     let client: ObjectIdentifier
     let clientName: String
-    /// What stands in the profile and means nothing to it.
+    /// Entries of the profile that have no effect.
     let profileNotes: [String]
     let configuration: WebServiceClient.Configuration
     let table: CompiledTable
-    /// Every fault of table, service root and capabilities; a client with faults makes no call.
+    /// Every fault of table, service root and capabilities. A client with faults makes no calls.
     let faults: [TableFault]
-    /// Library < client < class.
+    /// The fields of library, client and class; later levels win.
     let headers: HTTPFields
     /// The chain from the first interceptor to the transport.
     let chain: NextInterceptor
@@ -22,19 +22,19 @@ final class ClientState: Sendable {
     /// The origins of ``WebServiceClient/Configuration/allowedOrigins``.
     let allowedOrigins: Set<Origin>
     private let settings: EndpointSettings
-    /// Whether client or class say what is accepted.
+    /// Whether the client or the class sets `Accept`.
     private let hasOwnAccept: Bool
     /// The configuration's parsers, laid over the library's.
     private let parsers: SerializationRegistry
     private let endpoints: [String: ResolvedEndpoint]
-    /// The endpoints of bare names, by the methods that have called them.
+    /// The endpoints of bare names, by the methods that called them.
     private let named = Locked<[String: ResolvedEndpoint]>([:])
-    /// More methods than a client can have; dynamic calls with labels made at run time are compiled each time beyond that.
+    /// More methods than a client can have. Beyond this, dynamic calls with labels made at run time are compiled each time.
     private static let namedLimit = 1_000
 
     /// - Parameters:
-    ///   - ownRoot: the service root of an earlier profile, where neither client nor class has one.
-    ///   - methods: keys of methods, beside the class's, that bare names of the profile must fit.
+    ///   - ownRoot: The service root of an earlier profile, used if neither client nor class has one.
+    ///   - methods: Keys of methods, in addition to the class's, that bare names of the profile must fit.
     init(
         _ client: WebServiceClient, configuration: WebServiceClient.Configuration, profile: ServiceProfile?, ownRoot: String = "",
         methods: [String] = []
@@ -85,9 +85,9 @@ final class ClientState: Sendable {
         self.endpoints = endpoints
     }
 
-    /// The endpoint of a method.
+    /// Returns the endpoint of a method.
     ///
-    /// - Throws: ``ServiceError`` when the table has faults or no such entry.
+    /// - Throws: ``ServiceError`` if the table has faults or no entry for the method.
     func endpoint(for function: String) throws -> ResolvedEndpoint {
         if !faults.isEmpty { throw tableError(faults, call: identity(function)) }
         if let endpoint = endpoints[function] { return endpoint }
@@ -103,37 +103,37 @@ final class ClientState: Sendable {
         throw unknown(function)
     }
 
-    /// The methods that were served by bare names.
+    /// The methods called by bare names.
     var calledByBareName: Set<String> { named.withLock { Set($0.keys) } }
 
-    /// A plan with this client's settings beneath its own.
+    /// Resolves a plan over this client's settings.
     ///
-    /// - Parameter isDeclared: whether there will be more calls of it.
+    /// - Parameter isDeclared: Whether the endpoint is called more than once.
     func resolve(_ plan: EndpointPlan, isDeclared: Bool = false) -> ResolvedEndpoint {
         ResolvedEndpoint(
             plan, settings: settings, headers: headers, hasOwnAccept: hasOwnAccept, parsers: parsers, clientName: clientName,
             configuration: configuration, isDeclared: isDeclared)
     }
 
-    /// The error of a call that isn't made because of faults.
+    /// The error of a call that faults prevent.
     ///
-    /// - Parameter isOwn: whether the faults are the call's own.
+    /// - Parameter isOwn: Whether the faults are in the call itself.
     func tableError(_ found: [TableFault], call: CallIdentity, isOwn: Bool = false) -> ServiceError {
         let faults = TableFaults(client: clientName, faults: found, call: isOwn ? call.key : nil)
         return ServiceError(call: call, stage: .declaration, kind: .table, message: faults.description, cause: faults)
     }
 
-    /// The identity of a declared call, also where it can't be made.
+    /// The identity of a declared call, even if the call can't be made.
     private func identity(_ function: String) -> CallIdentity {
         CallIdentity(client: clientName, key: function, route: SecretMask.text(ofURL: table.plans[function]?.route ?? ""))
     }
 
     private func unknown(_ function: String) -> ServiceError {
-        // The same base name with other labels is nearer than any other name.
+        // Prefer the same base name with other labels to any other name.
         let base = function.prefix { $0 != "(" }
         let namesakes = table.keys.filter { $0.prefix { $0 != "(" } == base }
         let nearest = NearestName.of(function, among: namesakes) ?? namesakes.first ?? NearestName.of(function, among: table.keys)
-        let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "its keys are spelled as #function spells the methods"
+        let hint = nearest.map { "the nearest key is \"\($0)\"" } ?? "keys have the spelling of the method's #function"
         return ServiceError(
             call: CallIdentity(client: clientName, key: function, route: ""), stage: .declaration, kind: .unknownEndpoint,
             message: "The table of \(clientName) has no entry \"\(function)\"; \(hint).")
@@ -143,7 +143,7 @@ final class ClientState: Sendable {
 
     static let userAgent = "WebServiceClient-Swift/\(PackageVersion.text)"
 
-    /// The faults of headers that the client or the class gives. They belong to all calls, so no argument can be put into them.
+    /// The faults of headers that the client or the class sets. They apply to all calls, so they can't contain arguments.
     static func faults(in headers: HTTPFields) -> [TableFault] {
         headers.compactMap { field in
             if !field.isValid {
@@ -156,12 +156,12 @@ final class ClientState: Sendable {
             let shown = placeholder.count <= 40 && HTTPFields.Name(placeholder).isValid ? "%%\(placeholder)%%" : "%%…%%"
             return TableFault(
                 kind: .badHeader, key: nil,
-                problem: "the header \"\(field.name)\" of the client or the class has the placeholder \(shown), which nothing fills there",
+                problem: "the header \"\(field.name)\" of the client or the class has the placeholder \(shown), but takes no arguments",
                 fix: "give the header to the endpoints that have the argument, with .header(_:_:), or set it in an interceptor")
         }
     }
 
-    /// The origins that the program lists, and the faults of what is none.
+    /// The origins that the program lists, and a fault for each invalid entry.
     private static func allowedOrigins(
         _ configuration: WebServiceClient.Configuration
     ) -> (origins: Set<Origin>, faults: [TableFault]) {
@@ -176,19 +176,19 @@ final class ClientState: Sendable {
                 faults.append(
                     TableFault(
                         kind: .badServiceRoot, key: nil,
-                        problem: "\"\(SecretMask.text(ofURL: text))\" among the allowed origins is no origin",
+                        problem: "\"\(SecretMask.text(ofURL: text))\" among the allowed origins isn't an origin",
                         fix: "write scheme, host and port only, like \"https://eu.api.example.com\""))
             }
         }
         return (origins, faults)
     }
 
-    /// The fault of a profile whose service root has an origin that the program doesn't list. A profile may come from anywhere, and must not
-    /// decide where credentials go.
+    /// The fault of a profile whose service root has an origin that the program doesn't list. A profile may come from an untrusted source,
+    /// so it must not decide where credentials go.
     ///
     /// - Parameters:
-    ///   - programRoot: the root without the profile.
-    ///   - root: the root with it.
+    ///   - programRoot: The root without the profile.
+    ///   - root: The root with the profile.
     private static func fault(of profile: ServiceProfile?, programRoot: String, root: String, allowed: Set<Origin>) -> TableFault? {
         guard let profile, !profile.baseURL.isEmpty, root == profile.baseURL, !programRoot.isEmpty else { return nil }
         if let origin = ServiceRoot(root)?.origin {

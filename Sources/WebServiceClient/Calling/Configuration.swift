@@ -1,60 +1,61 @@
 public import Foundation
 
 extension WebServiceClient {
-    /// The settings of a client. A value: `client.configure { … }` changes it as a whole for later calls.
+    /// The settings of a client, a value type. `client.configure { … }` changes all settings at once for later calls.
     public struct Configuration: Sendable {
-        /// What relative routes are joined to: an absolute http or https URL. It wins over the class's.
+        /// The base of relative routes: an absolute http or https URL. Takes precedence over the class's root.
         public var serviceRoot: String = ""
-        /// Origins that belong to the service beside the service root's, such as `"https://eu.api.example.com"`: scheme, host and port. The
-        /// client's headers and credentials go there as well, when a profile, a redirect, a link or an interceptor leads there. Default none.
+        /// Further origins of the service, such as `"https://eu.api.example.com"`: scheme, host and port. If a profile, a redirect, a link
+        /// or an interceptor leads there, the client's headers and credentials are sent too. Default none.
         public var allowedOrigins: [String] = []
-        /// Which header fields hold no secret, beside those that the library knows. All others are masked in texts, and stay with the
-        /// service's origin.
+        /// The header fields without secrets, in addition to those that the library knows. All other fields are masked in texts and sent
+        /// only to the service's origin.
         public var headerRules = HeaderRules()
-        /// Headers of every call to the service. The class's and the endpoint's win over them.
+        /// The headers of every call to the service. Those of class and endpoint take precedence.
         public var headers: HTTPFields = [:]
-        /// Makes and answers for the credentials. They belong to the origin of the service root and go nowhere else.
+        /// Makes credentials and answers challenges. Credentials are sent only to the origin of the service root.
         public var authenticationProvider: (any AuthenticationProvider)?
-        /// The same for a proxy's challenges, with a transport that delivers them: ``TransportCapabilities/proxyAuthentication``.
+        /// Answers a proxy's challenges. The transport must deliver them: ``TransportCapabilities/proxyAuthentication``.
         public var proxyAuthenticationProvider: (any AuthenticationProvider)?
-        /// What happens to every call, the first listed outermost. They run once per call, outside redirects, retries and authentication.
+        /// The interceptors of every call, outermost first. They run once per call, outside redirects, retries and authentication.
         public var interceptors: [any Interceptor] = []
-        /// What puts requests on the wire.
+        /// Sends the requests.
         public var transport: any Transport = DefaultTransport.shared
-        /// Whom calls trust and who they are; `nil` leaves it to the transport. A client whose transport can't honour it makes no call.
+        /// The trusted authorities, pins and client identity of calls. With `nil` the transport decides. If the transport can't honor the
+        /// policy, the client makes no calls.
         ///
-        /// The identity is shown to the origin of the service root and to no other: calls elsewhere, and redirects to elsewhere, go without
-        /// it. Authorities and pins go with every call.
+        /// The identity is presented only to the origin of the service root: calls and redirects to other origins omit it. Authorities and
+        /// pins apply to every call.
         public var trust: TrustPolicy?
-        /// Writes bodies and reads answers where nothing else is said.
+        /// The default serializer: encodes bodies and decodes responses if neither class nor endpoint has one.
         public var serializer: any SerializationDelegate = JSONSerializer()
-        /// Parsers by media type. They win over the client's serializer, which reads its own format, and that over those of
-        /// ``SerializationRegistry/standard``.
+        /// Parsers by media type. They take precedence over the client's serializer, which reads its own format, and that over the parsers
+        /// of ``SerializationRegistry/standard``.
         public var parsers = SerializationRegistry()
-        /// What counts as success. Default 200 to 299.
+        /// The statuses that count as success. Default 200 to 299.
         public var statuses: StatusSet = .success
-        /// Decides what finished exchanges mean.
+        /// Judges finished exchanges.
         public var errorHandler: (any ErrorHandler)?
         /// The deadlines of each call.
         public var timeouts = ServiceTimeouts()
-        /// What happens to redirects. Default: up to 10 are followed.
+        /// How redirects are handled. Default: up to 10 are followed.
         public var redirects: RedirectPolicy = .follow
-        /// Whether and how calls are repeated. Default: never.
+        /// Whether and how calls are retried. Default: never.
         public var retry: RetryPolicy = .never
-        /// How arrays in queries, forms and headers are written. Default: the key is repeated. Headers know the comma only, else each value is
-        /// a field of its own. A ``FormSerializer`` that was given rules keeps them.
+        /// How arrays in queries, forms and headers are written. Default: the key is repeated. Headers support the comma only; with any
+        /// other strategy each value is a separate field. A ``FormSerializer`` with its own rules keeps them.
         public var arrays: FieldReflection.ArrayStrategy = .repeatedKey
-        /// Makes the URLs, where a service needs them otherwise than by the book.
+        /// Makes the URLs of services that need nonstandard ones.
         public var urlBuilder: (any URLBuilder)?
-        /// The most bytes of a response body that are read into memory. Default 64 MiB.
+        /// The maximum number of bytes of a response body read into memory. Default 64 MiB.
         public var bodyLimit = 64 * 1024 * 1024
-        /// Where the library says what it has to say.
+        /// Receives the library's diagnostics.
         public var diagnostics = Diagnostics()
 
-        /// The defaults.
+        /// Creates the default settings.
         public init() {}
 
-        /// The client's part of the settings, below class and method.
+        /// The client's settings, which class and method override.
         var settings: EndpointSettings {
             var settings = EndpointSettings()
             settings.statuses = statuses
@@ -71,14 +72,14 @@ extension WebServiceClient {
 }
 
 extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The settings with their values, secrets in the service root and the headers masked. Of what is somebody's own type, such as a provider
-    /// of credentials, the type is named: what it holds is for it to show.
+    /// The settings with their values; secrets in the service root and the headers are masked. Values of user-defined types, such as an
+    /// authentication provider, are shown by their type's name, because they may contain secrets.
     public var description: String { MaskedMirror.text(of: customMirror, type: "Configuration") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, one by one: not even a dump shows secrets.
+    /// The same as ``description``, one by one. A dump shows no secrets.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -106,7 +107,7 @@ extension WebServiceClient.Configuration: CustomStringConvertible, CustomDebugSt
     }
 }
 
-/// What one call has of its own beside its arguments.
+/// The options of one call, in addition to its arguments.
 struct CallOptions: Sendable {
     /// Changes the request, after the client's preparers and before redirects.
     var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?

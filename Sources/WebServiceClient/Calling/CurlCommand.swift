@@ -4,11 +4,11 @@ extension ServiceRequest {
     /// The request as a `curl` command for bash, zsh or ksh, with secrets masked. Apart from the masks, the command sends the same method,
     /// URL, fields and body as the request.
     ///
-    /// The command includes a body in memory of up to 4,096 bytes, with the members of JSON objects sorted by name, and names files by their
-    /// paths. For a longer body or a stream, a comment in the first line says which file to write it to.
+    /// The command includes a body in memory of up to 4,096 bytes, with the members of JSON objects sorted by name, and names files by
+    /// their paths. For a longer body or a stream, a comment in the first line names the file to write it to.
     public var curlCommand: String {
         var parts = ["curl"]
-        // With a body, curl would choose POST by itself.
+        // With a body, curl would default to POST.
         if method == .head, body == nil {
             parts.append("--head")
         } else if method != .get || body != nil {
@@ -17,10 +17,10 @@ extension ServiceRequest {
         let url = SecretMask.text(of: self)
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { parts.append("--globoff") }
         let ownType = body?.contentTypeIsBinding == true || !headers.contains(.contentType) ? body?.contentType : nil
-        // A field that begins with "@" would be a file's name to curl; its name is no token, and it is never sent.
+        // curl would take a field that begins with "@" for a file name. Such a field name isn't a token and is never sent.
         for field in RequestSecrets.masked(headers, secrets) where field.name.isValid && (field.name != .contentType || ownType == nil) {
             let value = field.value
-            // A name with a colon alone would take the field out.
+            // In curl's syntax, a name with only a colon removes the field.
             parts += ["--header", ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
         }
         var note = ""
@@ -28,7 +28,7 @@ extension ServiceRequest {
             if let ownType {
                 parts += ["--header", ShellText.quoted("Content-Type: \(ownType)")]
             } else if !headers.contains(.contentType) {
-                // Without one curl would call it a form.
+                // Without a Content-Type, curl would declare a form.
                 parts += ["--header", "'Content-Type:'"]
             }
             let (option, comment) = Self.option(for: body, contentType: ownType ?? headers[.contentType], secrets)
@@ -39,7 +39,7 @@ extension ServiceRequest {
         return note + parts.joined(separator: " ")
     }
 
-    /// The most bytes of a body that the command includes.
+    /// The maximum number of body bytes that the command includes.
     private static let bodyLimit = 4096
 
     private static func option(
@@ -58,7 +58,7 @@ extension ServiceRequest {
         if let data = body.data {
             let masked = self.masked(body.hasUnorderedKeys ? JSONKeyOrder.sorted(data) : data, contentType, secrets)
             guard masked.contains(0) else { return (["--data-raw", ShellText.quoted(masked)], nil) }
-            // No argument can hold a NUL.
+            // An argument can't contain a NUL.
             return (["--data-binary", "@<(\(ShellText.printing(masked)))"], nil)
         }
         let commands = segments.map { segment in
@@ -80,7 +80,7 @@ extension ServiceRequest {
             SecretMask.text(ofBody: text, contentType: contentType, of: secrets)
         }
         if let text = ShellText.text(of: data) { return Data(masked(text).utf8) }
-        // Bytes among text, as in a form with a picture: each is taken for a character, and becomes a byte again.
+        // Binary data mixed with text, as in a form with a picture: each byte maps to one character and back.
         let text = String(String.UnicodeScalarView(data.map { Unicode.Scalar($0) }))
         return Data(masked(text).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     }
@@ -88,12 +88,12 @@ extension ServiceRequest {
 
 /// Quotes texts and bytes for a shell.
 enum ShellText {
-    /// An argument: in single quotes, or in quotes with escapes, `$'…'`, if it has bytes that can't be shown.
+    /// Quotes an argument: in single quotes, or as `$'…'` with escapes if it has unprintable bytes.
     static func quoted(_ text: String) -> String {
         quoted(Data(text.utf8))
     }
 
-    /// The same for bytes; they have no NUL among them.
+    /// Quotes bytes that contain no NUL.
     static func quoted(_ data: Data) -> String {
         if let text = text(of: data), VisibleText.of(text, keepsLineEnds: true) == text {
             return "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
@@ -101,20 +101,20 @@ enum ShellText {
         return "$'" + escaped(data, octal: "\\") + "'"
     }
 
-    /// The bytes as text, every one of them kept; `nil` where they aren't UTF-8.
+    /// The bytes as text without any loss; `nil` if they aren't UTF-8.
     static func text(of data: Data) -> String? {
         let text = String(decoding: data, as: UTF8.self)
         return text.utf8.elementsEqual(data) ? text : nil
     }
 
-    /// A command that prints the bytes.
+    /// Returns a command that prints the bytes.
     static func printing(_ data: Data) -> String {
         "printf '%b' '" + escaped(data, octal: "\\0") + "'"
     }
 
-    /// - Parameter octal: the text before the three octal digits of a byte, which differs between `$'…'` and `printf '%b'`.
+    /// - Parameter octal: The prefix of a byte's three octal digits, which differs between `$'…'` and `printf '%b'`.
     private static func escaped(_ data: Data, octal: String) -> String {
-        // Invalid UTF-8 and hidden characters are written byte by byte.
+        // Invalid UTF-8 and hidden characters are written as byte escapes.
         let text = text(of: data)
         var result = ""
         for scalar in text?.unicodeScalars ?? String.UnicodeScalarView(data.map { Unicode.Scalar($0) }) {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Runs one call: binds, sends through the chain, reads, judges, decodes. Every error that leaves it says which call it was.
+/// Runs one call: binds, sends through the chain, reads, judges, decodes. Every error that it throws names the call.
 ///
-/// What most calls pass is inlined, here and in the chain's stages: an asynchronous function asks the runtime for its executor as it is
-/// entered and as it is returned to, under the task's lock, and a call had some forty such questions.
+/// The common path is inlined, here and in the chain's stages. An async function queries the runtime for its executor on each entry and
+/// return, under the task's lock; without inlining, a call makes about forty such queries.
 struct Dispatcher: Sendable {
     let state: ClientState
     let endpoint: ResolvedEndpoint
@@ -16,12 +16,12 @@ struct Dispatcher: Sendable {
         self.options = options
     }
 
-    /// What came back from the chain, the body still unread.
+    /// The result of the chain, with its body unread.
     struct Exchange: Sendable {
-        /// As it was sent at last: prepared, and to where redirects led, without what authentication adds.
+        /// The last request sent: prepared and redirected, but without what authentication adds.
         let request: ServiceRequest
         let response: TransportResponse
-        /// Whether an error handler accepted an exchange that brought no response.
+        /// Whether an error handler accepted an exchange without a response.
         var isAcceptedFailure = false
     }
 
@@ -50,7 +50,7 @@ struct Dispatcher: Sendable {
         return result
     }
 
-    /// The value of a bound request, and the response that it was in.
+    /// The value of a bound request, and its response.
     @inline(__always)
     private func received<Value: Decodable>(_ bound: BoundRequest) async throws -> (value: Value, response: TransportResponse) {
         var reader = ResponseReader(endpoint: endpoint, exchange: try await send(bound))
@@ -62,13 +62,13 @@ struct Dispatcher: Sendable {
             try checkCancellation()
             return (value, reader.exchange.response)
         } catch {
-            // Cancelled is cancelled, whatever else went wrong meanwhile.
+            // Cancellation takes precedence over any other error.
             try checkCancellation()
             throw error
         }
     }
 
-    /// All of the body. The error handler is asked about one that breaks off, as about any exchange that fails.
+    /// The complete body. If the body breaks off, asks the error handler, as for any failed exchange.
     @inline(__always)
     private func read(_ reader: inout ResponseReader) async throws -> Data {
         do {
@@ -83,7 +83,7 @@ struct Dispatcher: Sendable {
 
     // MARK: Sending
 
-    /// A request with what the chain needs to know of it.
+    /// A request with the details that the chain needs.
     struct BoundRequest: Sendable {
         var request: ServiceRequest
         var origin: Origin?
@@ -91,9 +91,9 @@ struct Dispatcher: Sendable {
         var cacheIdentifier: String?
     }
 
-    /// The request of a call beneath the service root.
+    /// Binds a call to a path below the service root.
     ///
-    /// - Parameter target: the path and query, percent-encoded, in place of the endpoint's.
+    /// - Parameter target: The percent-encoded path and query that replace the endpoint's.
     func bind(_ arguments: [(any Sendable)?], target: String? = nil) throws -> BoundRequest {
         let binder = RequestBinder(endpoint, arguments, target: target)
         do {
@@ -104,18 +104,18 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// The request of a call to an absolute URL: query items, headers and body are bound as ever, the URL is taken as it is.
+    /// Binds a call to an absolute URL. Query items, headers and body are bound as usual; the URL is used unchanged.
     func bind(_ arguments: [(any Sendable)?], to url: URL, isForeign: Bool) throws -> BoundRequest {
         let binder = RequestBinder(endpoint, arguments)
         do {
             guard let origin = Origin(url), origin.scheme == "http" || origin.scheme == "https" else {
-                throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" is no absolute http or https URL.")
+                throw InvalidRequest(message: "\"\(SecretMask.text(of: url))\" isn't an absolute http or https URL.")
             }
             let service = try isForeign ? state.root?.origin : (state.root ?? binder.boundRoot())?.origin
             guard isForeign || origin == service || state.allowedOrigins.contains(origin) else {
                 throw InvalidRequest(
                     message:
-                        "The link \(SecretMask.text(of: url)) leaves the service's origin; call it with http.request(outside:), without credentials."
+                        "The link \(SecretMask.text(of: url)) leaves the service's origin; use http.request(outside:), without credentials."
                 )
             }
             let request = try binder.request(absolute: url, isForeign: isForeign)
@@ -152,7 +152,7 @@ struct Dispatcher: Sendable {
         }
     }
 
-    /// What the chain answers. A dry run of this client goes along in the context, and none is seen by what is called inside the chain.
+    /// The chain's response. The context carries a dry run of this client; calls made inside the chain see no dry run.
     @inline(__always)
     private func response(to request: ServiceRequest, _ context: inout CallContext) async throws -> TransportResponse {
         guard let dryRun = DryRun.current else { return try await state.chain(request, context) }
@@ -160,7 +160,7 @@ struct Dispatcher: Sendable {
         return try await DryRun.$current.withValue(nil) { [context] in try await state.chain(request, context) }
     }
 
-    /// Asks the error handler about an exchange that brought no response.
+    /// Asks the error handler about an exchange without a response.
     private func judge(_ failure: ServiceError, with handler: any ErrorHandler, request: ServiceRequest) async throws -> Exchange {
         let outcome = CallOutcome(
             call: endpoint.identity, request: RequestSummary(request), result: .failure(failure.cause ?? failure), isSuccess: false)
@@ -183,7 +183,7 @@ struct Dispatcher: Sendable {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Any error as a ``ServiceError`` of this call; cancellation and dry runs pass as they are.
+    /// Wraps any error in a ``ServiceError`` of this call. Cancellation and dry runs pass unchanged.
     private func wrap(
         _ error: any Error, stage: ServiceError.Stage, request: ServiceRequest?, answer: CallRecord.Answer? = nil,
         secrets: RequestSecrets? = nil, isByProvider: Bool = false
@@ -197,20 +197,20 @@ struct Dispatcher: Sendable {
     }
 }
 
-// Bodies that are read as they arrive.
+// Streamed bodies.
 extension Dispatcher {
-    /// The body of a call as it arrives, whose reader fails as the call itself does; failures are judged with the first 64 KiB of theirs.
+    /// The body of a call as a stream whose reader throws the call's errors. Failures are judged by the first 64 KiB of their body.
     func stream(to bound: BoundRequest) async throws -> ServiceResponse<ResponseBody> {
         var bound = bound
-        // Nothing is parsed.
+        // A stream isn't parsed.
         if !endpoint.hasOwnAccept { bound.request.headers[.accept] = "*/*" }
         let (response, reader) = try await streamWithReader(to: bound)
         return response.map { $0.failing(as: reader.broken) }
     }
 
-    /// The same, with what makes the call's errors of whatever goes wrong while the body is read.
+    /// The same, with a reader that makes the call's errors while the body is read.
     ///
-    /// - Parameter limit: how much of a failure's body is judged, in bytes.
+    /// - Parameter limit: The number of bytes of a failure's body to judge.
     func streamWithReader(
         to bound: BoundRequest, failuresUpTo limit: Int = ResponseSummary.bodyLimit
     ) async throws -> (response: ServiceResponse<ResponseBody>, reader: ResponseReader) {

@@ -1,21 +1,22 @@
 /// Calls endpoints that have no method: `client.dynamic.repository(owner: "swiftlang", name: "swift")`.
 ///
-/// The name and the labels make the key `repository(owner:name:)`; the result's type is the one that the context asks for.
+/// The name and the labels form the key `repository(owner:name:)`. The context determines the result's type.
 @dynamicMemberLookup
 public struct DynamicCalls: Sendable {
     let client: WebServiceClient
     var options = CallOptions.none
 
-    /// The calls of a name.
+    /// Returns the calls with a name.
     public subscript(dynamicMember name: String) -> DynamicCall {
         DynamicCall(client: client, options: options, name: name)
     }
 
-    /// The same calls, with what one call has of its own: `client.dynamic(timeout: .seconds(5)).repository(owner: "swiftlang", name: "swift")`.
+    /// Returns the same calls with options for one call: `client.dynamic(timeout: .seconds(5)).repository(owner: "swiftlang", name:
+    /// "swift")`.
     ///
     /// - Parameters:
-    ///   - timeout: the deadline of the whole call.
-    ///   - prepare: changes the request, after the client's preparers.
+    ///   - timeout: The deadline of the whole call.
+    ///   - prepare: Changes the request, after the client's preparers.
     public func callAsFunction(
         timeout: Duration? = nil, prepare: (@Sendable (inout ServiceRequest) async throws -> Void)? = nil
     ) -> DynamicCalls {
@@ -23,14 +24,14 @@ public struct DynamicCalls: Sendable {
     }
 }
 
-/// The calls of one name: call it with the labels of the key.
+/// The calls with one name. Call it with the labels of the key.
 @dynamicCallable
 public struct DynamicCall: Sendable {
     let client: WebServiceClient
     var options = CallOptions.none
     let name: String
 
-    /// Calls the endpoint and gives its value.
+    /// Calls the endpoint and returns its value.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func dynamicallyCall<Value: Decodable>(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws
@@ -39,14 +40,14 @@ public struct DynamicCall: Sendable {
         try await dispatcher(arguments).value(arguments.map(\.value))
     }
 
-    /// Calls the endpoint for its effect.
+    /// Calls the endpoint and discards the response's body.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func dynamicallyCall(withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>) async throws {
         let _: NoContent = try await dispatcher(arguments).value(arguments.map(\.value))
     }
 
-    /// Calls the endpoint and gives the value with its response.
+    /// Calls the endpoint and returns the value with its response.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func dynamicallyCall<Value: Decodable>(
@@ -55,10 +56,10 @@ public struct DynamicCall: Sendable {
         try await dispatcher(arguments).response(arguments.map(\.value))
     }
 
-    /// Calls the endpoint and gives the body as it arrives.
+    /// Calls the endpoint and returns the body as a stream.
     ///
-    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled; so does whoever reads the body.
-    @_disfavoredOverload  // A call whose result nobody names is one for its effect.
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled. Reading the body throws the same errors.
+    @_disfavoredOverload  // A call with an unused result resolves to the overload without one.
     public func dynamicallyCall(
         withKeywordArguments arguments: KeyValuePairs<String, (any Sendable)?>
     ) async throws -> ServiceResponse<ResponseBody> {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Binds the arguments of a call to an endpoint: what comes out is the request, before the chain.
+/// Binds the arguments of a call to an endpoint and makes the request that enters the chain.
 struct RequestBinder {
     let endpoint: ResolvedEndpoint
     let arguments: [(any Sendable)?]
-    /// Path and query, percent-encoded, in place of the endpoint's path.
+    /// The percent-encoded path and query that replace the endpoint's path.
     let target: String?
 
     init(_ endpoint: ResolvedEndpoint, _ arguments: [(any Sendable)?], target: String? = nil) {
@@ -22,7 +22,7 @@ struct RequestBinder {
         guard arguments.count == plan.names.count else {
             throw InvalidRequest(
                 message:
-                    "The call gives \(arguments.count) arguments and the key has \(plan.names.count): pass each argument of the method "
+                    "The call passes \(arguments.count) arguments, but the key has \(plan.names.count): pass each argument of the method "
                     + "to call(…), in its order, and leave closures out with .ignoring(…).")
         }
         guard let root = try fixedRoot ?? boundRoot() else {
@@ -31,7 +31,8 @@ struct RequestBinder {
         return (try request(url: url(root), headers: endpoint.headers), root.origin)
     }
 
-    /// The request of a call to an absolute URL. Its query gets the endpoint's items; a foreign one gets none of the client's headers.
+    /// The request of a call to an absolute URL. The endpoint's items are added to its query. A foreign URL gets none of the client's
+    /// headers.
     func request(absolute url: URL, isForeign: Bool) throws -> ServiceRequest {
         var target = url
         if !plan.query.isEmpty {
@@ -48,7 +49,7 @@ struct RequestBinder {
         return try request(url: target, headers: isForeign ? foreignHeaders : endpoint.headers)
     }
 
-    /// What a call to somebody else carries: nothing of the client's and the class's, only what the call itself says.
+    /// The headers of a call outside the service: only the call's own, none of the client's or the class's.
     var foreignHeaders: HTTPFields {
         var headers: HTTPFields = ["User-Agent": ClientState.userAgent, "Accept": endpoint.accepted]
         for case .fixed(let name, let value) in plan.headers { headers[name] = value }
@@ -63,7 +64,7 @@ struct RequestBinder {
         return request
     }
 
-    /// What is secret in the request: the client's own fields, and the values of the arguments whose labels say so.
+    /// The secrets in the request: the client's secret fields, and the values of arguments with secret labels.
     var secrets: RequestSecrets? {
         var texts: [String] = []
         for position in plan.secretArguments where arguments.indices.contains(position) {
@@ -91,16 +92,16 @@ struct RequestBinder {
         }
     }
 
-    /// Why an argument can't be where it is to go.
+    /// Why an argument can't go into its place.
     func reason(_ error: any Error, _ position: Int) -> String {
         arguments[position] is any QueryArgument ? Self.misplacedQuery(position) : ServiceError.text(of: error)
     }
 
     static func misplacedQuery(_ position: Int) -> String {
-        "it is a query: let the endpoint say .query(.argument(\(position))), or give the query to the client's own methods, such as fetch(_:)."
+        "it is a query: give the endpoint .query(.argument(\(position))), or pass the query to the client's own methods, such as fetch(_:)."
     }
 
-    /// A template with its arguments put in and passed through `encode`; `nil` when an argument is `nil`.
+    /// A template filled with its arguments, each passed through `encode`; `nil` if an argument is `nil`.
     func text(
         _ template: Template, in place: String, encode: (_ value: String, _ position: Int) throws -> String
     ) throws -> String? {
@@ -119,17 +120,17 @@ struct RequestBinder {
     }
 }
 
-/// An argument that is a query as a whole, such as OData's, and writes its items itself.
+/// An argument that is a complete query, such as OData's, and prints its own items.
 package protocol QueryArgument: Sendable {
-    /// The query items as they stand behind the `?`, percent-encoded.
+    /// Returns the percent-encoded query items that follow the `?`.
     ///
     /// - Parameters:
-    ///   - path: the endpoint's path with its arguments, percent-encoded.
-    ///   - serializer: the endpoint's serializer, which knows the version that the service speaks.
+    ///   - path: The endpoint's path with its arguments, percent-encoded.
+    ///   - serializer: The endpoint's serializer, which knows the service's version.
     func queryItems(at path: String, serializer: any SerializationDelegate) throws -> String
 }
 
-// What arguments become beside the path: query items, headers, the body.
+// Binds arguments outside the path: query items, headers, the body.
 extension RequestBinder {
     func text(of part: EndpointPlan.Query, at path: String) throws -> String {
         switch part {
@@ -181,11 +182,11 @@ extension RequestBinder {
                 headers[name] = whole
             case .reflected(let position):
                 var fields = HTTPFields()
-                // A name can't say that it is one of a list, so that only the comma differs.
+                // A header name can't mark a list as `name[]` does, so only the comma strategy differs.
                 let arrays: FieldReflection.ArrayStrategy = endpoint.settings.arrays == .comma ? .comma : .repeatedKey
                 for field in try reflect(position, in: "the headers", name: nil, arrays: arrays) {
                     let name = HTTPFields.Name(field.name)
-                    guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" is no header name.") }
+                    guard name.isValid else { throw error(position, "the headers", "\"\(field.name)\" isn't a valid header name.") }
                     guard let value = field.value else { continue }
                     fields.append(name, try check(value, position, "the header \(name)"))
                     try checkEnds(value, position, "the header \(name)")
@@ -195,7 +196,7 @@ extension RequestBinder {
         }
     }
 
-    /// The cache identifier with the arguments as they are: it goes nowhere but into the program's own memory and files.
+    /// The cache identifier with the arguments unmasked, because it stays in the program's own memory and files.
     func cacheIdentifier() throws -> String? {
         guard let template = plan.cacheIdentifier else { return nil }
         return try text(template, in: "the cache identifier") { value, _ in value }
@@ -206,11 +207,11 @@ extension RequestBinder {
         return value
     }
 
-    /// Receivers take blanks at the ends of a field's value away (RFC 9110 §5.5).
+    /// Throws if a value begins or ends with a blank, which receivers strip (RFC 9110 §5.5).
     func checkEnds(_ value: String, _ position: Int, _ place: String) throws {
         func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         guard isBlank(value.utf8.first) || isBlank(value.utf8.last) else { return }
-        throw error(position, place, "the field's value begins or ends with a blank, which every receiver takes away; trim or fill it.")
+        throw error(position, place, "the field's value begins or ends with a blank, which receivers strip; remove the blank.")
     }
 
     func bindBody(_ request: inout ServiceRequest) throws {
@@ -220,13 +221,13 @@ extension RequestBinder {
             .body(of: argument, name: plan.names.description(of: position))
         request.body = body
         guard let type = body.contentType else { return }
-        // What the serializer wrote is what the serializer says; bytes as they are may be declared to be something else.
+        // A serializer's output has the serializer's type. Raw bytes may be declared as another type.
         let isAsGiven = (argument is Data || argument is RequestBody) && !body.contentTypeIsBinding
         if isAsGiven, declaresContentType(in: request.headers) { return }
         request.headers[.contentType] = type
     }
 
-    /// Whether the endpoint itself, not the class or the client, has set the `Content-Type`.
+    /// Whether the endpoint itself, not the class or the client, sets the `Content-Type`.
     func declaresContentType(in headers: HTTPFields) -> Bool {
         guard headers.contains(.contentType) else { return false }
         return plan.headers.contains { header in
@@ -242,7 +243,7 @@ extension RequestBinder {
 struct BodyEncoder {
     let serializer: any SerializationDelegate
 
-    /// The body of a value: bytes as they are, forms as multipart, anything encodable through the serializer.
+    /// Returns the body of a value: bytes unchanged, forms as multipart, any `Encodable` through the serializer.
     ///
     /// - Throws: ``BodyEncodingError``, whose cause is the encoder's own error.
     func body(of value: any Sendable, name: String) throws -> RequestBody {
@@ -261,7 +262,7 @@ struct BodyEncoder {
             do {
                 var data = try serializer.encode(encodable)
                 let hasUnorderedKeys = (serializer as? JSONSerializer)?.hasUnorderedKeys ?? false
-                // What a dry run gives is compared with what an earlier one gave. Here, and not at its end: preparers may sign the body.
+                // Sorted keys make dry runs comparable. Sort before preparers run, because they may sign the body.
                 if hasUnorderedKeys, DryRun.current != nil { data = JSONKeyOrder.sorted(data) }
                 var body = RequestBody(data, contentType: serializer.contentType)
                 body.hasUnorderedKeys = hasUnorderedKeys
@@ -277,7 +278,7 @@ struct BodyEncoder {
     }
 }
 
-/// A body that can't be made from its argument.
+/// An error for an argument that can't be encoded as a body.
 public struct BodyEncodingError: DescribedError, Sendable {
     /// The argument.
     public let argument: String
@@ -288,13 +289,13 @@ public struct BodyEncodingError: DescribedError, Sendable {
     public var description: String { "The body can't be made from \(argument): \(ServiceError.text(of: cause))" }
 }
 
-/// An argument that can't go where the table puts it.
+/// An error for an argument that can't go where the table puts it.
 public struct ArgumentError: DescribedError, Sendable {
-    /// The argument, as messages name it: by its label or its position.
+    /// The argument by its label or its position.
     public let argument: String
-    /// Where it should have gone, such as `the path`.
+    /// The place it can't go into, such as `the path`.
     public let place: String
-    /// What is wrong and what to do. The value itself isn't told: it may be a secret.
+    /// The fault and its fix. It doesn't include the value, which may be a secret.
     public let reason: String
 
     /// Argument, place and reason as a sentence.

@@ -5,7 +5,7 @@ extension RequestBinder {
     func url(_ root: ServiceRoot) throws -> URL {
         var path = try target ?? path()
         var query = root.query
-        // By bytes: the path is encoded already, and walking it by characters took a third of the time of binding.
+        // Scan bytes: the path is encoded already, and scanning characters took a third of the binding time.
         if !path.hasOnlyBytes({ $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "?") }) {
             // A fragment, such as a template's {#name}, is never sent.
             if let hash = path.utf8.firstIndex(of: UInt8(ascii: "#")) { path = String(path[..<hash]) }
@@ -77,14 +77,14 @@ extension RequestBinder {
         guard let value = try text(position, in: "the path"), !value.isEmpty else {
             throw error(position, "the path", "it is nil or empty; give a relative path.")
         }
-        // By scalars, here and wherever a URL is taken apart: a combining mark behind a "/" would make one character with it.
+        // Split by scalars, as in all URL handling: a "/" and a following combining mark form one character.
         let segments = value.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map(Substring.init)
         if let first = segments.first, Self.beginsWithScheme(first) {
             throw error(position, "the path", "it begins with a scheme; give a path relative to the service root.")
         }
         return try segments.map { segment in
             guard !segment.isEmpty else {
-                throw error(position, "the path", "it has an empty segment; take leading, trailing and doubled slashes out.")
+                throw error(position, "the path", "it has an empty segment; remove leading, trailing and doubled slashes.")
             }
             guard !URLEncoding.isDotSegment(String(segment)) else {
                 throw error(position, "the path", "the segment \"\(segment)\" leads to another resource.")
@@ -121,7 +121,7 @@ extension RequestBinder {
                 let isInAuthority = text.contains("://") && !text.drop(while: { $0 != ":" }).dropFirst(3).contains("/")
                 if isInAuthority || !text.contains("://") {
                     guard value.utf8.allSatisfy(Self.isHostByte) else {
-                        throw error(position, "the service root", "only letters, digits, \"-\" and \".\" may stand in a host.")
+                        throw error(position, "the service root", "only letters, digits, \"-\" and \".\" are allowed in a host.")
                     }
                     text += value
                 } else {
@@ -148,7 +148,7 @@ extension RequestBinder {
     }
 }
 
-// A path by a URI template (RFC 6570): its values may not lead to another resource than the template's.
+// Paths by a URI template (RFC 6570). Values must not lead to another resource than the template's.
 extension RequestBinder {
     func expand(_ template: URITemplate, _ positions: [String: Int]) throws -> String {
         var blank: Set<String> = []
@@ -173,9 +173,9 @@ extension RequestBinder {
         if !blank.isEmpty || !empty.isEmpty, let variable = template.blankInPath(blank, empty: empty) {
             throw error(
                 positions[variable] ?? 0, "the path",
-                "it is nil or empty, and without it the path names another resource; {/name} stands for a segment that may be nil.")
+                "it is nil or empty, and without it the path names another resource; use {/name} for a segment that may be nil.")
         }
-        // Whose bytes they are. The template's own dot segments and fragments are found when it is compiled.
+        // Finds the argument that produced the bytes. The compiler rejects dot segments and fragments in the template itself.
         func position(making bytes: Range<Int>) -> Int {
             made.last { $0.bytes.overlaps(bytes) }.flatMap { positions[$0.name] } ?? positions.values.min() ?? 0
         }
@@ -183,13 +183,13 @@ extension RequestBinder {
         if let hash = bytes.firstIndex(of: UInt8(ascii: "#")) {
             throw error(
                 position(making: hash..<hash + 1), "the URI template",
-                "it has a \"#\", which begins a fragment, and that is never sent; write it as %23, or the variable as {name} without \"+\"."
+                "it has a \"#\", which begins a fragment that is never sent; write it as %23, or the variable as {name} without \"+\"."
             )
         }
         let path = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex)]
         if path.starts(with: "//".utf8), made.contains(where: { $0.bytes.overlaps(0..<2) }) {
             throw error(
-                position(making: 1..<2), "the path", "it makes an empty segment at the path's beginning; take its leading slash out.")
+                position(making: 1..<2), "the path", "it makes an empty segment at the path's beginning; remove its leading slash.")
         }
         for segment in path.split(separator: UInt8(ascii: "/")) where URLEncoding.isDotSegment(String(decoding: segment, as: UTF8.self)) {
             throw error(
@@ -199,20 +199,20 @@ extension RequestBinder {
         return Self.withoutBrackets(expansion)
     }
 
-    /// A reserved expansion keeps brackets (RFC 6570 §3.2.3), which may stand raw in a host only (RFC 3986 appendix A): Foundation would take
-    /// the whole for text that isn't encoded, and encode its escapes once more.
+    /// Encodes brackets. A reserved expansion keeps them (RFC 6570 §3.2.3), but only a host may contain them unencoded (RFC 3986 appendix
+    /// A). Foundation would treat the whole URL as unencoded text and encode its escapes again.
     private static func withoutBrackets(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { return text }
         return text.replacing("[", with: "%5B").replacing("]", with: "%5D")
     }
 }
 
-/// The URL of a declared endpoint's latest call, for the next one: where that asks for the same, the URL isn't parsed again, which takes a good
-/// part of the time of binding. With it the arguments in that URL stay in memory, and are shown nowhere.
+/// The URL of a declared endpoint's latest call. If the next call has the same parts, the URL isn't parsed again; parsing takes much of the
+/// binding time. The URL's arguments stay in memory, but are never shown.
 struct LatestURL: Sendable {
     private let latest = Locked<(parts: URLParts, url: URL)?>(nil)
 
-    /// The URL of those parts, if the latest call had them.
+    /// Returns the URL of the parts if the latest call had the same parts.
     func known(_ parts: URLParts) -> URL? {
         latest.withLock { latest in
             guard let latest, latest.parts == parts else { return nil }
@@ -220,9 +220,9 @@ struct LatestURL: Sendable {
         }
     }
 
-    /// The URL of those parts, by the book.
+    /// Returns the standard URL of the parts.
     ///
-    /// - Throws: ``InvalidRequest`` when they make none.
+    /// - Throws: ``InvalidRequest`` if the parts don't form a URL.
     func url(of parts: URLParts) throws -> URL {
         if let known = known(parts) { return known }
         let url = try parts.standardURL()

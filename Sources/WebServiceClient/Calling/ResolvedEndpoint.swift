@@ -1,30 +1,30 @@
-/// An endpoint as one client sees it: the plan, with the settings of all levels laid over one another.
+/// An endpoint with the settings of one client: the plan with the settings of all levels merged.
 final class ResolvedEndpoint: Sendable {
     let plan: EndpointPlan
     let settings: EndpointSettings
     let identity: CallIdentity
-    /// Library < client < class < the endpoint's fixed headers.
+    /// The fields of library, client, class, and the endpoint's fixed headers; later levels win.
     let headers: HTTPFields
-    /// What is accepted, as long as nobody says: what the endpoint reads.
+    /// The default `Accept` value: the format that the endpoint reads.
     let accepted: String
-    /// Whether client, class or endpoint say what is accepted.
+    /// Whether client, class or endpoint set `Accept`.
     let hasOwnAccept: Bool
     let success: StatusSet
     let serializer: any SerializationDelegate
     let decoder: BodyDecoder
     let bodyLimit: Int
     let headerRules: HeaderRules
-    /// What all requests have beside what is bound.
+    /// The parts common to all requests of the endpoint.
     let requestDetails: RequestDetails.Shared
-    /// The URL of the call before; `nil` for an endpoint of one call.
+    /// The URL of the previous call; `nil` for an endpoint of a single call.
     let latestURL: LatestURL?
 
-    /// An endpoint of a client.
+    /// Creates an endpoint of a client.
     ///
     /// - Parameters:
-    ///   - headers: those of library, client and class.
-    ///   - hasOwnAccept: whether client or class say what is accepted; else it is what the endpoint reads.
-    ///   - isDeclared: whether there will be more calls of it, which something is kept for.
+    ///   - headers: The fields of library, client and class.
+    ///   - hasOwnAccept: Whether client or class set `Accept`. Otherwise it is the format that the endpoint reads.
+    ///   - isDeclared: Whether the endpoint is called more than once, so that it keeps values for later calls.
     init(
         _ plan: EndpointPlan, settings lower: EndpointSettings, headers: HTTPFields, hasOwnAccept: Bool, parsers: SerializationRegistry,
         clientName: String, configuration: WebServiceClient.Configuration, isDeclared: Bool
@@ -60,7 +60,7 @@ final class ResolvedEndpoint: Sendable {
         latestURL = isDeclared ? LatestURL() : nil
     }
 
-    /// What the endpoint reads.
+    /// The media type that the endpoint reads.
     private static func accepted(_ settings: EndpointSettings, _ serializer: any SerializationDelegate) -> String {
         switch settings.parsing ?? .byContentType {
         case .byContentType: serializer.contentType

@@ -7,7 +7,7 @@ struct ResponseReader: Sendable {
 
     private var response: TransportResponse { exchange.response }
 
-    /// All of the body.
+    /// The complete body.
     @inline(__always)
     func body() async throws -> Data {
         var body = Data()
@@ -21,10 +21,10 @@ struct ResponseReader: Sendable {
 
     // MARK: Judging
 
-    /// Lets the error handler, or else the status, decide.
+    /// Asks the error handler, and otherwise the status, whether the response is a success.
     ///
-    /// - Parameter takesEmpty: whether the result may be nothing; then a 304 to a conditional GET or HEAD is a success (RFC 9110 §15.4.5).
-    ///   To any other request it means nothing: a change that is answered so wasn't made.
+    /// - Parameter takesEmpty: Whether the result may be empty. Then a 304 to a conditional GET or HEAD is a success (RFC 9110 §15.4.5).
+    ///   For any other request a 304 is a failure, because the change wasn't made.
     @inline(__always)
     func judge(_ body: Data, takesEmpty: @autoclosure () -> Bool) async throws {
         if exchange.isAcceptedFailure { return }
@@ -43,17 +43,17 @@ struct ResponseReader: Sendable {
         guard isSuccess else { throw unsuccessful(body) }
     }
 
-    /// Whether the request asks for what may be unchanged.
+    /// Whether the request is conditional and the server may answer that the resource is unchanged.
     private var isConditionalRead: Bool {
         let request = exchange.request
         guard request.method == .get || request.method == .head else { return false }
         return request.headers["If-None-Match"] != nil || request.headers["If-Modified-Since"] != nil
     }
 
-    /// The same for a body that goes on as a stream: only a failure's beginning is read.
+    /// Judges a response whose body is delivered as a stream. Reads only the beginning of a failure's body.
     ///
-    /// - Parameter limit: how much of that, in bytes.
-    /// - Returns: the whole body, also where a failure was accepted.
+    /// - Parameter limit: The number of bytes to read of it.
+    /// - Returns: The complete body, even if the error handler accepted a failure.
     func judgedStream(failuresUpTo limit: Int = ResponseSummary.bodyLimit) async throws -> ResponseBody {
         let isSuccess = endpoint.success.contains(response.status)
         guard !isSuccess || endpoint.settings.errorHandler != nil else { return response.body }
@@ -81,13 +81,13 @@ struct ResponseReader: Sendable {
                 count += chunk.count
             }
         } catch {
-            // The status is the news; what could be read of the body goes with it.
+            // The status matters more; it is reported with the bytes that could be read.
             return (chunks, error)
         }
         return (chunks, nil)
     }
 
-    /// What was read of a body and what is left of it, as one.
+    /// Rejoins the chunks already read and the rest of the body.
     private func rejoined(_ chunks: [Data], _ failure: (any Error)?, _ rest: ResponseBody.Iterator) -> ResponseBody {
         let body = response.body
         let left = Locked((chunks: chunks[...], rest: rest))
@@ -111,12 +111,12 @@ struct ResponseReader: Sendable {
             case 407: " Check the proxy's credentials."
             case 404: " Check the service root and the route \(endpoint.plan.route)."
             case 405: " Check the method \(endpoint.plan.method) of the endpoint."
-            case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: what is there isn't what the condition names."
-            case 428: " The server wants a condition, such as If-Match with the entity tag of what is changed."
+            case 412: " The request's condition (If-Match, If-None-Match) doesn't hold: the resource has another state."
+            case 428: " The server requires a condition, such as If-Match with the entity tag of the resource."
             case 413: tooLong("The body is too large", put: "into it", otherwise: "send less, or in parts")
             case 414: tooLong("The URL is too long", put: "into it", otherwise: "shorten the path or the query, or send it as a body")
             case 431: tooLong("The headers are too long", put: "into them", otherwise: "send fewer, or shorter ones")
-            case 304: " It answers a conditional GET or HEAD only, where the result may be nothing."
+            case 304: " It is a success only for a conditional GET or HEAD with an optional result."
             case 300..<400: " The redirect was not followed."
             default: ""
             }
@@ -125,7 +125,7 @@ struct ResponseReader: Sendable {
             body: body)
     }
 
-    /// Arguments are to blame where the endpoint has some; what a call without an entry sends is before its author's eyes.
+    /// Blames arguments if a declared endpoint has some. The author of a call without a declaration sees what it sends.
     private func tooLong(_ fault: String, put: String, otherwise: String) -> String {
         let plan = endpoint.plan
         let isByArguments = plan.label == nil && plan.names.count > 0
@@ -135,7 +135,7 @@ struct ResponseReader: Sendable {
     private func refused(by cause: any Error, body: Data) -> ServiceError {
         let opening = cause is any ErrorBodyCarrier ? "The service answered with an error" : "The error handler refused the response"
         var message = "\(opening): \(ServiceError.text(of: cause))"
-        // A type that has no property for the server's message: its beginning tells as much.
+        // The error type has no property for the server's message: append the beginning of the body.
         if let carrier = cause as? any ErrorBodyCarrier, !carrier.tellsMessage {
             let text = summary(body).bodyText(upTo: 200)
             if !text.isEmpty { message += ": " + text }
@@ -155,8 +155,8 @@ struct ResponseReader: Sendable {
 
     private static func isWithoutContent(_ status: Int) -> Bool { status == 204 || status == 205 || status == 304 }
 
-    /// What isn't simply decoded. By itself: room for a value that may be none is asked of the runtime at the beginning of a function, also
-    /// where it isn't needed.
+    /// Decodes the rare cases. A separate function, because a function asks the runtime for the storage of its optional values on entry,
+    /// even if it doesn't need it.
     @inline(never)
     private func decodeRest<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         if type == NoContent.self || Self.isWithoutContent(response.status), let empty = ResultKind.empty(type) { return empty }
@@ -193,7 +193,7 @@ struct ResponseReader: Sendable {
         }
         throw error(
             .emptyBody, stage: .decoding,
-            "The response has status \(response.status) and no body, but a \(type) is needed; return \(type)? or nothing if that is right.",
+            "The response has status \(response.status) and no body, but a \(type) is needed; return \(type)? or nothing if that is valid.",
             body: Data())
     }
 
@@ -213,27 +213,28 @@ struct ResponseReader: Sendable {
             response: exchange.isAcceptedFailure ? nil : summary(body), cause: cause)
     }
 
-    /// What the call throws when its stream breaks off.
+    /// The error that the call throws when its stream breaks off.
     func broken(_ error: any Error) -> any Error { wrap(error, stage: .body, body: Data()) }
 
-    /// What the call throws when its stream can't be read: the same as if the body had been read as a whole, where that can be told.
+    /// The error that the call throws when its stream can't be decoded. It equals the error of a body read as a whole if that can be
+    /// determined.
     ///
     /// - Parameters:
-    ///   - beginning: the body's first bytes.
-    ///   - isAll: whether there are no more.
+    ///   - beginning: The first bytes of the body.
+    ///   - isAll: Whether `beginning` is the complete body.
     func failure<Value: Decodable>(of error: any Error, reading type: Value.Type, from beginning: Data, isAll: Bool) -> any Error {
         if Task.isCancelled { return CancellationError() }
         if error is ServiceError { return error }
         do {
             _ = try decode(type, from: beginning)
         } catch {
-            // Of a body that was cut, the decoder's error is about the cut, unless the body is of another format.
+            // For a truncated body the decoder reports the truncation, unless the body has another format.
             if isAll || MarkupPage(beginning) != nil || (error as? ServiceError)?.kind == .format { return error }
         }
         return unreadable(beginning, as: type, error)
     }
 
-    /// - Parameter body: what came of it.
+    /// - Parameter body: The bytes received before the error.
     private func wrap(_ error: any Error, stage: ServiceError.Stage, body: Data) -> any Error {
         ErrorWrapper(
             call: endpoint.identity, request: exchange.request, response: summary(body, isCut: true), secrets: exchange.request.secrets
@@ -241,19 +242,19 @@ struct ResponseReader: Sendable {
     }
 }
 
-/// What kind of result a type asks for, told apart at run time.
+/// Determines at run time whether result types can be empty.
 enum ResultKind {
     /// Whether a response without a body can be a value of the type.
     static func takesEmpty<Value>(_ type: Value.Type) -> Bool {
         empty(type) != nil
     }
 
-    /// Whether an argument is a `nil` inside of an existential, as generic methods pass it.
+    /// Whether an argument is a `nil` inside an existential, as generic methods pass it.
     static func isNil(_ value: any Sendable) -> Bool {
         (value as? any EmptyRepresentable)?.isNil ?? false
     }
 
-    /// The value of a response without a body; `nil` when the type has none.
+    /// The value of a response without a body; `nil` if the type has none.
     static func empty<Value>(_ type: Value.Type) -> Value? {
         if type == NoContent.self { return NoContent() as? Value }
         guard let optional = type as? any EmptyRepresentable.Type else { return nil }
@@ -261,7 +262,7 @@ enum ResultKind {
     }
 }
 
-/// A type whose value may be that there is none.
+/// A type with an empty value.
 private protocol EmptyRepresentable {
     static var anyEmpty: Any { get }
     var isNil: Bool { get }
@@ -272,21 +273,21 @@ extension Optional: EmptyRepresentable {
     fileprivate var isNil: Bool { self == nil }
 }
 
-/// Makes a call's errors of what goes wrong while its body is read as a stream.
+/// Makes the errors of a call whose body is read as a stream.
 package struct StreamErrors: Sendable {
     let reader: ResponseReader
 
-    /// The bound for bodies, and so for whatever of one has to be in memory.
+    /// The limit for bodies, and for the part of a stream held in memory.
     package var bodyLimit: Int { reader.endpoint.bodyLimit }
 
-    /// The body broke off.
+    /// The error for a body that breaks off.
     package func receiving(_ error: any Error) -> any Error { reader.broken(error) }
 
-    /// The body can't be read.
+    /// The error for a body that can't be decoded.
     ///
     /// - Parameters:
-    ///   - beginning: its first bytes.
-    ///   - isAll: whether there are no more.
+    ///   - beginning: The first bytes of the body.
+    ///   - isAll: Whether `beginning` is the complete body.
     package func reading<Value: Decodable>(
         _ type: Value.Type, from beginning: Data, isAll: Bool, _ error: any Error
     ) -> any Error {

@@ -1,32 +1,32 @@
 package import Foundation
 
-/// A call that stands in no table: a value, changed by modifiers, sent through the same chain by asking for its result.
+/// A call without a table entry: a value that modifiers change and that is sent through the same chain when its result is requested.
 ///
-/// Nothing is sent before ``value(_:)``, ``response(_:)``, ``send()`` or ``stream()``.
+/// Only ``value(_:)``, ``response(_:)``, ``send()`` and ``stream()`` send the call.
 ///
 ///     let user: User = try await client.http.get("/users/%%0%%", id).value()
 ///     try await client.http.post("/users").body(user).accepting(.created).send()
 ///     let found: [User] = try await client.http.get("/users").query("name", "Ada").timeout(.seconds(5)).value()
 public struct ServiceCall: Sendable {
     enum Target: Sendable {
-        /// A route beneath the service root.
+        /// A route below the service root.
         case route
-        /// A path beneath the service root with its query, both percent-encoded by whoever wrote them.
+        /// A path below the service root with its query, both percent-encoded by the caller.
         case encoded(String)
-        /// A URL that the service itself gave, on the service root's origin.
+        /// A URL from one of the service's responses, on the service root's origin.
         case link(URL)
-        /// A URL of anybody: without credentials and without the client's headers.
+        /// A URL outside the service: no credentials and no client headers.
         case outside(URL)
     }
 
     let client: WebServiceClient
     var descriptor: EndpointDescriptor
     var arguments: [(any Sendable)?]
-    /// The labels of those arguments that have one, by position.
+    /// The labels of labeled arguments, by position.
     var labels: [Int: String] = [:]
     var target = Target.route
     var options = CallOptions.none
-    /// What names the call in errors and metrics, where method and route would say little.
+    /// The call's name in errors and metrics, used if method and route identify it poorly.
     var key: String?
     var route: String?
 
@@ -44,12 +44,13 @@ public struct ServiceCall: Sendable {
         return copy
     }
 
-    /// Gives a value to the placeholders of a label, `%%tenant%%` for `tenant`: in the client's service root, and in the call's own route.
+    /// Sets the value of the placeholders with a label, such as `%%tenant%%` for `tenant`, in the client's service root and in the call's
+    /// own route.
     ///
     ///     // With the service root "https://%%tenant%%.example.com":
     ///     client.http.get("/users/%%0%%", id).argument("tenant", "acme")
     ///
-    /// A root with numbers, such as `%%0%%`, takes the call's arguments by their position, as it does with declared calls.
+    /// Numbered placeholders in a root, such as `%%0%%`, take the call's arguments by position, as in declared calls.
     public func argument(_ label: String, _ value: (any Sendable)?) -> ServiceCall {
         with {
             $0.labels[$0.arguments.count] = label
@@ -57,7 +58,7 @@ public struct ServiceCall: Sendable {
         }
     }
 
-    /// Adds a query item; an array gives several by the array strategy, `nil` none.
+    /// Adds a query item. An array is written by the array strategy; `nil` adds no item.
     public func query(_ name: String, _ value: (any Sendable)?) -> ServiceCall {
         with {
             $0.arguments.append(value)
@@ -65,7 +66,7 @@ public struct ServiceCall: Sendable {
         }
     }
 
-    /// Adds the fields of a value as query items: a struct's properties, a dictionary's entries.
+    /// Adds the fields of a value as query items: a struct's properties or a dictionary's entries.
     public func query(_ value: any Sendable) -> ServiceCall {
         with {
             $0.arguments.append(value)
@@ -81,7 +82,7 @@ public struct ServiceCall: Sendable {
         }
     }
 
-    /// Sets the body: `Data`, a `RequestBody` or a `MultipartForm` as they are, anything `Encodable` through the serializer.
+    /// Sets the body: `Data`, a `RequestBody` or a `MultipartForm` directly, any `Encodable` through the serializer.
     public func body(_ value: any Sendable) -> ServiceCall {
         with {
             $0.arguments.append(value)
@@ -89,12 +90,12 @@ public struct ServiceCall: Sendable {
         }
     }
 
-    /// Lets a GET have a body: see ``EndpointDescriptor/allowingBody()``.
+    /// Allows a body in a GET: see ``EndpointDescriptor/allowingBody()``.
     public func allowingBody() -> ServiceCall {
         describing { $0.allowingBody() }
     }
 
-    /// The deadline of the whole call.
+    /// Sets the deadline of the whole call.
     public func timeout(_ total: Duration) -> ServiceCall {
         with { $0.options.timeout = total }
     }
@@ -104,29 +105,29 @@ public struct ServiceCall: Sendable {
         with { $0.options.prepare = prepare }
     }
 
-    /// Says of the call whatever can be said of an endpoint.
+    /// Applies any endpoint modifier to this call.
     ///
     ///     client.http.get("/report").describing { $0.decoding(at: "rows").retry(RetryPolicy()) }
     public func describing(_ change: (EndpointDescriptor) -> EndpointDescriptor) -> ServiceCall {
         with { $0.descriptor = change($0.descriptor) }
     }
 
-    /// The statuses that count as success.
+    /// Sets the statuses that count as success.
     public func accepting(_ statuses: StatusSet) -> ServiceCall {
         describing { $0.accepting(statuses) }
     }
 
-    /// Reads the value at a place inside the payload.
+    /// Decodes the value at a path inside the payload.
     public func decoding(at root: String) -> ServiceCall {
         describing { $0.decoding(at: root) }
     }
 
-    /// The same with the names one by one, for those that have a dot in them.
+    /// Decodes the value at a path of separate names, for names that contain a dot.
     public func decoding(at names: [String]) -> ServiceCall {
         describing { $0.decoding(at: names) }
     }
 
-    /// Reads nothing: the result is the bytes, or the text, of the body as it is.
+    /// Skips decoding: the result is the unchanged body as bytes or text.
     public func raw() -> ServiceCall {
         describing { $0.raw() }
     }
@@ -141,14 +142,14 @@ public struct ServiceCall: Sendable {
 
     // MARK: Results
 
-    /// Sends the call and gives its value.
+    /// Sends the call and returns its value.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func value<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> Value {
         try await response(type).value
     }
 
-    /// Sends the call and gives the value with its response.
+    /// Sends the call and returns the value with its response.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func response<Value: Decodable>(_ type: Value.Type = Value.self) async throws -> ServiceResponse<Value> {
@@ -156,7 +157,7 @@ public struct ServiceCall: Sendable {
         return try await dispatcher.response(to: try bound(dispatcher))
     }
 
-    /// Sends the call for its effect: the body is read and left.
+    /// Sends the call and discards the response's body after reading it.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     @discardableResult
@@ -164,15 +165,15 @@ public struct ServiceCall: Sendable {
         try await response(NoContent.self)
     }
 
-    /// Sends the call and gives the body as it arrives.
+    /// Sends the call and returns the body as a stream.
     ///
-    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled; so does whoever reads the body.
+    /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled. Reading the body throws the same errors.
     public func stream() async throws -> ServiceResponse<ResponseBody> {
         let dispatcher = try dispatcher()
         return try await dispatcher.stream(to: try bound(dispatcher))
     }
 
-    /// The same for a body whose reader fails as the call itself does, and for failures as long as bodies may be.
+    /// Sends the call and returns a stream whose reader throws the call's errors. Failures are read up to the limit for bodies.
     package func openStream() async throws -> (response: ServiceResponse<ResponseBody>, errors: StreamErrors) {
         let dispatcher = try dispatcher()
         let (response, reader) = try await dispatcher.streamWithReader(
@@ -180,7 +181,7 @@ public struct ServiceCall: Sendable {
         return (response, StreamErrors(reader: reader))
     }
 
-    /// The URL that the call goes to, before the chain.
+    /// The call's URL before the chain runs.
     ///
     /// - Throws: ``ServiceError``.
     package func url() throws -> URL {
@@ -206,7 +207,7 @@ public struct ServiceCall: Sendable {
 
     private var label: String { key ?? "\(descriptor.method) \(descriptor.route.text)" }
 
-    /// The call's identity, also where it can't be made.
+    /// The call's identity, even if the call can't be made.
     func identity(in state: ClientState) -> CallIdentity {
         CallIdentity(
             client: state.clientName, key: SecretMask.text(ofURL: label), route: SecretMask.text(ofURL: route ?? descriptor.route.text))
@@ -223,13 +224,13 @@ public struct ServiceCall: Sendable {
 }
 
 extension ServiceCall: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Client, method, route, and the types of the arguments: their values may be secrets.
+    /// Client, method, route, and the types of the arguments. Their values are omitted, because they may be secrets.
     public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceCall") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, part by part: not even a dump shows secrets.
+    /// The same as ``description``, part by part. A dump shows no secrets.
     public var customMirror: Mirror {
         let place =
             switch target {
@@ -247,11 +248,11 @@ extension ServiceCall: CustomStringConvertible, CustomDebugStringConvertible, Cu
     }
 }
 
-// What a call without an entry gives to a service root with placeholders.
+// Binds calls without a table entry to a service root with placeholders.
 extension ServiceCall {
-    /// The service root when it has placeholders and the call needs it.
+    /// The service root if it has placeholders and the call needs it.
     ///
-    /// - Throws: ``ServiceError`` when the call has no value for one of them.
+    /// - Throws: ``ServiceError`` if the call has no value for a placeholder.
     func root(of state: ClientState, for name: MethodName) throws -> String? {
         if case .outside = target { return nil }
         guard let root = state.rootTemplate else { return nil }
@@ -260,8 +261,8 @@ extension ServiceCall {
             let isPosition = Int(placeholder) != nil
             let cause = ArgumentError(
                 argument: isPosition ? "argument \(placeholder)" : "argument \"\(placeholder)\"", place: "the service root",
-                reason: "the call gives no value for it. "
-                    + (isPosition ? "Give it behind the route" : "Add .argument(\"\(placeholder)\", …) to the call")
+                reason: "the call has no value for it. "
+                    + (isPosition ? "Pass it after the route" : "Add .argument(\"\(placeholder)\", …) to the call")
                     + ", or give the client a service root without placeholders.")
             throw ServiceError(
                 call: identity(in: state), stage: .binding, kind: .argument, message: cause.description, cause: cause)

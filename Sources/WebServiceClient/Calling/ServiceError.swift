@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a call failed. The one error type that calls throw, beside `CancellationError` when the calling task was cancelled.
+/// The error of a failed call. Calls throw this type only, and `CancellationError` if the calling task is cancelled.
 ///
 ///     ServiceError
 ///      ├─ call       which client, endpoint and route
@@ -12,32 +12,32 @@ import Foundation
 ///      ├─ errorBody  what the error handler decoded from the body     (nil if it didn't)
 ///      └─ cause      the error underneath: TableFaults, ArgumentError, TransportError, DecodingError, a handler's own …
 ///
-/// Descriptions and dumps never hold a secret: it is masked in fields, URLs, messages and the response's body, by the same rules as in logs.
-/// Request bodies are told by their length.
+/// Descriptions and dumps never contain secrets: fields, URLs, messages and the response's body are masked by the rules that logs use. Only
+/// the length of a request's body is shown.
 public struct ServiceError: DescribedError, Sendable {
     /// Which call failed.
     public var call: CallIdentity
-    /// Where in the path of a call.
+    /// The stage at which the call failed.
     public var stage: Stage
-    /// What sort of failure.
+    /// The kind of failure.
     public var kind: Kind
-    /// What happened and what to do, as a sentence.
+    /// What happened and how to fix it, as a sentence.
     public var message: String {
         didSet { message = VisibleText.of(message, keepsLineEnds: true) }
     }
-    /// The request, if there was one.
+    /// The request, if one was made.
     public var request: RequestSummary?
-    /// The response, if there was one.
+    /// The response, if one arrived.
     public var response: ResponseSummary?
-    /// The error body, decoded, if the error handler gave one.
+    /// The decoded error body, if the error handler returned one.
     public var errorBody: (any Sendable)?
-    /// The error underneath. What an interceptor or a provider has thrown is the cause, another call's `ServiceError` too: the outer one is
-    /// always this call's.
+    /// The underlying error. An error that an interceptor or a provider throws becomes the cause, even if it is the `ServiceError` of
+    /// another call: the outer error always belongs to this call.
     public var cause: (any Error)?
-    /// What is secret in the request.
+    /// The secrets in the request.
     private(set) var secrets: RequestSecrets?
 
-    /// An error of a call.
+    /// Creates an error of a call.
     public init(
         call: CallIdentity, stage: Stage, kind: Kind, message: String, request: RequestSummary? = nil, response: ResponseSummary? = nil,
         errorBody: (any Sendable)? = nil, cause: (any Error)? = nil
@@ -47,7 +47,7 @@ public struct ServiceError: DescribedError, Sendable {
         self.kind = kind
         secrets = request?.secrets ?? response?.secrets
         let shown = VisibleText.of(message, keepsLineEnds: true)
-        // What is said of a table names headers and arguments, as the program has them in its code.
+        // Messages about a table quote header and argument names from the program's source, which aren't secret.
         self.message = kind == .table || kind == .unknownEndpoint ? shown : Self.masked(shown, secrets)
         self.request = request
         self.response = response
@@ -55,56 +55,56 @@ public struct ServiceError: DescribedError, Sendable {
         self.cause = cause
     }
 
-    /// The status code of the response, if there was one.
+    /// The status code of the response, if one arrived.
     public var status: Int? { response?.status }
 }
 
 extension ServiceError {
-    /// Where in the path of a call something went wrong.
+    /// The stages of a call.
     public enum Stage: String, Sendable, CaseIterable {
-        /// Checking the client's table and finding the endpoint in it.
+        /// Checks the client's table and finds the endpoint in it.
         case declaration
-        /// Binding the arguments: path, query, headers, body.
+        /// Binds the arguments: path, query, headers, body.
         case binding
-        /// The chain: preparers, redirects, retry, authentication.
+        /// Runs the chain: preparers, redirects, retry, authentication.
         case chain
-        /// The exchange with the server.
+        /// Exchanges request and response with the server.
         case transport
-        /// Reading the response's body.
+        /// Reads the response's body.
         case body
-        /// The check of the status and the error handler.
+        /// Checks the status and asks the error handler.
         case status
-        /// Decoding the value.
+        /// Decodes the value.
         case decoding
     }
 
-    /// What sort of failure it is, an open set.
+    /// The kinds of failure, an open set.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The kind's name.
         public let rawValue: String
-        /// A kind of that name.
+        /// Creates a kind with a name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The kind's name.
         public var description: String { rawValue }
 
-        /// The client's table, its configuration (service root, headers, trust, what the transport can do) or the call's own description has
-        /// faults; the cause is ``TableFaults``.
+        /// The client's table, its configuration (service root, headers, trust, missing transport capabilities) or the call's own
+        /// description has faults; the cause is ``TableFaults``.
         public static let table = Self(rawValue: "table")
-        /// The table has no entry of that name.
+        /// The table has no entry with this name.
         public static let unknownEndpoint = Self(rawValue: "unknownEndpoint")
         /// An argument can't go where the table puts it; the cause is ``ArgumentError``.
         public static let argument = Self(rawValue: "argument")
-        /// The request's body can't be made from its argument, or not be read while it is sent; the cause is the encoder's own error,
-        /// ``RequestBodyError``, or what the body's own stream has thrown.
+        /// The request's body can't be encoded from its argument, or can't be read while it is sent. The cause is the encoder's own error,
+        /// ``RequestBodyError``, or the error that the body's own stream threw.
         public static let encoding = Self(rawValue: "encoding")
-        /// The request can't be sent as it stands: its URL, its method, a header or the body's length is invalid.
+        /// The request is invalid: its URL, its method, a header or the body's length.
         public static let request = Self(rawValue: "request")
         /// An interceptor ended the call; the cause is its error, which may be the ``ServiceError`` of a call that it made.
         public static let interceptor = Self(rawValue: "interceptor")
-        /// Redirects that can't or may not be followed; the cause is ``RedirectError``.
+        /// A redirect can't or must not be followed; the cause is ``RedirectError``.
         public static let redirect = Self(rawValue: "redirect")
-        /// Credentials could not be made or the server failed to prove itself; the cause is the provider's error, which may be the
-        /// ``ServiceError`` of a call that it made, for a token for example.
+        /// The provider could not make credentials or the server failed to prove its identity. The cause is the provider's error, which may
+        /// be the ``ServiceError`` of a call that it made, such as a token request.
         public static let authentication = Self(rawValue: "authentication")
         /// The exchange failed below HTTP; the cause is ``TransportError``.
         public static let transport = Self(rawValue: "transport")
@@ -112,13 +112,13 @@ extension ServiceError {
         public static let timeout = Self(rawValue: "timeout")
         /// The body is larger than the bound; the cause is ``ResponseBodyTooLarge``.
         public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
-        /// The status isn't one that counts as success.
+        /// The status doesn't count as success.
         public static let status = Self(rawValue: "status")
-        /// The error handler refused the response; the cause is the error it gave.
+        /// The error handler refused the response; the cause is the error that it returned.
         public static let refused = Self(rawValue: "refused")
-        /// A value is needed and the body is empty.
+        /// A value is needed but the body is empty.
         public static let emptyBody = Self(rawValue: "emptyBody")
-        /// The body isn't of the format that is needed, such as HTML where JSON is expected.
+        /// The body has another format than the one needed, such as HTML where JSON is expected.
         public static let format = Self(rawValue: "format")
         /// The body doesn't fit the type; the cause is the decoder's own error.
         public static let decoding = Self(rawValue: "decoding")
@@ -126,7 +126,7 @@ extension ServiceError {
 }
 
 extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
-    /// A report of some lines: call, what happened, request, response and the beginning of its body.
+    /// A report of several lines: call, message, request, response and the beginning of its body.
     public var description: String {
         var lines = [headline]
         if let request { lines.append("  request: \(request.line)") }
@@ -139,29 +139,29 @@ extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
             let text = kind == .table ? Self.text(of: cause) : Self.masked(Self.text(of: cause), secrets)
             if !message.contains(text) { lines.append("  cause: \(text)") }
         }
-        // What is told was sent by others: it may have control characters in it, but for the lines' own ends.
+        // Peers sent parts of this text: hide control characters except line ends.
         return VisibleText.of(lines.joined(separator: "\n"), keepsLineEnds: true)
     }
 
-    /// Hides what is secret in the request, where there may be none yet.
+    /// Hides the secrets of a request, if the error doesn't know any yet.
     mutating func hide(_ secrets: RequestSecrets?) {
         guard let secrets, self.secrets == nil else { return }
         self.secrets = secrets
         message = secrets.masked(message)
     }
 
-    /// A text without secrets.
+    /// Masks the secrets in a text.
     static func masked(_ text: String, _ secrets: RequestSecrets?) -> String {
         SecretMask.text(text, of: secrets)
     }
 
-    /// The call and what happened: the report's first line.
+    /// The first line of the report: call and message.
     var headline: String { "\(call): \(message) [\(kind), stage \(stage.rawValue)]" }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``, part by part. Of the error body the type is named: what it holds is for it to show.
+    /// The same as ``description``, part by part. The error body is shown by its type's name, because it may contain secrets.
     public var customMirror: Mirror {
         let cause = cause.map { Self.masked(Self.text(of: $0), secrets) } ?? "nil"
         return Mirror(
@@ -173,23 +173,23 @@ extension ServiceError: CustomDebugStringConvertible, CustomReflectable {
             ])
     }
 
-    /// What a cause says of itself. Errors of the system are told in their own words, without their type's name.
+    /// The cause as text. System errors use their localized text, without their type's name.
     package static func text(of cause: any Error) -> String {
         DecodingErrorText.text(of: cause)
     }
 }
 
-/// Makes a ``ServiceError`` of whatever went wrong: the one place that knows which error means which kind.
+/// Turns any error into a ``ServiceError``. It alone maps errors to kinds.
 struct ErrorWrapper {
     let call: CallIdentity
     let request: ServiceRequest?
     var response: ResponseSummary?
-    /// What is secret in the request, also where there is none yet.
+    /// The secrets of the request, even if there is no request yet.
     var secrets: RequestSecrets?
-    /// Whether it was the authentication provider that has thrown.
+    /// Whether the authentication provider threw the error.
     var isByProvider = false
 
-    /// The error as the call throws it. Cancellation of the task and a dry run's end pass as they are.
+    /// Returns the error that the call throws. Cancellation of the task and the end of a dry run pass unchanged.
     func wrap(_ error: any Error, stage: ServiceError.Stage) -> any Error {
         switch error {
         case is DryRun.Stop: return error
@@ -219,7 +219,7 @@ struct ErrorWrapper {
         }
     }
 
-    /// What the error says. Another call's error, such as that of a call for a token, is told in one line: its own report is the cause's.
+    /// The error's text. The error of another call, such as a token request, is given in one line; the cause holds its full report.
     private func message(of error: any Error, stage: ServiceError.Stage) -> String {
         guard let inner = error as? ServiceError else { return ServiceError.text(of: error) }
         let place =
@@ -233,8 +233,8 @@ struct ErrorWrapper {
 }
 
 extension RequestBody {
-    /// The same body, whose stream's errors come as ``RequestBodyError`` with what was thrown underneath, so that nobody on the way takes
-    /// them for a transport's, an interceptor's, or those of another call that the stream reads from.
+    /// The same body with its stream's errors wrapped in ``RequestBodyError``. Later stages then don't mistake them for errors of a
+    /// transport, an interceptor, or another call that feeds the stream.
     var tellingFailures: RequestBody {
         guard case .stream(let open) = source else { return self }
         var body = RequestBody(length: length, isReplayable: isReplayable, contentType: contentType) {
@@ -245,14 +245,14 @@ extension RequestBody {
         return body
     }
 
-    /// Makes what a body's own stream throws known as the body's.
+    /// Wraps errors of the body's own stream in ``RequestBodyError``.
     private static func telling(_ next: () async throws -> Data?) async throws -> Data? {
         do {
             return try await next()
         } catch let error as RequestBodyError {
             throw error
         } catch is CancellationError where Task.isCancelled {
-            // Whoever reads was cancelled, and waits for just that.
+            // The reader was cancelled and expects exactly this error.
             throw CancellationError()
         } catch {
             throw RequestBodyError(
@@ -262,9 +262,9 @@ extension RequestBody {
 }
 
 extension ServiceError {
-    /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`,
-    /// 8 `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`,
-    /// 16 `decoding`; 0 for the kinds that other modules add.
+    /// A number for each kind: 1 `table`, 2 `unknownEndpoint`, 3 `argument`, 4 `encoding`, 5 `request`, 6 `interceptor`, 7 `redirect`, 8
+    /// `authentication`, 9 `transport`, 10 `timeout`, 11 `bodyTooLarge`, 12 `status`, 13 `refused`, 14 `emptyBody`, 15 `format`, 16
+    /// `decoding`; 0 for the kinds that other modules add.
     public var errorCode: Int {
         let kinds: [Kind] = [
             .table, .unknownEndpoint, .argument, .encoding, .request, .interceptor, .redirect, .authentication, .transport, .timeout,

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A value with the response that it came in.
+/// A value with its response.
 public struct ServiceResponse<Value> {
     /// The value.
     public var value: Value
@@ -8,18 +8,18 @@ public struct ServiceResponse<Value> {
     public var status: Int
     /// The header fields.
     public var headers: HTTPFields
-    /// The URL that answered: after redirects the last one's.
+    /// The URL that answered, after redirects.
     public var url: URL
-    /// From the start of the call to this point, every attempt and wait included.
+    /// The time from the start of the call to the result, including all attempts and waits.
     public var duration: Duration
-    /// The protocol version, such as `HTTP/2`, where the transport knows it.
+    /// The protocol version, such as `HTTP/2`, if the transport reports it.
     public var httpVersion: String?
-    /// What the transport knows of the last exchange: times, bytes, trailers, informational responses.
+    /// The transport's report of the last exchange: times, bytes, trailers, informational responses.
     public var report: ExchangeReport?
-    /// What is secret in the request that was answered.
+    /// The secrets in the request that was answered.
     var secrets: RequestSecrets?
 
-    /// A value with its response.
+    /// Creates a value with its response.
     public init(
         value: Value, status: Int, headers: HTTPFields, url: URL, duration: Duration, httpVersion: String? = nil,
         report: ExchangeReport? = nil
@@ -33,7 +33,7 @@ public struct ServiceResponse<Value> {
         self.report = report
     }
 
-    /// The same response with another value.
+    /// Returns the same response with a transformed value.
     public func map<Other>(_ transform: (Value) throws -> Other) rethrows -> ServiceResponse<Other> {
         var result = ServiceResponse<Other>(
             value: try transform(value), status: status, headers: headers, url: url, duration: duration, httpVersion: httpVersion,
@@ -46,13 +46,13 @@ public struct ServiceResponse<Value> {
 extension ServiceResponse: Sendable where Value: Sendable {}
 
 extension ServiceResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The value, and of the response status, URL and fields, secrets masked. The value shows what its type shows.
+    /// The value with the response's status, URL and fields, secrets masked. The value's type determines how much of the value is shown.
     public var description: String { MaskedMirror.text(of: customMirror, type: "ServiceResponse") }
 
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``: not even a dump shows what the URL or the fields hide.
+    /// The same as ``description``. A dump shows no masked part of the URL or the fields.
     public var customMirror: Mirror {
         let url = SecretMask.text(of: url, of: secrets)
         let headers = RequestSecrets.masked(headers, secrets).unmaskedDescription
@@ -62,7 +62,7 @@ extension ServiceResponse: CustomStringConvertible, CustomDebugStringConvertible
 
 /// The value of a response whose body doesn't matter: `ServiceResponse<NoContent>`.
 public struct NoContent: Sendable, Hashable, Codable {
-    /// The only value.
+    /// Creates the only value.
     public init() {}
 
     /// Reads nothing.

@@ -13,21 +13,21 @@ public import Foundation
 ///     let github = GitHub(serviceRoot: "https://api.github.com")
 ///     let swift = try await github.repository(owner: "swiftlang", name: "swift")
 ///
-/// A client may be used from any number of tasks at once. `@unchecked Sendable` is restated by each subclass since a class that can be
-/// subclassed can't be checked: all mutable state here is behind one lock, and a subclass keeps to that.
+/// A client may be used from any number of tasks at once. The compiler can't check that an open class is `Sendable`, so each subclass
+/// restates `@unchecked Sendable`. One lock guards all mutable state of this class; a subclass must guard its own.
 open class WebServiceClient: @unchecked Sendable {
     private struct Mutable {
         var configuration: Configuration
         var profile: ServiceProfile?
-        /// The service root of the first profile that had one: later ones keep its origin where neither client nor class has a root.
+        /// The service root of the first profile that has one. Later profiles must keep its origin if neither client nor class has a root.
         var profileRoot = ""
-        /// Counts changes, so that a state made from old settings is not kept.
+        /// Counts changes, so that a state made from old settings isn't stored.
         var generation = 0
         var state: ClientState?
-        /// The methods that were served by bare names of earlier profiles: a later one must fit them.
+        /// The methods called by bare names of earlier profiles. A later profile must fit them.
         var calledByBareName: Set<String> = []
 
-        /// Lets the next call make a state of what is set now.
+        /// Discards the state, so that the next call makes one from the current settings.
         mutating func renew() {
             generation += 1
             if let state { calledByBareName.formUnion(state.calledByBareName.prefix(1_000 - calledByBareName.count)) }
@@ -37,14 +37,14 @@ open class WebServiceClient: @unchecked Sendable {
 
     private let mutable: Locked<Mutable>
 
-    /// A client.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - serviceRoot: what relative routes are joined to; empty takes the class's ``EndpointDefaults/serviceRoot``.
-    ///   - configure: sets what else there is to set.
+    ///   - serviceRoot: The URL that relative routes are joined to. If empty, the class's ``EndpointDefaults/serviceRoot`` applies.
+    ///   - configure: Sets the other settings.
     ///
-    /// Nothing is checked here: ``verify()-instance`` lists every fault, and the first call throws them. Whichever comes first also tells them
-    /// to the diagnostics, and in debug builds to standard error.
+    /// The initializer checks nothing: ``verify()-instance`` lists every fault, and the first call throws them. Whichever runs first also
+    /// reports them to the diagnostics, and in debug builds to standard error.
     public init(serviceRoot: String = "", configure: (inout Configuration) -> Void = { _ in }) {
         var configuration = Configuration()
         configuration.serviceRoot = serviceRoot
@@ -52,7 +52,7 @@ open class WebServiceClient: @unchecked Sendable {
         mutable = Locked(Mutable(configuration: configuration))
     }
 
-    /// A client whose endpoints come from a profile, laid over the class's own.
+    /// Creates a client with the endpoints of a profile laid over those of the class.
     public convenience init(profile: ServiceProfile, configure: (inout Configuration) -> Void = { _ in }) {
         self.init(serviceRoot: "", configure: configure)
         mutable.withLock {
@@ -63,26 +63,26 @@ open class WebServiceClient: @unchecked Sendable {
 
     // MARK: Declarations
 
-    /// The endpoints by method name. A subclass of a subclass writes `super.endpoints.overlaid(by: […])`.
+    /// The endpoints by method name. A class that inherits endpoints writes `super.endpoints.overlaid(by: […])`.
     open class var endpoints: EndpointTable { [:] }
 
-    /// What is said of all endpoints.
+    /// Defaults for every endpoint.
     open class var defaults: EndpointDefaults { EndpointDefaults() }
 
     // MARK: Settings
 
-    /// The settings as they are now.
+    /// The current settings.
     public var configuration: Configuration {
         mutable.withLock { $0.configuration }
     }
 
-    /// Changes settings, all at once, for later calls; calls in flight keep theirs.
+    /// Changes settings atomically for later calls. Calls in flight keep theirs.
     public func configure(_ change: (inout Configuration) -> Void) {
         var (configuration, generation) = mutable.withLock { ($0.configuration, $0.generation) }
         change(&configuration)
         mutable.withLock { mutable in
             if mutable.generation != generation {
-                // Somebody else changed settings meanwhile; the change is made again on top of theirs, still as one.
+                // The settings changed concurrently: apply the change to the new ones, again atomically.
                 configuration = mutable.configuration
                 generation = -1
             } else {
@@ -93,18 +93,18 @@ open class WebServiceClient: @unchecked Sendable {
         if generation == -1 { configure(change) }
     }
 
-    /// The profile laid over the class's table, if there is one: see ``replaceProfile(_:)``.
+    /// The profile laid over the class's table, or `nil`. See ``replaceProfile(_:)``.
     public var profile: ServiceProfile? {
         mutable.withLock { $0.profile }
     }
 
-    /// Lays another profile over the class's table, or none. It replaces the endpoints for later calls, all at once; calls in flight keep
+    /// Lays another profile over the class's table, or none. Replaces the endpoints atomically for later calls; calls in flight keep
     /// theirs.
     ///
-    /// A profile that can be made has no faults by itself. One that doesn't fit this client is refused, and the old one stays;
-    /// ``verify(_:)`` lists its faults without replacing anything.
+    /// A profile has no faults by itself. If it doesn't fit this client, the method throws and the old profile stays. ``verify(_:)`` lists
+    /// the faults without replacing anything.
     ///
-    /// - Throws: ``TableFaults``, every fault that the client would have with the profile and doesn't have without any.
+    /// - Throws: ``TableFaults``, with every fault that the client would have with the profile and doesn't have without one.
     public func replaceProfile(_ profile: ServiceProfile?) throws(TableFaults) {
         var isSet = false
         while !isSet {
@@ -114,7 +114,7 @@ open class WebServiceClient: @unchecked Sendable {
                 guard faults.isEmpty else { throw TableFaults(client: String(describing: type(of: self)), faults: faults) }
             }
             isSet = mutable.withLock { mutable in
-                // What it was checked with must still hold.
+                // The profile was verified with these settings.
                 guard mutable.generation == generation else { return false }
                 mutable.profile = profile
                 if mutable.profileRoot.isEmpty { mutable.profileRoot = profile?.baseURL ?? "" }
@@ -124,23 +124,23 @@ open class WebServiceClient: @unchecked Sendable {
         }
     }
 
-    /// The methods that were served by bare names, those of this moment's profile included; a thousand at most.
+    /// The methods called by bare names, including those of the current profile; at most 1,000.
     var calledByBareName: [String] {
         let (earlier, state) = mutable.withLock { ($0.calledByBareName, $0.state) }
         return earlier.union(state?.calledByBareName ?? []).sorted()
     }
 
-    /// The service root of the first profile that had one.
+    /// The service root of the first profile that has one.
     var profileRoot: String { mutable.withLock { $0.profileRoot } }
 
-    /// What the client is now.
+    /// The current state.
     var state: ClientState {
-        // By itself: each call comes here, and a copy of the settings is most of what this would cost it.
+        // A separate lock scope: every call runs this line, and copying the settings is most of the cost.
         if let known = mutable.withLock({ $0.state }) { return known }
         let (configuration, profile, ownRoot, generation) = mutable.withLock {
             ($0.configuration, $0.profile, $0.profileRoot, $0.generation)
         }
-        // Made outside the lock: it runs the subclass's code.
+        // Outside the lock, because it runs code of the subclass.
         let made = ClientState(self, configuration: configuration, profile: profile, ownRoot: ownRoot)
         let isFirst = mutable.withLock { mutable in
             guard mutable.generation == generation, mutable.state == nil else { return false }
@@ -153,18 +153,18 @@ open class WebServiceClient: @unchecked Sendable {
 }
 
 extension WebServiceClient {
-    /// Calls the endpoint of the method that this stands in, and gives its value.
+    /// Calls the endpoint declared for the enclosing method and returns its value.
     ///
     ///     func repository(owner: String, name: String) async throws -> Repository { try await call(owner, name) }
     ///
-    /// `Data` and `String` get the body as it is (an `ODataClient` reads them inside OData's JSON), an `Optional` is `nil` for 204, 205,
-    /// empty bodies, and a 304 to a conditional GET or HEAD; anything else is decoded.
+    /// `Data` and `String` receive the unchanged body (an `ODataClient` reads them from inside OData's JSON). An `Optional` is `nil` for
+    /// 204, 205, empty bodies, and a 304 to a conditional GET or HEAD. Any other type is decoded.
     ///
     /// - Parameters:
-    ///   - arguments: the method's arguments, all of them and in their order, but for those that the descriptor ignores.
-    ///   - prepare: changes the request, after the client's preparers.
-    ///   - timeout: the deadline of the whole call.
-    ///   - function: the key; leave it out.
+    ///   - arguments: All of the method's arguments in order, except those that the descriptor ignores.
+    ///   - prepare: Changes the request, after the client's preparers.
+    ///   - timeout: The deadline of the whole call.
+    ///   - function: The endpoint's key; omit it.
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func call<Value: Decodable>(
         _ arguments: (any Sendable)?..., prepare: (@Sendable (inout ServiceRequest) async throws -> Void)? = nil,
@@ -173,7 +173,7 @@ extension WebServiceClient {
         try await dispatcher(function, prepare, timeout).value(arguments)
     }
 
-    /// Calls the endpoint of the method that this stands in, for its effect: the body is read and left.
+    /// Calls the endpoint declared for the enclosing method and discards the response's body after reading it.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func call(
@@ -183,7 +183,7 @@ extension WebServiceClient {
         let _: NoContent = try await dispatcher(function, prepare, timeout).value(arguments)
     }
 
-    /// Calls the endpoint of the method that this stands in, and gives the value with its response.
+    /// Calls the endpoint declared for the enclosing method and returns the value with its response.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func call<Value: Decodable>(
@@ -193,7 +193,7 @@ extension WebServiceClient {
         try await dispatcher(function, prepare, timeout).response(arguments)
     }
 
-    /// Calls the endpoint of the method that this stands in, and gives the body as it arrives.
+    /// Calls the endpoint declared for the enclosing method and returns the body as a stream.
     ///
     /// - Throws: ``ServiceError``, or `CancellationError` when the task was cancelled.
     public func stream(
@@ -213,23 +213,23 @@ extension WebServiceClient {
     }
 }
 
-/// Gives clients the members that need the subclass's own type.
+/// Adds the members that need the subclass's type to clients.
 public protocol ServiceClient: WebServiceClient {}
 
 extension WebServiceClient: ServiceClient {}
 
 extension ServiceClient {
-    /// Gives the request that a call would send, without sending it: preparers and pre-emptive authentication run, the transport doesn't.
+    /// Returns the request that a call would send, without sending it. Preparers and preemptive authentication run; the transport doesn't.
     ///
-    /// Only calls of this client that the closure makes are caught, and the first one counts. What interceptors and authentication providers
-    /// call on their way is sent: without a token the request wouldn't be the one that would be sent.
+    /// Captures the first call that the closure makes with this client. Calls that interceptors and authentication providers make are sent:
+    /// a request without its token wouldn't be the real one.
     ///
     ///     let request = try await github.dryRun { try await $0.repository(owner: "swiftlang", name: "swift") }
     ///
     /// - Parameters:
-    ///   - isolation: the caller's, which the closure shares.
-    ///   - body: makes the call.
-    /// - Throws: ``DryRunError`` when the closure makes no call, ``ServiceError`` when the call fails before it would be sent.
+    ///   - isolation: The caller's isolation, which the closure shares.
+    ///   - body: Makes the call.
+    /// - Throws: ``DryRunError`` if the closure makes no call, ``ServiceError`` if the call fails before it would be sent.
     public func dryRun<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (Self) async throws -> Result
     ) async throws -> ServiceRequest {
@@ -246,10 +246,10 @@ extension ServiceClient {
 }
 
 extension WebServiceClient {
-    /// Lists every fault of what the class declares: its table's keys, placeholders, arguments, bodies and headers, its own headers and service
-    /// root. Empty when there is none.
+    /// Lists every fault in the class's declarations: its table's keys, placeholders, arguments, bodies and headers, and its default
+    /// headers and service root. Empty if there are none.
     ///
-    /// A test of one line keeps a table right:
+    /// A one-line test verifies a table:
     ///
     ///     #expect(GitHub.verify().isEmpty)
     public class func verify() -> [TableFault] {
@@ -258,56 +258,58 @@ extension WebServiceClient {
             + ClientState.faults(in: defaults.headers) + TrustCheck.faults(defaults.settings, key: nil)
     }
 
-    /// Lists every fault, and what endpoints require that a transport of these capabilities can't do.
+    /// Lists every fault, and every requirement of an endpoint that a transport with these capabilities can't meet.
     public class func verify(for capabilities: TransportCapabilities) -> [TableFault] {
         let table = CompiledTable.of(self, root: rootWithPlaceholders, endpoints)
         return verify() + CapabilityCheck.faults(table: table, settings: defaults.settings, capabilities: capabilities)
     }
 
-    /// Lists every fault of this client: its table with its profile, its service root, its trust policy, and what its transport can't do.
+    /// Lists every fault of this client: its table with its profile, its service root, its trust policy, and the capabilities that its
+    /// transport lacks.
     ///
-    /// The faults are told once for each configuration, by whichever comes first of this and a call: to ``Configuration/diagnostics`` as a
-    /// warning, and where the package is built for debugging to standard error as well, since an error that somebody catches may stay
-    /// unseen there. Release builds print nothing.
+    /// For each configuration, the first call of this method or of an endpoint reports the faults as a warning to
+    /// ``Configuration/diagnostics``. Debug builds also print them to standard error, in case the program swallows the error; release
+    /// builds print nothing.
     public func verify() -> [TableFault] {
         state.faults
     }
 
-    /// Lists the faults that this client would have with a profile, and hasn't without any: in the service root and the endpoints that the two
-    /// make together, in the origin of the profile's `BaseURL` where the program doesn't list it, and for methods that this client has called by bare names of a profile. Empty when the profile can be set. What the
-    /// transport can't do for an endpoint is no fault of the profile.
+    /// Lists the faults that this client would have with a profile and doesn't have without one. It checks the service root and the
+    /// endpoints that profile and class form together, the origin of the profile's `BaseURL` if the program doesn't list it, and the
+    /// methods that this client has called by bare names of a profile. Empty if the profile can be set. Missing capabilities of the
+    /// transport for an endpoint don't count as faults of the profile.
     public func verify(_ profile: ServiceProfile) -> [TableFault] {
         let known = Set(ClientState(self, configuration: configuration, profile: nil).faults)
         let state = ClientState(
             self, configuration: configuration, profile: profile, ownRoot: profileRoot, methods: calledByBareName)
         return state.faults.filter {
-            // Of all endpoints' common settings: one that the profile replaces may have had its own in their place.
+            // Capabilities count for the settings common to all endpoints only: a replaced endpoint may have had its own.
             ($0.kind != .missingCapability || $0.key == nil) && !known.contains($0)
         }
     }
 
-    /// What the class's table says, as a value that can be stored and compared.
+    /// The class's table as a value that can be stored and compared.
     public class func describe() -> ClientDescription {
         ClientDescription(client: String(describing: self), table: endpoints)
     }
 
-    /// The root's placeholders use arguments, so a root that has some belongs to the table.
+    /// A root with placeholders uses arguments, so it belongs to the table.
     private class var rootWithPlaceholders: String? {
         ServiceRoot.hasPlaceholders(defaults.serviceRoot) ? defaults.serviceRoot : nil
     }
 }
 
 extension ClientState {
-    /// Says each fault once: through the diagnostics, and in debug builds on standard error, since an unnoticed fault costs hours.
+    /// Reports each fault once to the diagnostics, and in debug builds to standard error because an unnoticed fault costs hours.
     func tellFaults() {
         for note in profileNotes { configuration.diagnostics.report(.init(.notice, "The profile of \(clientName): \(note).")) }
         if configuration.proxyAuthenticationProvider != nil, !configuration.transport.capabilities.contains(.proxyAuthentication) {
             configuration.diagnostics.report(
-                .init(.warning, "The transport of \(clientName) delivers no proxy's 407, so proxyAuthenticationProvider is never asked."))
+                .init(.warning, "The transport of \(clientName) doesn't deliver a proxy's 407, so proxyAuthenticationProvider is unused."))
         }
         if let trust = configuration.trust, !trust.isStandard, root?.origin.scheme == "http" {
             configuration.diagnostics.report(
-                .init(.warning, "The service root of \(clientName) is http, where its trust policy protects nothing: use https."))
+                .init(.warning, "The service root of \(clientName) is http, so its trust policy has no effect: use https."))
         }
         if let note = DefaultTransport.note(to: clientName, over: configuration.transport) { configuration.diagnostics.report(note) }
         guard !faults.isEmpty else { return }
@@ -320,11 +322,11 @@ extension ClientState {
 }
 
 extension WebServiceClient {
-    /// Makes calls without a table: `client.http.get("/users/%%0%%", id)`. They have a namespace of their own so that endpoint methods can be
-    /// called `get` or `delete`.
+    /// Makes calls without a table: `client.http.get("/users/%%0%%", id)`. The separate namespace lets endpoint methods have names such as
+    /// `get` or `delete`.
     public var http: HTTPCalls { HTTPCalls(client: self) }
 
-    /// The origin of the service root; `nil` when there is none, or its host is an argument.
+    /// The origin of the service root; `nil` if there is no root or its host is an argument.
     package var serviceOrigin: Origin? { state.root?.origin }
 }
 
@@ -333,48 +335,48 @@ extension WebServiceClient {
 ///     let user: User = try await client.http.get("/users/%%0%%", id).value()
 ///     try await client.http.delete("/users/%%0%%", id).send()
 ///
-/// Each function makes a ``ServiceCall`` and sends nothing. ``ServiceCall/send()``, ``ServiceCall/value(_:)``, ``ServiceCall/response(_:)`` and
-/// ``ServiceCall/stream()`` send it; the compiler warns about a call that is made and not used.
+/// Each function creates a ``ServiceCall`` and sends nothing. ``ServiceCall/send()``, ``ServiceCall/value(_:)``,
+/// ``ServiceCall/response(_:)`` and ``ServiceCall/stream()`` send it. The compiler warns about an unused call.
 public struct HTTPCalls: Sendable {
     let client: WebServiceClient
 
-    /// A call of any method to a route beneath the service root; `%%N%%` in it stands for the arguments that follow.
+    /// Creates a call with any method to a route below the service root. `%%N%%` in the route is replaced by the argument at that position.
     public func request(_ method: ServiceRequest.Method, _ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .endpoint(method, route), arguments: arguments)
     }
 
-    /// A GET call: `client.http.get("/users/%%0%%", id).value(User.self)`.
+    /// Creates a GET call: `client.http.get("/users/%%0%%", id).value(User.self)`.
     public func get(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .get(route), arguments: arguments)
     }
 
-    /// A HEAD call.
+    /// Creates a HEAD call.
     public func head(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .head(route), arguments: arguments)
     }
 
-    /// A POST call.
+    /// Creates a POST call.
     public func post(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .post(route), arguments: arguments)
     }
 
-    /// A PUT call.
+    /// Creates a PUT call.
     public func put(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .put(route), arguments: arguments)
     }
 
-    /// A PATCH call.
+    /// Creates a PATCH call.
     public func patch(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .patch(route), arguments: arguments)
     }
 
-    /// A DELETE call.
+    /// Creates a DELETE call.
     public func delete(_ route: String, _ arguments: (any Sendable)?...) -> ServiceCall {
         ServiceCall(client: client, descriptor: .delete(route), arguments: arguments)
     }
 
-    /// A call to a path beneath the service root that is percent-encoded already, with its query if it has one: it goes over the wire as
-    /// it stands. Modules that print their own URLs use it.
+    /// Creates a call to a percent-encoded path below the service root, with its query if it has one. The target is sent unchanged. Modules
+    /// that print their own URLs use it.
     package func request(_ method: ServiceRequest.Method = .get, encoded target: String) -> ServiceCall {
         var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))
         call.target = .encoded(target)
@@ -382,8 +384,9 @@ public struct HTTPCalls: Sendable {
         return call
     }
 
-    /// A call to a URL that the service itself gave: a next page, a location. It must be of the service root's origin, and then has the
-    /// client's headers and credentials; another origin is an error, since a response must not decide where credentials go.
+    /// Creates a call to a URL from one of the service's responses, such as a next page or a location. If it has the service root's origin,
+    /// the call carries the client's headers and credentials. Another origin is an error, because a response must not decide where
+    /// credentials go.
     public func request(_ method: ServiceRequest.Method = .get, link: URL) -> ServiceCall {
         var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))
         call.target = .link(link)
@@ -391,7 +394,7 @@ public struct HTTPCalls: Sendable {
         return call
     }
 
-    /// A call to an absolute URL outside the service: without credentials and without the client's and the class's headers, but through
+    /// Creates a call to an absolute URL outside the service. It carries no credentials and no headers of client or class, but runs through
     /// the same chain.
     public func request(_ method: ServiceRequest.Method = .get, outside url: URL) -> ServiceCall {
         var call = ServiceCall(client: client, descriptor: .endpoint(method, ""))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What all copies of a call's context share: which call it is, which never changes, and how far it has come. Interceptors outside retries and
-/// redirects read here, after the call, what the stages inside did with copies of their own.
+/// The state shared by all copies of a call's context: the call's identity, which never changes, and its progress. After the call,
+/// interceptors outside retries and redirects read here what inner stages did with their own copies of the context.
 package final class CallRecord: Sendable {
     let identity: CallIdentity
     let attributes: EndpointAttributes
@@ -9,18 +9,18 @@ package final class CallRecord: Sendable {
     let isForeign: Bool
     let cacheIdentifier: String?
     let diagnostics: Diagnostics
-    /// The request of a call outside the service as it was bound; `nil` for other calls.
+    /// The bound request of a call outside the service; `nil` for other calls.
     let outside: ServiceRequest?
-    /// Whether the URL was made by a builder, which may take any origin.
+    /// Whether a URL builder made the URL, which may have any origin.
     let hasURLBuilder: Bool
 
-    /// A request as it was on its way to the transport, without what authentication adds, and what it was answered with.
+    /// A request on its way to the transport, without what authentication adds, and its answer.
     struct Exchange: Sendable {
         let request: ServiceRequest
         var answer: Answer?
     }
 
-    /// The head of a response. The body isn't held: who holds it keeps its transfer.
+    /// The head of a response. It doesn't retain the body, because a retained body keeps its transfer alive.
     struct Answer: Sendable {
         let status: Int
         let headers: HTTPFields
@@ -31,9 +31,9 @@ package final class CallRecord: Sendable {
         var repeats = 0
         var redirects = 0
         var exchange: Exchange?
-        /// How many exchanges there were.
+        /// The number of exchanges so far.
         var number = 0
-        /// Whether the authentication provider has thrown since the last exchange began.
+        /// Whether the authentication provider threw an error after the last exchange began.
         var hasProviderFailed = false
     }
 
@@ -53,19 +53,19 @@ package final class CallRecord: Sendable {
         self.hasURLBuilder = hasURLBuilder
     }
 
-    /// How often the call was repeated after a failure.
+    /// The number of repeats after failures.
     package var repeats: Int { state.withLock { $0.repeats } }
 
-    /// How many redirects were followed, in all attempts together.
+    /// The number of redirects followed, in all attempts together.
     package var redirects: Int { state.withLock { $0.redirects } }
 
     /// The last request on its way to the transport; `nil` before the first.
     var request: ServiceRequest? { state.withLock { $0.exchange?.request } }
 
-    /// The same with its answer.
+    /// The last request with its answer.
     var exchange: Exchange? { state.withLock { $0.exchange } }
 
-    /// Whether it was the authentication provider that has ended the call, if it has failed.
+    /// Whether the authentication provider's error ended the failed call.
     var hasProviderFailed: Bool { state.withLock { $0.hasProviderFailed } }
 
     func noteProviderFailure() {
@@ -82,7 +82,7 @@ package final class CallRecord: Sendable {
 
     /// Begins an exchange.
     ///
-    /// - Returns: its number, by which the answer finds it.
+    /// - Returns: The exchange's number, which its answer refers to.
     func begins(_ request: ServiceRequest) -> Int {
         state.withLock { state in
             state.number += 1
@@ -92,7 +92,7 @@ package final class CallRecord: Sendable {
         }
     }
 
-    /// Notes the answer, unless another exchange has begun since: an interceptor may have sent two at once.
+    /// Records the answer, unless a later exchange has begun: an interceptor may send two at once.
     func isAnswered(by response: TransportResponse, exchange number: Int) {
         let answer = Answer(status: response.status, headers: response.headers, url: response.url)
         state.withLock { state in
@@ -101,8 +101,8 @@ package final class CallRecord: Sendable {
     }
 }
 
-/// Notes each request for the call's errors, after all that prepares, redirects and repeats it, and before authentication: what that adds is no
-/// part of an error.
+/// Records each request for the call's errors. It runs after preparation, redirects and retries, but before authentication, because errors
+/// must not contain credentials.
 struct ExchangeRecord: Interceptor {
     @inline(__always)
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse {

@@ -1,12 +1,11 @@
-/// Catches the request of a client's call instead of sending it: the chain runs up to the transport and stops there.
+/// Captures the request of a client's call instead of sending it: the chain runs up to the transport and stops there.
 ///
-/// It travels as a task-local value, so that a client's methods need no second form, as far as the call: inside of the chain there is none,
-/// so that what interceptors and providers call, with whatever client, is really sent. What a method starts in a detached task isn't
-/// caught.
+/// A task-local value carries the dry run to the call, so a client's methods need no second variant. Inside the chain the value is `nil`,
+/// so calls that interceptors and providers make are sent, with any client. Calls from a detached task aren't captured.
 final class DryRun: Sendable {
     @TaskLocal static var current: DryRun?
 
-    /// The client whose calls are caught.
+    /// The client whose calls are captured.
     private let client: ObjectIdentifier
     private let caught = Locked<ServiceRequest?>(nil)
 
@@ -14,10 +13,10 @@ final class DryRun: Sendable {
         self.client = ObjectIdentifier(client)
     }
 
-    /// The request of the first call, also when its closure has dropped the call's error.
+    /// The request of the first call, even if the closure discards the call's error.
     var request: ServiceRequest? { caught.withLock { $0 } }
 
-    /// Ends a dry run's call.
+    /// The error that ends a dry run's call.
     struct Stop: Error {}
 
     func catches(_ client: ObjectIdentifier) -> Bool {
@@ -30,10 +29,10 @@ final class DryRun: Sendable {
     }
 }
 
-/// Why a dry run gave no request.
+/// The error of a dry run without a request.
 public struct DryRunError: DescribedError, Sendable {
-    /// What happened and what to do.
+    /// What happened and how to fix it.
     public var description: String {
-        "The dry run's closure made no call of this client: call one method in it, and in no detached task."
+        "The dry run's closure made no call of this client: call one method in it, outside detached tasks."
     }
 }

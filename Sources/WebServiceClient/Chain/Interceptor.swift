@@ -1,15 +1,15 @@
-/// What follows an interceptor in the chain: call it to go on, once, never, or again.
+/// The rest of the chain after an interceptor. An interceptor calls it once, several times, or not at all.
 public typealias NextInterceptor = @Sendable (_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse
 
-/// Something that happens to a call: it wraps whatever follows it in the chain.
+/// A stage that wraps the rest of the chain for each call.
 ///
-/// This is the seam for changing, watching, answering or repeating calls. To put bytes on the wire in another way, write a
-/// ``Transport`` instead. An interceptor
+/// Use interceptors to change, observe, answer or repeat calls. To send requests in another way, write a ``Transport`` instead. An
+/// interceptor
 /// * may change the request before it calls `next` and the response after it;
-/// * may answer by itself without calling `next`, or call it several times; before it repeats a call it drops or cancels the
-///   response's body and checks that the request's body ``RequestBody/isReplayable``;
-/// * lets `CancellationError` pass;
-/// * throws to end the call: the caller gets a ``ServiceError`` whose cause is that error.
+/// * may answer without calling `next`, or call it several times; before it repeats a call, it drops or cancels the response's body and
+///   checks that the request's body ``RequestBody/isReplayable``;
+/// * rethrows `CancellationError`;
+/// * throws to end the call: the caller receives a ``ServiceError`` whose cause is that error.
 ///
 /// To test one, call it with a closure for `next`:
 ///
@@ -21,36 +21,36 @@ public protocol Interceptor: Sendable {
     func intercept(_ request: ServiceRequest, context: CallContext, next: NextInterceptor) async throws -> TransportResponse
 }
 
-/// What an interceptor may know of the call beside the request.
+/// The properties of a call that interceptors can read, in addition to the request.
 public struct CallContext: Sendable {
-    /// Which call it is.
+    /// The call's identity.
     public var identity: CallIdentity { record.identity }
-    /// The attributes of the call's endpoint, the library's and the user's own.
+    /// The attributes of the call's endpoint, both the library's and user-defined ones.
     public var attributes: EndpointAttributes { record.attributes }
-    /// The origin that the client's credentials belong to: the service root's; `nil` without one.
+    /// The service root's origin, which the client's credentials belong to; `nil` without a root.
     public var serviceOrigin: Origin? { record.serviceOrigin }
-    /// Whether the call goes to an absolute URL outside the service root: it carries no credentials and no client headers.
+    /// Whether the call goes to an absolute URL outside the service root. Such a call carries no credentials and no client headers.
     public var isForeign: Bool { record.isForeign }
-    /// What the call's response is to be kept under, with the call's arguments; `nil` where the endpoint says nothing.
+    /// The key for caching the call's response, with the call's arguments; `nil` if the endpoint has none.
     public var cacheIdentifier: String? { record.cacheIdentifier }
-    /// Where the library says what it has to say.
+    /// Receives the library's diagnostics.
     public var diagnostics: Diagnostics { record.diagnostics }
-    /// The number of the attempt, from 1; retrying raises it. It counts on over the hops of redirects.
+    /// The number of the attempt, from 1. Each retry increments it; it continues across redirect hops.
     public var attempt = 1
-    /// The number of redirects that were followed so far.
+    /// The number of redirects followed so far.
     public var hop = 0
-    /// What all copies of this context share: each stage of the chain makes some.
+    /// The state shared by all copies of this context. Each stage of the chain may copy the context.
     package let record: CallRecord
     /// The number of the exchange in ``record``.
     var exchange = 0
-    /// The dry run that the call is to stop for, if it is one: nothing is sent then.
+    /// The dry run that stops the call before it is sent; `nil` for other calls.
     var dryRun: DryRun?
-    /// Whether the call is a dry run, of which nothing is to be logged or counted.
+    /// Whether the call is a dry run, which must not be logged or counted.
     package var isDryRun: Bool { dryRun != nil }
-    /// What the call itself does to its request.
+    /// The call's own `prepare` closure.
     var prepare: (@Sendable (inout ServiceRequest) async throws -> Void)?
 
-    /// A context; the library makes one for each call, tests make their own.
+    /// Creates a context. The library makes one for each call, tests make their own.
     public init(
         identity: CallIdentity = CallIdentity(client: "Client", key: "call()", route: "/"),
         attributes: EndpointAttributes = EndpointAttributes(), serviceOrigin: Origin? = nil, isForeign: Bool = false,
@@ -61,14 +61,14 @@ public struct CallContext: Sendable {
             cacheIdentifier: cacheIdentifier, diagnostics: diagnostics)
     }
 
-    /// A context of a record.
+    /// Creates a context for a record.
     init(_ record: CallRecord) {
         self.record = record
     }
 }
 
-/// The stage of the chain that runs the call's own `prepare`, behind the client's interceptors: the call has the last word.
-/// From here on, what the body's own stream throws is known for what it is.
+/// The stage that runs the call's own `prepare`, after the client's interceptors, so the call can override them. After this stage, errors
+/// of the body's own stream are wrapped and recognizable.
 struct CallPreparation: Interceptor {
     let boundary: OriginBoundary
 
@@ -79,7 +79,7 @@ struct CallPreparation: Interceptor {
         if isWatched, let bound = context.record.outside { request = boundary.withoutAdditions(request, to: bound, context) }
         try await context.prepare?(&request)
         if isWatched { request = boundary.withinOrigin(request, context) }
-        // A boundary that isn't the body's own makes the body unreadable, whoever set it.
+        // A boundary other than the body's own makes the body unreadable, so it is always replaced.
         if let body = request.body {
             if body.contentTypeIsBinding, let type = body.contentType { request.headers[.contentType] = type }
             if case .stream = body.source { request.body = body.tellingFailures }
@@ -88,21 +88,21 @@ struct CallPreparation: Interceptor {
     }
 }
 
-/// Changes requests before they are sent: headers to add, values to sign, a tenant to name. Credentials are better given by an
-/// ``AuthenticationProvider``: what a preparer sets stays behind where the call goes to another origin than the service's.
+/// Changes requests before they are sent, for example to add headers, sign values or name a tenant. For credentials, prefer an
+/// ``AuthenticationProvider``: fields that a preparer sets are removed if the call goes to an origin outside the service.
 ///
 ///     $0.interceptors = [RequestPreparer { $0.headers["X-Team"] = "core" }]
 ///
-/// It runs once per call, before redirects and retries; several run in the order in which they are listed. An error ends the call.
+/// It runs once per call, before redirects and retries. Several preparers run in the order of the list. An error ends the call.
 public struct RequestPreparer: Interceptor {
     private let prepare: @Sendable (inout ServiceRequest, CallContext) async throws -> Void
 
-    /// A preparer that changes the request.
+    /// Creates a preparer that changes the request.
     public init(_ prepare: @escaping @Sendable (inout ServiceRequest) async throws -> Void) {
         self.prepare = { request, _ in try await prepare(&request) }
     }
 
-    /// A preparer that also sees which call it is.
+    /// Creates a preparer that also receives the call's context.
     public init(_ prepare: @escaping @Sendable (inout ServiceRequest, CallContext) async throws -> Void) {
         self.prepare = prepare
     }
@@ -115,26 +115,26 @@ public struct RequestPreparer: Interceptor {
     }
 }
 
-/// Changes responses before their status is checked and they are decoded: to decrypt, unwrap, count.
+/// Changes responses before their status is checked and they are decoded, for example to decrypt, unwrap or count them.
 ///
 ///     $0.interceptors = [ResponseProcessor { $0.headers["X-Seen"] = "1" }]
 ///
-/// It runs once per call, on the final response. Interceptors wrap what is listed behind them, so of several processors the last listed
-/// runs first; ``init(inOrder:)`` makes one of several that run in their order. An error ends the call, and the processors behind it don't run.
+/// It runs once per call, on the final response. Interceptors wrap the interceptors listed after them, so the last of several processors
+/// runs first; ``init(inOrder:)`` combines several that run in list order. An error ends the call, and the remaining processors don't run.
 public struct ResponseProcessor: Interceptor {
     private let process: @Sendable (inout TransportResponse, CallContext) async throws -> Void
 
-    /// A processor that changes the response.
+    /// Creates a processor that changes the response.
     public init(_ process: @escaping @Sendable (inout TransportResponse) async throws -> Void) {
         self.process = { response, _ in try await process(&response) }
     }
 
-    /// A processor that also sees which call it is.
+    /// Creates a processor that also receives the call's context.
     public init(_ process: @escaping @Sendable (inout TransportResponse, CallContext) async throws -> Void) {
         self.process = process
     }
 
-    /// One processor of several, which run one after the other until one throws.
+    /// Creates one processor from several, which run in order until one throws.
     public init(inOrder processors: [ResponseProcessor]) {
         process = { response, context in
             for processor in processors { try await processor.process(&response, context) }
@@ -161,12 +161,12 @@ public enum InterceptorPlace: Sendable, Hashable {
 
 /// An interceptor with its place in the chain: see ``Interceptor/perHop(_:)`` and ``Interceptor/perAttempt(_:)``.
 public struct PlacedInterceptor: Interceptor {
-    /// Where the interceptor runs.
+    /// The interceptor's place in the chain.
     public let place: InterceptorPlace
     private let interceptor: any Interceptor
 
     fileprivate init(_ interceptor: any Interceptor, at place: InterceptorPlace) {
-        // The outermost place counts.
+        // The outermost place wins.
         self.interceptor = (interceptor as? PlacedInterceptor)?.interceptor ?? interceptor
         self.place = place
     }
@@ -178,12 +178,13 @@ public struct PlacedInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == PlacedInterceptor {
-    /// Runs an interceptor once per hop, inside redirects: it sees the response of each redirect, such as the `Set-Cookie` of a login's 302.
+    /// Runs an interceptor once per hop, inside redirects. It sees the response of each redirect, such as the `Set-Cookie` of a login's
+    /// 302.
     ///
     ///     $0.interceptors = [Timing(), .perHop(SessionCookie())]
     public static func perHop(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .hop) }
 
-    /// Runs an interceptor once per attempt, inside redirects and retries: it sees the response or error of each attempt. The request has no
-    /// credentials of the authentication provider yet.
+    /// Runs an interceptor once per attempt, inside redirects and retries. It sees the response or error of each attempt. The request
+    /// doesn't have the authentication provider's credentials yet.
     public static func perAttempt(_ interceptor: any Interceptor) -> PlacedInterceptor { PlacedInterceptor(interceptor, at: .attempt) }
 }

@@ -1,7 +1,7 @@
-/// Removes header fields that may be credentials from requests to another origin than the service's. It doesn't matter what set the field
-/// and what changed the URL: an interceptor, the call's own `prepare`, a URL builder or a redirect.
+/// Removes header fields that may be credentials from requests to an origin outside the service. This applies whether an interceptor, the
+/// call's own `prepare`, a URL builder or a redirect set the field or changed the URL.
 ///
-/// Harmless fields (``HeaderRules``) are kept. The diagnostics name the fields that are removed.
+/// Harmless fields (``HeaderRules``) are kept. The diagnostics name the removed fields.
 struct OriginBoundary: Sendable {
     var rules = HeaderRules.standard
     /// Further origins of the same service.
@@ -21,8 +21,8 @@ struct OriginBoundary: Sendable {
         return origin == context.serviceOrigin || allowed.contains(origin)
     }
 
-    /// Removes the fields that interceptors have added to a call outside the service, because they are meant for the service. The call's own
-    /// fields stay.
+    /// Removes the fields that interceptors added to a call outside the service, because they are meant for the service. The call's own
+    /// fields are kept.
     func withoutAdditions(_ request: ServiceRequest, to bound: ServiceRequest, _ context: CallContext) -> ServiceRequest {
         var result = request
         var left: [HTTPFields.Name] = []
@@ -35,12 +35,12 @@ struct OriginBoundary: Sendable {
             for value in values where own.contains(value) { result.headers.append(name, value) }
         }
         tell(.warning, left, request, context) { place in
-            "an interceptor set them, and the call to \(place) is outside the service. Set them on the call itself if they are for that server"
+            "an interceptor set them, and \(place) is outside the service. Set them on the call itself if they are for that server"
         }
         return result
     }
 
-    /// Removes the fields that the origin of the request's URL must not get.
+    /// Removes the fields that the origin of the request's URL must not receive.
     func withinOrigin(_ request: ServiceRequest, _ context: CallContext) -> ServiceRequest {
         let origin = request.origin
         if let outside = context.record.outside {
@@ -49,12 +49,12 @@ struct OriginBoundary: Sendable {
             return request
         }
         return withoutCredentials(request, .warning, context) { place in
-            "the call's URL was changed to \(place), which isn't of the service. If it is, add its origin to Configuration.allowedOrigins; "
-                + "else send the call by http.request(outside:) with fields of its own"
+            "the URL was changed to \(place), an unlisted origin. If it belongs to the service, add it to Configuration.allowedOrigins; "
+                + "otherwise send the call with http.request(outside:) and its own fields"
         }
     }
 
-    /// Removes the fields that the target of a redirect must not get.
+    /// Removes the fields that the target of a redirect must not receive.
     func afterRedirect(_ request: ServiceRequest, from origin: Origin?, _ context: CallContext) -> ServiceRequest {
         let next = request.origin
         guard next != origin || next == nil else { return request }
@@ -90,7 +90,7 @@ struct OriginBoundary: Sendable {
                 call: context.identity))
     }
 
-    /// The names without repetitions.
+    /// The distinct names.
     private static func names(in headers: HTTPFields) -> [HTTPFields.Name] {
         var seen: Set<HTTPFields.Name> = []
         return headers.compactMap { seen.insert($0.name).inserted ? $0.name : nil }

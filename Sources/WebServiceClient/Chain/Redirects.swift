@@ -1,14 +1,14 @@
 import Foundation
 
-/// The stage of the chain that follows redirects (RFC 9110 §15.4), whatever engine is underneath.
+/// The stage of the chain that follows redirects (RFC 9110 §15.4) for every engine.
 ///
-/// Each hop is a request of its own: its `Location` is resolved by RFC 3986 §5 against the URL that answered, a fragment is dropped, a
-/// credential goes on only by the authentication stage, which sees the new origin. On another origin only harmless headers go along.
-/// 303 turns every method but HEAD into GET, 301 and 302 turn POST into GET (§15.4.2, note), 307 and 308 keep method and body.
+/// Each hop is a separate request. Its `Location` is resolved against the URL that answered (RFC 3986 §5), and a fragment is dropped. Only
+/// the authentication stage, which checks the new origin, adds credentials again. On another origin only harmless headers are kept. 303
+/// changes every method but HEAD into GET, 301 and 302 change POST into GET (§15.4.2, note), 307 and 308 keep method and body.
 struct Redirects: Interceptor {
-    /// What applies where the endpoint has no policy of its own.
+    /// The policy of endpoints without their own.
     let policy: RedirectPolicy
-    /// What keeps credentials with their origin.
+    /// Removes credentials when a redirect leaves the origin.
     var boundary = OriginBoundary()
 
     @inline(__always)
@@ -18,7 +18,7 @@ struct Redirects: Interceptor {
         var context = context
         var seen: Set<String> = []
         while true {
-            // The only place that goes on: what follows can be inlined here.
+            // A single call site for `next`, so that later stages can be inlined.
             let response = try await next(request, context)
             guard Self.isRedirect(response.status) else { return response }
             let policy = context.attributes[RedirectPolicy.self] ?? policy
@@ -29,7 +29,7 @@ struct Redirects: Interceptor {
             request = try Self.request(after: request, status: response.status, location: location, from: response.url)
             request = boundary.afterRedirect(request, from: origin, context)
             guard !seen.contains(Self.mark(of: request)) else {
-                throw RedirectError(reason: .loop, message: "The redirects run in a circle: \(Self.place(request)) came again.")
+                throw RedirectError(reason: .loop, message: "The redirects form a loop: \(Self.place(request)) was requested before.")
             }
             guard context.hop < policy.limit else {
                 throw RedirectError(
@@ -52,7 +52,7 @@ struct Redirects: Interceptor {
         }
     }
 
-    /// Fields that tell of the body and go with it.
+    /// Fields that describe the body and are removed with it.
     private static let bodyFields: [HTTPFields.Name] = [
         .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Transfer-Encoding", "Digest",
         "Content-MD5",
@@ -72,7 +72,7 @@ struct Redirects: Interceptor {
         else {
             let shown = SecretMask.text(ofURL: location, of: request.secrets)
             throw RedirectError(
-                reason: .badLocation, message: "The redirect's Location \"\(shown)\" is no http or https URL.")
+                reason: .badLocation, message: "The redirect's Location \"\(shown)\" isn't an http or https URL.")
         }
         if request.url.scheme?.lowercased() == "https", origin.scheme == "http" {
             throw RedirectError(
@@ -89,7 +89,7 @@ struct Redirects: Interceptor {
         } else if let body = request.body, !body.isReplayable {
             throw RedirectError(
                 reason: .bodyNotReplayable,
-                message: "The redirect \(status) asks for the body again, and the body is a stream that can be read only once.")
+                message: "The redirect \(status) requires the body again, but the body is a stream that can be read only once.")
         }
         return result
     }
@@ -101,24 +101,24 @@ struct Redirects: Interceptor {
     }
 }
 
-/// What happens to a redirect. It is a client's setting and an attribute of endpoints; the endpoint's wins.
+/// How redirects are handled. The policy is a client setting and an endpoint attribute; the endpoint's takes precedence.
 public struct RedirectPolicy: EndpointAttribute, Hashable {
     /// Which redirects are followed.
     public enum Rule: Sendable, Hashable {
-        /// All of them.
+        /// All redirects.
         case follow
-        /// Those that stay on the origin of the first request; another one is an error.
+        /// Redirects to the origin of the first request; any other redirect is an error.
         case sameOrigin
-        /// None: the 3xx is delivered as the response.
+        /// None: the 3xx is returned as the response.
         case stop
     }
 
     /// Which redirects are followed.
     public var rule: Rule
-    /// The most redirects of a call. Default 10.
+    /// The maximum number of redirects of a call. Default 10.
     public var limit: Int
 
-    /// A policy.
+    /// Creates a policy.
     public init(_ rule: Rule = .follow, limit: Int = 10) {
         self.rule = rule
         self.limit = limit
@@ -128,31 +128,31 @@ public struct RedirectPolicy: EndpointAttribute, Hashable {
     public static let follow = RedirectPolicy(.follow)
     /// Follows redirects on the same origin only.
     public static let sameOrigin = RedirectPolicy(.sameOrigin)
-    /// Follows none.
+    /// Follows no redirects.
     public static let stop = RedirectPolicy(.stop)
 }
 
-/// Why a redirect was not followed.
+/// The error of a redirect that wasn't followed.
 public struct RedirectError: DescribedError, Sendable, Hashable {
     /// The kinds of reasons.
     public enum Reason: String, Sendable {
-        /// More redirects than the policy allows.
+        /// The call exceeded the policy's limit.
         case tooMany
-        /// The same request came again.
+        /// A redirect led to a request that was already sent.
         case loop
         /// The policy allows the same origin only.
         case otherOrigin
-        /// `Location` isn't there or names no http or https URL.
+        /// `Location` is missing or isn't an http or https URL.
         case badLocation
-        /// The body would have to be sent again and can't be.
+        /// The body must be sent again but can't be replayed.
         case bodyNotReplayable
-        /// A secure request would have become an insecure one.
+        /// The redirect leads from https to http.
         case insecure
     }
 
     /// The kind of reason.
     public let reason: Reason
-    /// What happened and what to do, as a sentence.
+    /// What happened and how to fix it, as a sentence.
     public let message: String
 
     init(reason: Reason, message: String) {

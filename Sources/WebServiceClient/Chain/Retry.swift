@@ -1,18 +1,19 @@
 import Foundation
 
-/// The stage of the chain that repeats a call after a failure that may pass: see ``RetryPolicy``.
+/// The stage of the chain that repeats a call after a transient failure: see ``RetryPolicy``.
 ///
-/// The wait is the larger of the policy's back-off and the response's `Retry-After`. There is no repeat when the wait would outlive the
-/// call's deadline, when the body can't be replayed, or when the method isn't idempotent; then the failure itself is delivered.
+/// The wait is the larger of the policy's backoff and the response's `Retry-After`. A call isn't repeated if the wait would exceed the
+/// call's deadline, if the body can't be replayed, or if the method isn't idempotent; then the failure itself is delivered.
 ///
-/// Where the policy allows repeats, an idempotent request that met a connection which the server had just closed is sent once more, at once,
-/// which counts for no attempt. So is one of which an HTTP/2 server says that it has taken nothing, whatever the policy.
+/// If the policy allows repeats, an idempotent request on a connection that the server just closed is sent again once, immediately, without
+/// counting as an attempt. The same applies under every policy to a request that an HTTP/2 server reports as unprocessed.
 ///
-/// Each hop of a redirect passes here anew. The bound on attempts is the call's: what one hop has used the next one hasn't.
+/// Each hop of a redirect passes through this stage again. The limit on attempts applies to the whole call: attempts of one hop aren't
+/// available to the next.
 struct Retry: Interceptor {
-    /// What applies where the endpoint has no policy of its own.
+    /// The policy of endpoints without their own.
     let policy: RetryPolicy
-    /// Waits; injected so that tests need no time.
+    /// Waits; injected so that tests need no real time.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0.bounded) }
 
     @inline(__always)
@@ -27,7 +28,7 @@ struct Retry: Interceptor {
             let delay: Duration
             let reason: String
             do {
-                // The only place that goes on: what follows can be inlined here.
+                // A single call site for `next`, so that later stages can be inlined.
                 let response = try await next(request, context)
                 guard isRepeatable, policy.statuses.contains(response.status), context.attempt < policy.attempts,
                     let wait = wait(after: response, attempt: context.attempt, policy: policy, end: request.end)
@@ -36,15 +37,16 @@ struct Retry: Interceptor {
                 delay = wait
                 reason = "status \(response.status)"
             } catch let failure {
-                // What the body's stream got from a transport may pass, too.
+                // A transport error in the body's own stream may be transient, too.
                 guard let error = ((failure as? RequestBodyError)?.underlying ?? failure) as? TransportError else { throw failure }
                 let isStale = error.isUnprocessed || error.isConnectionStale && policy.attempts > 1
                 if isStale, !hasMetStaleConnection, isReplayable, request.method.isIdempotent, !Task.isCancelled {
-                    // No attempt of its own: the server has most likely never seen the request, and any policy would be worn out by it.
+                    // This doesn't count as an attempt: the server most likely never saw the request, and stale connections would use up
+                    // any policy.
                     hasMetStaleConnection = true
                     context.diagnostics.report(
                         .init(
-                            .debug, "nothing of an answer had come when the connection ended, sent again over another",
+                            .debug, "the connection ended before any response; the request is sent again over another one",
                             call: context.identity))
                     continue
                 }
@@ -85,24 +87,24 @@ struct Retry: Interceptor {
     }
 }
 
-/// Whether and how a call is repeated after a failure that may pass.
+/// Whether and how a call is repeated after a transient failure.
 ///
-/// It is a client's setting and an attribute of endpoints; the endpoint's wins. Only idempotent methods are repeated, unless the policy
-/// says that the endpoint bears it, and only bodies that can be replayed.
+/// The policy is a client setting and an endpoint attribute; the endpoint's takes precedence. A call is repeated only if its method is
+/// idempotent, or the policy allows other methods, and its body can be replayed.
 public struct RetryPolicy: EndpointAttribute, Hashable {
-    /// The most attempts, the first included: 3 means one call and two repeats. 1 or less means no repeat. It bounds the whole call: hops of
-    /// redirects share the repeats.
+    /// The maximum number of attempts, including the first: 3 means one call and two repeats. With 1 or less, calls aren't repeated. The
+    /// limit applies to the whole call: redirect hops share the repeats.
     public var attempts: Int
     /// The waits between attempts.
     public var backoff: Backoff
     /// The statuses after which the call is repeated. Default 408, 429, 500, 502, 503, 504.
     public var statuses: StatusSet
-    /// Whether requests of methods that aren't idempotent, such as POST, are repeated too. Default no.
+    /// Whether requests with methods that aren't idempotent, such as POST, are repeated too. Default no.
     public var repeatsUnsafeMethods: Bool
-    /// The longest `Retry-After` that is waited for; a server that asks for more gets no repeat. Default 60 seconds.
+    /// The longest `Retry-After` to wait for. If a server asks for more, the call isn't repeated. Default 60 seconds.
     public var longestWait: Duration
 
-    /// A policy.
+    /// Creates a policy.
     public init(
         attempts: Int = 3, backoff: Backoff = Backoff(), statuses: StatusSet = [408, 429, 500, 502, 503, 504],
         repeatsUnsafeMethods: Bool = false, longestWait: Duration = .seconds(60)
@@ -114,11 +116,11 @@ public struct RetryPolicy: EndpointAttribute, Hashable {
         self.longestWait = longestWait
     }
 
-    /// No repeat, also where a kept connection ends before anything of an answer has come: the default of a client. Only a request of which an
-    /// HTTP/2 server says that it has taken nothing is sent once more, see ``TransportError/isUnprocessed``.
+    /// Never repeats a call, even if a kept-alive connection ends before the response begins. The default of a client. The exception is a
+    /// request that an HTTP/2 server reports as unprocessed: it is sent again once, see ``TransportError/isUnprocessed``.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// Whether this failure of the transport may pass by itself.
+    /// Whether this transport failure may be transient.
     func covers(_ error: TransportError) -> Bool {
         switch error.code {
         case .cannotConnect, .connectionLost, .hostNotFound, .timedOutConnecting, .timedOutWaiting: true

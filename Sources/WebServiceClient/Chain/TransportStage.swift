@@ -1,6 +1,6 @@
-/// The end of the chain: the last look at a request before the transport gets it.
+/// The end of the chain: checks each request a last time before the transport sends it.
 ///
-/// A header name that is no token, and control characters in a value, end here, whoever set them: no engine is trusted with them.
+/// It rejects header names that aren't tokens and control characters in values from any stage, because engines may not check them.
 struct TransportStage: Sendable {
     let transport: any Transport
 
@@ -18,7 +18,7 @@ struct TransportStage: Sendable {
 
     @inline(__always)
     private func exchange(_ request: ServiceRequest, _ context: CallContext) async throws -> TransportResponse {
-        // The second one: an interceptor may make a dry run of its own call's `next`.
+        // `DryRun.current`: an interceptor may make a dry run of its own call's `next`.
         if let dryRun = context.dryRun ?? DryRun.current { throw dryRun.stop(at: request) }
         try Task.checkCancellation()
         var response = try await transport.send(request)
@@ -27,8 +27,8 @@ struct TransportStage: Sendable {
         return response
     }
 
-    /// A client's identity goes where its credentials go: to the origin of the service root, and nowhere else, whoever has set the URL or
-    /// the policy on the way. A policy that the transport would ignore ends the call.
+    /// Restricts the client's identity to the origin of the service root, like credentials, even if a stage changed the URL or the policy.
+    /// Throws if the transport would ignore the policy.
     private func prepare(_ trust: TrustPolicy, of request: inout ServiceRequest, _ context: CallContext) throws {
         if trust.identity != nil, context.isForeign || request.origin == nil || request.origin != context.serviceOrigin {
             request.trust = trust.withoutIdentity
@@ -39,9 +39,9 @@ struct TransportStage: Sendable {
     private static func check(_ request: ServiceRequest) throws {
         if request.commonFields?.areValid != true { try check(request.headers) }
         guard request.method.isValid else {
-            throw InvalidRequest(message: "\"\(request.method)\" is no method: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+            throw InvalidRequest(message: "\"\(request.method)\" isn't a valid method: use only letters, digits and !#$%&'*+-.^_`|~.")
         }
-        // Also for transports that don't look.
+        // Some transports don't check this.
         if let fault = RequestRules.fault(of: request.body) { throw InvalidRequest(message: fault) }
     }
 
@@ -49,7 +49,7 @@ struct TransportStage: Sendable {
         for field in headers {
             guard field.name.isValid else {
                 throw InvalidRequest(
-                    message: "\"\(field.name.rawName)\" is no header name: only letters, digits and !#$%&'*+-.^_`|~ may stand in it.")
+                    message: "\"\(field.name.rawName)\" isn't a valid header name: use only letters, digits and !#$%&'*+-.^_`|~.")
             }
             guard !HTTPFields.Field.hasControls(field.value) else {
                 throw InvalidRequest(message: "The value of the header \(field.name) \(HTTPFields.Field.fault(of: field.value)).")
@@ -59,9 +59,9 @@ struct TransportStage: Sendable {
     }
 }
 
-/// A request that can't be sent as it stands.
+/// The error of an invalid request.
 public struct InvalidRequest: DescribedError, Sendable {
-    /// What is wrong and what to do.
+    /// The fault and its fix.
     public let message: String
 
     init(message: String) {

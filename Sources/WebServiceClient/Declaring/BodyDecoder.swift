@@ -1,12 +1,12 @@
 import Foundation
 
-/// Reads values from bodies as one endpoint wants it: parsers by media type, a forced one, or none.
+/// Decodes bodies for one endpoint: with parsers by media type, a forced parser, or none.
 struct BodyDecoder: Sendable {
     let parsers: SerializationRegistry
     let serializer: any SerializationDelegate
     var parsing: EndpointSettings.Parsing
 
-    /// Whether `Data` or `String` is the whole of a body, so that it may be empty.
+    /// Whether `Data` or `String` receives the whole body, so that an empty one is valid.
     func takesWhole(_ type: any Any.Type, contentType: String?) -> Bool {
         switch parsing {
         case .byContentType: !serializer.readsInsidePayload(type, contentType: contentType)
@@ -15,10 +15,10 @@ struct BodyDecoder: Sendable {
         }
     }
 
-    /// A value from a body that isn't empty.
+    /// Decodes a value from a body that isn't empty.
     ///
-    /// `Data` and `String` take the whole body as it is, unless the serializer finds them inside its payloads; with a root they are read
-    /// inside the payload like any other type.
+    /// `Data` and `String` receive the whole body unchanged, unless the serializer finds them inside its payloads. With a root they are
+    /// read inside the payload like any other type.
     func value<Value: Decodable>(_ type: Value.Type, from body: Data, contentType: String?, at root: [String], url: URL?) throws -> Value {
         switch parsing {
         case .byContentType:
@@ -36,9 +36,9 @@ struct BodyDecoder: Sendable {
     }
 }
 
-/// A value was asked of an endpoint that is `.raw()`.
+/// The error for a value requested from an endpoint that is `.raw()`.
 struct RawEndpointError: Error, CustomStringConvertible {
     let type: String
 
-    var description: String { "The endpoint is .raw() and gives Data or String, not \(type): ask for one of these, or take .raw() away." }
+    var description: String { "The endpoint is .raw() and returns Data or String, not \(type): use one of these types, or remove .raw()." }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What an error tells of the request: no secrets, no body.
+/// The part of a request that errors show: no secrets, no body.
 public struct RequestSummary: Sendable, Hashable {
     /// The method.
     public let method: ServiceRequest.Method
@@ -8,11 +8,11 @@ public struct RequestSummary: Sendable, Hashable {
     public let url: String
     /// The fields, secrets masked.
     public let headers: HTTPFields
-    /// The body's length in bytes; `nil` without a body or when it isn't known.
+    /// The body's length in bytes; `nil` without a body or if the length is unknown.
     public let bodyLength: Int64?
     let secrets: RequestSecrets?
 
-    /// The summary of a request.
+    /// Creates the summary of a request.
     public init(_ request: ServiceRequest) {
         method = request.method
         secrets = request.secrets
@@ -21,13 +21,13 @@ public struct RequestSummary: Sendable, Hashable {
         bodyLength = request.body?.length
     }
 
-    /// Method and URL on a line.
+    /// Method and URL on one line.
     public var line: String { VisibleText.of("\(method) \(url)") }
 }
 
-/// What an error tells of the response.
+/// The part of a response that errors show.
 public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
-    /// The most bytes of a body that are kept: 64 KiB.
+    /// The maximum number of body bytes kept: 64 KiB.
     public static let bodyLimit = 64 * 1024
 
     /// The status code.
@@ -38,11 +38,11 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     public let url: String
     /// The beginning of the body, at most ``bodyLimit`` bytes.
     public let body: Data
-    /// Whether there is, or may be, more of the body than what was kept: nothing was read of one when the call failed before.
+    /// Whether the body has, or may have, more bytes than were kept. A call that fails before the body keeps none.
     public let bodyIsCut: Bool
     let secrets: RequestSecrets?
 
-    /// The summary of a response with what was read of its body.
+    /// Creates the summary of a response with the body bytes read so far.
     public init(status: Int, headers: HTTPFields, url: URL, body: Data, isCut: Bool = false) {
         self.init(status: status, headers: headers, url: url, body: body, isCut: isCut, secrets: nil)
     }
@@ -59,7 +59,7 @@ public struct ResponseSummary: Sendable, Hashable, CustomStringConvertible {
     /// Status and URL, secrets masked.
     public var description: String { VisibleText.of("\(status) from \(url)") }
 
-    /// The beginning of the body as text on one line, for messages, secrets masked; binary bodies are told by their length.
+    /// The beginning of the body as one line of text for messages, secrets masked. For a binary body, its length.
     public func bodyText(upTo limit: Int) -> String {
         guard !body.isEmpty else { return "" }
         let head = String(decoding: body.prefix(limit), as: UTF8.self)

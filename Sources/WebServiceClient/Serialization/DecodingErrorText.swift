@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTransport
 
-/// Tells a `DecodingError` or an `EncodingError` as a sentence: where in the payload, and what was wrong there.
+/// Describes a `DecodingError` or an `EncodingError` as a sentence: the place in the payload and the fault.
 enum DecodingErrorText {
     static func text(of error: any Error) -> String {
         if case EncodingError.invalidValue(let value, let context)? = error as? EncodingError {
             return VisibleText.of(placed("the \(type(of: value)) can't be encoded: \(context.debugDescription)", path: context.codingPath))
         }
         guard let error = error as? DecodingError else {
-            // What describes itself for people does that best. As `Any`, since each `any Error` has a description.
+            // Prefers an error's own description. Tests `Any`, because every `any Error` has a description.
             if !(error as Any is any CustomStringConvertible), let text = (error as? any LocalizedError)?.errorDescription { return text }
             return ValueText.text(of: error)
         }
-        // Names of members are the server's.
+        // The server chooses the names of members.
         return VisibleText.of(sentence(of: error))
     }
 
@@ -24,7 +24,7 @@ enum DecodingErrorText {
             return "\(type) is needed and null was found\(place(context.codingPath))"
         case .typeMismatch(let type, let context):
             let text = shown(context)
-            // The library's own decoders say what is needed, others often don't.
+            // The library's own decoders name the needed type; others often don't.
             guard text.contains(" is needed") else {
                 return "\(type) is needed and something else was found\(place(context.codingPath))" + (text.isEmpty ? "" : ": \(text)")
             }
@@ -36,15 +36,15 @@ enum DecodingErrorText {
         }
     }
 
-    /// What the decoder says, without what it quotes where a name on the way is a secret's.
+    /// The decoder's text, without the values it quotes if the coding path contains a secret's name.
     private static func shown(_ context: DecodingError.Context) -> String {
         let text = context.debugDescription
         guard context.codingPath.contains(where: { SecretMask.hidesMember(named: $0.stringValue) }) else { return text }
-        // Types are named without digits and quotes around them.
+        // Type names contain neither digits nor quotes.
         return text.contains(where: { "“\"'".contains($0) || $0.isNumber }) ? "The value doesn't fit the type that is needed." : text
     }
 
-    /// A sentence with the place at its end: the full stop is behind that, if anywhere.
+    /// Appends the place to a sentence, before its full stop.
     private static func placed(_ text: String, path: [any CodingKey]) -> String {
         let place = place(path)
         return (text.hasSuffix(".") && !place.isEmpty ? String(text.dropLast()) : text) + place

@@ -174,7 +174,7 @@ import WebServiceTesting
         #expect(missing.message.contains("argument \"area\"") && missing.message.contains(".argument(\"area\", …)"))
         let client = WebServiceClient(serviceRoot: "https://%%0%%.api.test")
         let numbered = try #require(await serviceError { _ = try await client.http.get("/users").send() })
-        #expect(numbered.message.contains("argument 0") && numbered.message.contains("behind the route"))
+        #expect(numbered.message.contains("argument 0") && numbered.message.contains("after the route"))
         let unused = await serviceError { _ = try await url { $0.http.get("/users").argument("tenant", "acme") } }
         #expect(unused?.kind == .table && unused?.message.contains("\"tenant\" isn't used") == true)
     }

@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// A value within an entity.
+/// A nested value of an entity.
 struct Address: Decodable, Equatable, Sendable {
     var street: String
     var city: String
@@ -8,7 +8,7 @@ struct Address: Decodable, Equatable, Sendable {
     enum CodingKeys: String, CodingKey { case street = "Street", city = "City" }
 }
 
-/// The same, which reads itself.
+/// The same value, decoded as `JSONReadable`.
 struct DirectAddress: JSONReadable, Sendable {
     var street: String
     var city: String

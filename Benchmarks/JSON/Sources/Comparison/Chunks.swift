@@ -1,6 +1,6 @@
 import Foundation
 
-/// A text in pieces, as a transport delivers it. Only one piece of it is in memory at a time.
+/// A text in pieces, as a transport delivers it. Only one piece is in memory at a time.
 struct Chunks: AsyncSequence, Sendable {
     let file: URL
     let size: Int

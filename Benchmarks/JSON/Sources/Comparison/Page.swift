@@ -1,7 +1,8 @@
 import Foundation
 import WebServiceClient
 
-/// A page of entities, as an OData service sends it, with ten simple values each: texts with escapes and beyond ASCII, numbers, dates, null.
+/// A page of entities as an OData service sends it, with ten simple values each: texts with escapes and non-ASCII characters, numbers,
+/// dates, null.
 struct Page: Decodable, Equatable {
     var count: Int
     var value: [Product]
@@ -10,7 +11,7 @@ struct Page: Decodable, Equatable {
     enum CodingKeys: String, CodingKey { case count = "@odata.count", value, nextLink = "@odata.nextLink" }
 }
 
-/// The same, which reads itself.
+/// The same page, decoded as `JSONReadable`.
 struct DirectPage: JSONReadable {
     var count: Int
     var value: [DirectProduct]
@@ -24,7 +25,7 @@ struct DirectPage: JSONReadable {
 }
 
 extension Page {
-    /// A page with so many entities: 29 MB with 100,000.
+    /// Returns a page with a number of entities: 29 MB for 100,000.
     static func text(entities count: Int) -> Data {
         let cities = ["Köln", "Berlin", "São Paulo", "New York", "Łódź"]
         var text = #"{"@odata.context":"https://example.com/odata/$metadata#Products","@odata.count":\#(count),"value":["#

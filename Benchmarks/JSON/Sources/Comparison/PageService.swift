@@ -2,7 +2,7 @@ import Foundation
 import OData
 import WebServiceClient
 
-/// A service whose only page is a file, without a network.
+/// A service without a network whose only page is a file.
 struct PageService: Transport {
     let file: URL
     let capabilities: TransportCapabilities = []
@@ -19,11 +19,11 @@ struct PageService: Transport {
         return TransportResponse(status: 200, headers: ["Content-Type": "application/json"], url: request.url, body: body)
     }
 
-    /// A client of it, which follows no link.
+    /// A client of the service that follows no link.
     var client: ODataClient {
         ODataClient(serviceRoot: "https://example.com/odata") { $0.transport = self }
     }
 
-    /// The query for all, which ends with the first page.
+    /// A query for all entities, which ends with the first page.
     func request(of count: Int) -> FetchRequest<Product> { FetchRequest<Product>(from: "Products").top(count) }
 }

@@ -18,7 +18,7 @@ struct Product: Decodable, Equatable, Sendable {
     }
 }
 
-/// The same, which reads itself.
+/// The same entity, decoded as `JSONReadable`.
 struct DirectProduct: Sendable {
     var id: Int
     var name: String

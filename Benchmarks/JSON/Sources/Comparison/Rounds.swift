@@ -1,4 +1,4 @@
-/// Measures contenders in alternation, round by round, so that whatever else the machine does falls on all of them alike.
+/// Measures contenders in alternation, round by round, so that other load on the machine affects all of them alike.
 struct Rounds {
     struct Contender {
         let name: String
@@ -8,7 +8,7 @@ struct Rounds {
     let count: Int
     let repetitions: Int
 
-    /// The medians of the times in milliseconds, and of the ratios to the first contender within each round.
+    /// The median times in milliseconds, and the median ratios to the first contender within each round.
     func medians(of contenders: [Contender]) async throws -> [(time: Double, ratio: Double)] {
         var times = contenders.map { _ in [Double]() }
         for round in 0...count {

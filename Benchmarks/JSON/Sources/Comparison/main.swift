@@ -16,14 +16,14 @@ func refuse() -> Never {
 
 func number(_ value: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", value) }
 
-/// The greatest resident memory so far, in kB.
+/// Returns the peak resident memory in kB.
 func peakMemory() -> Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
     return Int(line.filter(\.isNumber)) ?? 0
 }
 
-/// Reads a page in pieces of 64 KiB, and gives the number of its elements.
+/// Reads a page in pieces of 64 KiB and returns the number of its elements.
 func readInPieces(_ file: URL, of entities: Int, by name: String) async throws -> Int {
     let chunks = Chunks(file: file, size: 1 << 16)
     var count = 0
@@ -33,7 +33,7 @@ func readInPieces(_ file: URL, of entities: Int, by name: String) async throws -
     case "JSONReadable":
         for try await _ in JSONReader().readElements(of: DirectProduct.self, in: chunks, at: ["value"]) { count += 1 }
     default:
-        // The page's link leads on: the query's top says that there is no more.
+        // The page has a next link, but the query's top ends the sequence.
         let service = PageService(file: file)
         for try await _ in service.client.entities(matching: service.request(of: entities)) { count += 1 }
     }
@@ -45,13 +45,13 @@ func measureMemory(_ file: URL) async throws {
     defer { try? FileManager.default.removeItem(at: small) }
     try Page.text(entities: 1_000).write(to: small)
     for name in ["Decodable", "JSONReadable", "ODataClient"] {
-        // What is made once is made by a small page.
+        // The small page triggers all one-time allocations.
         _ = try await readInPieces(small, of: 1_000, by: name)
-        // Resident memory as it is now is where the peak begins again.
+        // Resets the peak to the current resident memory.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
         let before = peakMemory()
         let count = try await readInPieces(file, of: 100_000, by: name)
-        print("\(name): \(count) elements, peak of memory \(peakMemory() - before) kB above the beginning")
+        print("\(name): \(count) elements, peak memory \(peakMemory() - before) kB above the start")
     }
 }
 

@@ -3,11 +3,11 @@ import Meter
 import RemoteLogger
 import WebServiceClient
 
-/// What a call costs its caller.
+/// Measures the caller's time for a call.
 struct CallGoals {
     let folder: URL
 
-    /// A call below the level.
+    /// Measures a call below the level.
     func filtered() -> Goal {
         let logger = RemoteLogger(label: "shop.orders", sinks: [ConsoleSink()], minimumLevel: .info)
         let calls = 20_000_000
@@ -26,15 +26,14 @@ struct CallGoals {
             isMet: time <= 10 && made == 0 && meter_allocations() >= 0)
     }
 
-    /// A call with three values, while fsync doesn't come back and nobody takes connections: 10,000 calls a second, evenly spaced.
+    /// Measures a call with three values while fsync blocks and the server is down: 10,000 calls a second, evenly spaced.
     ///
-    /// In between the thread looks at the clock and doesn't sleep. The quantiles are of the calls, then, and not of what the system does
-    /// to a thread that sleeps: in bursts with a sleep between them the first call of each one, to cold caches on a processor that has just
-    /// been woken, would be as many calls as there are bursts, and the quantile at that border would be theirs. ``afterPauses(_:)`` shows
-    /// these.
+    /// Between calls the thread polls the clock instead of sleeping, so that the quantiles measure the calls and not the scheduler. With
+    /// bursts and sleeps, the first call of each burst meets cold caches on a processor that just woke up, and these calls would dominate
+    /// the quantile that matches their share. ``afterPauses(_:)`` measures them.
     ///
-    /// The memory fills in the first second, which belongs to it: one call of 128 takes memory for all of them then, which costs it some
-    /// 30 µs by the kernel.
+    /// The measurement includes the first second, in which memory fills up. In that time one call of 128 allocates memory for all of them,
+    /// which takes about 30 µs in the kernel.
     func enabled(seconds duration: Double) async throws -> Goal {
         let calls = Int(duration * 10_000)
         let (result, isBlocked) = try await whileBlocked(name: "calls") { Self.measure($0, calls, every: 100_000) }
@@ -47,10 +46,10 @@ struct CallGoals {
             isMet: isBlocked && p50 <= 1 && p99 <= 5 && p9999 <= 100 && (0...3).contains(result.allocations))
     }
 
-    /// The same call after the thread has slept for 10 ms, which is what a program sees that has little to do.
+    /// Measures the same call after the thread has slept for 10 ms, as in a mostly idle program.
     func afterPauses(_ pauses: Int) async throws -> Goal {
         let (blocked, isBlocked) = try await whileBlocked(name: "pauses") { logger in
-            // As full as it is when it goes on for long.
+            // Fills the buffer to the level of a long run.
             for _ in 0..<20_000 { logger.info("Order placed", ["order": 0, "total": 12.5, "user": "7"]) }
             return Self.measure(logger, pauses, every: nil)
         }
@@ -65,12 +64,12 @@ struct CallGoals {
                 + "disk and server well: \(well.samples.text) of \(pauses)", isMet: true)
     }
 
-    /// - Returns: what the body gives, and whether all that time nothing was synced and nothing delivered.
+    /// - Returns: The body's result, and whether no sync and no delivery completed during it.
     private func whileBlocked(
         name: String, _ body: @escaping @Sendable (RemoteLogger) -> CallTimes
     ) async throws -> (result: CallTimes, isBlocked: Bool) {
         let spool = Spool(directory: folder.appending(path: name))
-        // Port 9 of the loopback interface: nobody listens there.
+        // Port 9 of the loopback interface has no listener.
         guard let nobody = URL(string: "http://127.0.0.1:9/v1/logs") else { throw CocoaError(.coderInvalidValue) }
         let shipper = try LogShipper(to: nobody, format: OTLPFormat()) { $0.spool = spool }
         let logger = RemoteLogger(label: "shop.orders", sinks: [shipper])

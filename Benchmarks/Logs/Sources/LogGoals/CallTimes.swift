@@ -2,22 +2,22 @@ import Dispatch
 import Foundation
 import Meter
 
-/// What calls cost their caller, one by one.
+/// The caller's times of single calls.
 struct CallTimes: Sendable {
     let samples: Samples
-    /// Allocations by call; below 0 where they aren't counted.
+    /// The allocations per call; below 0 if they aren't counted.
     let allocations: Double
 
-    /// Calls on one thread, one in each period of nanoseconds, or each after a sleep of 10 ms.
+    /// Measures calls on the current thread: one in each period of nanoseconds, or each after a sleep of 10 ms.
     @inline(__always)
     static func measure(_ calls: Int, every period: UInt64?, _ call: (Int) -> Void) -> CallTimes {
-        // Zeros, to have the pages: a fault between two calls would chill the next one.
+        // Zeros touch the pages: a page fault between two calls would cool the caches of the next one.
         var times = [UInt64](repeating: 0, count: calls)
         let allocations = meter_allocations()
         var due = nanoseconds()
         for number in 0..<calls {
             if let period {
-                // A thread that was kept from running doesn't catch up: calls close behind one another would be quicker.
+                // After a delay the thread doesn't catch up, because back-to-back calls are faster.
                 due = max(due + period, nanoseconds())
                 while nanoseconds() < due {}
             } else {
@@ -31,7 +31,7 @@ struct CallTimes: Sendable {
         return CallTimes(samples: Samples(times), allocations: meter_allocations() < 0 ? -1 : Double(made) / Double(calls))
     }
 
-    /// The same on a thread of its own.
+    /// Runs a measurement on a separate thread.
     static func onThread(_ body: @escaping @Sendable () -> CallTimes) async -> CallTimes {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -1,6 +1,6 @@
 import RemoteLogger
 
-/// Records like those of a web server, with five values and random identities of 128 bits: `log-shipping` figures are about such.
+/// Records as a web server logs them, with five values and random 128-bit identifiers: the basis of the `log-shipping` figures.
 struct Corpus: Sendable {
     struct Entry: Sendable {
         let message: String

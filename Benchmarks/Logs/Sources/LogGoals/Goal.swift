@@ -1,20 +1,20 @@
 import Foundation
 
-/// One line of the report: what is wanted, what was found.
+/// One line of the report: a goal and its measured result.
 struct Goal {
     let name: String
-    /// `nil` for what is only shown.
+    /// The goal; `nil` for informative figures.
     let goal: String?
     let found: String
     let isMet: Bool
 
     var line: String {
-        guard let goal else { return "beside  \(name): \(found)" }
+        guard let goal else { return "info    \(name): \(found)" }
         return "\(isMet ? "met   " : "MISSED")  \(name): \(found)  (goal: \(goal))"
     }
 }
 
-/// Now, in nanoseconds from some instant on: straight from the system, since single calls are measured by it.
+/// Returns the monotonic time in nanoseconds. Calls the system directly, because the overhead adds to each measured call.
 @inline(__always) func nanoseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

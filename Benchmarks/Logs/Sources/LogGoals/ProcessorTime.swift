@@ -6,10 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// The time that processors have worked, in nanoseconds: on a machine that has other things to do it tells more than the time that has
-/// passed.
+/// The processor time in nanoseconds. On a busy machine it is more meaningful than elapsed time.
 enum ProcessorTime {
-    /// For all threads of this process.
+    /// The time of all threads of this process.
     static var process: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }
 
     private static func time(of clock: clockid_t) -> UInt64 {

@@ -1,7 +1,7 @@
-/// How fast something was done, and what it took.
+/// The rate of some work, and its processor time.
 struct Rate {
     let perSecond: Double
-    /// In microseconds for each.
+    /// In microseconds per item.
     let processorTime: Double
 
     var text: String {

@@ -8,9 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// Answers every request on the loopback interface with 200 and an empty object, on a thread of its own, and counts bytes of bodies.
+/// Answers every request on the loopback interface with 200 and an empty object, on a separate thread, and counts the bytes of bodies.
 final class Receiver: @unchecked Sendable {
-    // @unchecked: `lock` is around all that changes.
+    // @unchecked: `lock` guards all mutable state.
     struct Failure: Error {}
 
     let port: UInt16

@@ -1,16 +1,16 @@
 import RemoteLogger
 
-/// What it takes to look for secrets.
+/// Measures the search for secrets.
 struct RedactionGoals {
     private struct Sample {
         let message: String
         let metadata: LogMetadata
 
-        /// Of the message, the names and the values.
+        /// The bytes of the message, the names and the values.
         var bytes: Int { metadata.reduce(message.utf8.count) { $0 + $1.key.utf8.count + $1.value.description.utf8.count } }
     }
 
-    /// Records of 256 bytes, most of them without a secret, as records are: words, a URL, numbers, ids.
+    /// Records of 256 bytes, most of them without a secret, as in practice: words, a URL, numbers, identifiers.
     private static func samples() -> [Sample] {
         var generator = SeededGenerator(state: 17)
         let services = ["orders", "customers", "products", "invoices", "shipments"]
@@ -43,7 +43,7 @@ struct RedactionGoals {
             }
         }
         run()
-        // The best of many: what else the machine does, which may go on for long, is not of interest.
+        // Takes the best of many runs, to exclude other load on the machine.
         let times = (0..<200).map { _ in
             let start = nanoseconds()
             run()

@@ -1,4 +1,4 @@
-/// Begins when it is made.
+/// Measures time from its creation.
 struct Stopwatch {
     private let start = nanoseconds()
     private let processor = ProcessorTime.process

@@ -2,12 +2,12 @@ import Foundation
 import RemoteLogger
 import WebServiceClient
 
-/// How much goes through.
+/// Measures throughput.
 struct ThroughputGoals {
     let folder: URL
     let corpus = Corpus(1_000)
 
-    /// Calls of a logger until everything is synced, nobody taking anything: records that the spool has on disk, by the second.
+    /// Measures calls of a logger until all records are synced, without a receiver: records per second that the spool writes to disk.
     func spooled(_ count: Int) async throws -> Goal {
         let calls = try await spool(count, name: "spool-calls") { logger, _, entry in logger.info(entry.message, entry.metadata) }
         let records = try await spool(count, name: "spool-records") { _, shipper, entry in
@@ -35,7 +35,7 @@ struct ThroughputGoals {
         let stopwatch = Stopwatch()
         for number in 0..<count {
             write(logger, shipper, corpus.entries[number % corpus.entries.count])
-            // Not faster than the disk: what is full drops.
+            // Doesn't log faster than the disk, because a full spool drops records.
             if number % 2_000 == 0 { while spool.statistics.memoryBytes > 32 << 20 { usleep(500) } }
         }
         _ = await spool.sync()
@@ -46,7 +46,7 @@ struct ThroughputGoals {
         return rate
     }
 
-    /// Calls of a logger until the receiver has acknowledged all of them.
+    /// Measures calls of a logger until the receiver has acknowledged all of them.
     func delivered(_ count: Int) async throws -> Goal {
         let memory = try await deliver(count, spool: nil)
         var settings = SpoolSettings()
@@ -87,7 +87,7 @@ struct ThroughputGoals {
         return rate
     }
 
-    /// The reference corpus over the wire in one batch.
+    /// Measures the reference corpus on the wire in one batch.
     func wire() async throws -> Goal {
         let receiver = try Receiver()
         let shipper = try LogShipper(to: receiver.url, format: OTLPFormat()) {
@@ -102,7 +102,7 @@ struct ThroughputGoals {
             found: "\(decimal(bytes, 1)) bytes an event, in \(shipper.statistics.requests) request(s)", isMet: bytes <= 110)
     }
 
-    /// Opening a spool that an earlier run has left full.
+    /// Measures opening a full spool of an earlier run.
     func start() async throws -> Goal {
         let directory = folder.appending(path: "start")
         var settings = SpoolSettings()
@@ -128,7 +128,7 @@ struct ThroughputGoals {
         logger = nil
         shipper = nil
         filled = nil
-        // The lock is given back a moment after the last reference.
+        // The lock is released shortly after the last reference.
         try await Task.sleep(for: .seconds(1))
         var times: [Double] = []
         var found = 0

@@ -1,7 +1,8 @@
 import Foundation
 
-// The goals of log shipping, measured: `Benchmarks/logs`. The first argument scales how much is done, 1 unless given; `calls` or `spool`
-// behind it leaves out all but the calls, or all but the rate into the spool, and `swift-log` all but what is built with that trait.
+// Measures the goals of log shipping: `Benchmarks/logs`. The first argument scales the amount of work; the default is 1. The second
+// argument selects a part: `calls` runs only the calls, `spool` only the rate into the spool, and `swift-log` only the part built with that
+// trait.
 
 let scale = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 1
 let part = CommandLine.arguments.dropFirst(2).first

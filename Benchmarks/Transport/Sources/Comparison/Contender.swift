@@ -1,14 +1,14 @@
 import Foundation
 
-/// A contender's process: it runs what it is ordered to, and tells what that took.
+/// A contender's process: it runs orders and reports their costs.
 final class Contender {
-    /// The program in C that the others are measured by.
+    /// The C program that is the baseline.
     static let yardstick = "libcurl-in-C"
-    /// The library's transport by itself, and a declared call over it: the difference is what the call takes.
+    /// The library's transport alone, and a declared call over it. The difference is the call's overhead.
     static let bareTransport = "CurlTransport"
     static let declaredCall = "declared call over CurlTransport"
 
-    /// What an order took.
+    /// The cost of an order.
     struct Answer {
         let wall: Double
         let cpu: Double
@@ -21,7 +21,7 @@ final class Contender {
     private let orders = Pipe()
     private let answers = Pipe()
 
-    /// Starts the process. It ends when the value goes.
+    /// Starts the process. It ends when the value is released.
     init(name: String, command: [String]) throws {
         self.name = name
         process.executableURL = URL(fileURLWithPath: command[0])
@@ -36,7 +36,7 @@ final class Contender {
         process.waitUntilExit()
     }
 
-    /// What a command prints.
+    /// Returns the output of a command.
     static func output(of command: [String]) throws -> String {
         let process = Process()
         let output = Pipe()
@@ -49,7 +49,7 @@ final class Contender {
         return text
     }
 
-    /// Lets it run a workload, and checks that all bodies have arrived whole.
+    /// Runs a workload and checks that all bodies are complete.
     func run(_ workload: Workload) throws -> Answer {
         let order = "\(workload.path) \(workload.requests) \(workload.atOnce)\n"
         try orders.fileHandleForWriting.write(contentsOf: Data(order.utf8))

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Compares how resident memory grows: after a warm-up, over 100,000 requests, and over 400,000 more, 64 at once.
+/// Compares the growth of resident memory after a warm-up: over 100,000 requests, and over 400,000 more, 64 at once.
 ///
-/// One contender at a time, each in a process of its own.
+/// Runs one contender at a time, each in a separate process.
 struct MemoryComparison {
     private let options: Options
 
@@ -13,11 +13,11 @@ struct MemoryComparison {
     private struct Growth: Encodable {
         let contender: String
         let requests: [Int]
-        /// After the warm-up, and after each of the two runs.
+        /// The memory after the warm-up and after each of the two runs.
         let residentKilobytes: [Int]
     }
 
-    /// Measures and prints.
+    /// Runs the comparison and prints the table.
     func run() throws {
         let counts = [2_000, 100_000, 400_000].map { max(Int(Double($0) * options.scale), 64) }
         var growths: [Growth] = []

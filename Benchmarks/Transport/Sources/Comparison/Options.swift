@@ -1,22 +1,22 @@
 import Foundation
 
-/// What is to be compared, from the command line.
+/// The command-line options of a comparison.
 struct Options {
-    /// Memory instead of time.
+    /// Whether to compare memory instead of time.
     var isMemory = false
-    /// How many rounds are counted.
+    /// The number of counted rounds.
     var rounds = 5
-    /// The factor on every number of requests: less than 1 for a quick look.
+    /// The factor for every number of requests: less than 1 for a quick run.
     var scale = 1.0
-    /// Where the figures go as JSON.
+    /// The JSON file for the figures.
     var json: URL?
-    /// Only contenders of these names; all if it is empty.
+    /// The names of the contenders to run; all if empty.
     var only: [String] = []
-    /// The server's base URL, without a slash at its end.
+    /// The server's base URL, without a trailing slash.
     var server = ""
-    /// The executable of the contenders in Swift.
+    /// The executable of the Swift contenders.
     var contender = ""
-    /// The executable in C; `nil` where it could not be built.
+    /// The executable of the C contender; `nil` if it could not be built.
     var multi: String?
 
     init(_ arguments: some Sequence<String>) throws {
@@ -50,12 +50,12 @@ struct Options {
         return number
     }
 
-    /// The contenders that take part, the yardstick first.
+    /// The participating contenders, the yardstick first.
     func contenders() throws -> [Contender] {
         var all: [(name: String, command: [String])] = []
         if let multi {
             all.append((Contender.yardstick, [multi, server]))
-            // The request that CurlTransport sends: the difference is what libcurl takes for its fields.
+            // Sends the same request as CurlTransport: the difference is libcurl's time for its fields.
             all.append(("\(Contender.yardstick)-same-request", [multi, server, "Accept:", "Accept-Encoding: gzip, deflate, br, zstd"]))
         }
         for name in try Contender.output(of: [contender]).split(separator: "\n").map(String.init) {
@@ -68,7 +68,7 @@ struct Options {
     }
 }
 
-/// Something that ends the comparison.
+/// An error that ends the comparison.
 struct Fault: Error, CustomStringConvertible {
     let description: String
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A table in Markdown whose columns are aligned in plain text too.
+/// A Markdown table whose columns are also aligned in plain text.
 enum Table {
-    /// Prints a head and rows of as many cells; all columns but the first are flush right.
+    /// Prints a head and rows with the same number of cells. All columns but the first are aligned right.
     static func print(_ head: [String], _ rows: [[String]]) {
         let widths = head.indices.map { column in
             ([head] + rows).map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
@@ -20,9 +20,9 @@ enum Table {
     }
 }
 
-/// The middle one of some figures.
+/// The median of a list of figures.
 enum Median {
-    /// The median; the mean of the middle two of an even number, `nan` of none.
+    /// Returns the median: the mean of the middle two of an even number, `nan` for an empty list.
     static func of(_ values: [Double]) -> Double {
         guard !values.isEmpty else { return .nan }
         let sorted = values.sorted()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Compares time: round by round, every contender once in each, so that whatever else the machine does falls on all of them alike.
+/// Compares time. Each round runs every contender once, so that other load on the machine affects all of them alike.
 struct TimeComparison {
     private let options: Options
 
@@ -8,7 +8,7 @@ struct TimeComparison {
         self.options = options
     }
 
-    /// Measures and prints.
+    /// Runs the comparison and prints the tables.
     func run() throws {
         let contenders = try options.contenders()
         let workloads = Workload.all.map { $0.scaled(by: options.scale) }
@@ -42,9 +42,9 @@ struct TimeComparison {
         try save(figures)
     }
 
-    /// What a declared call takes beside its transport's work, where both take part.
+    /// Prints the overhead of a declared call over its transport, for workloads that ran both.
     ///
-    /// By the differences within each round: what else the machine does changes from round to round by more than they are.
+    /// Takes the differences within each round, because the load on the machine varies more between rounds than they do.
     private func printCallCosts(_ workloads: [Workload], _ figures: [Figure]) {
         let costs = workloads.compactMap { workload -> String? in
             let ofWorkload = figures.filter { $0.workload == workload.name }
@@ -56,7 +56,7 @@ struct TimeComparison {
         }
         guard !costs.isEmpty else { return }
         let text = costs.joined(separator: "; ")
-        print("\nA declared call's processor µs beside those of its transport, medians of the rounds' differences: \(text)")
+        print("\nA declared call's processor µs on top of its transport's, medians of the differences per round: \(text)")
     }
 
     private func save(_ figures: [Figure]) throws {
@@ -67,20 +67,20 @@ struct TimeComparison {
     }
 }
 
-/// What one contender took for one workload, in microseconds per request.
+/// The times of one contender for one workload, in microseconds per request.
 struct Figure: Encodable {
     let contender: String
     let workload: String
     let requests: Int
     let atOnce: Int
     let bodyBytes: Int
-    /// Every counted round.
+    /// The times of all counted rounds.
     let rounds: [Double]
     let median: Double
-    /// Processor time of the process in every counted round, and the median of those.
+    /// The processor time of the process in every counted round, and its median.
     let processorRounds: [Double]
     let processorMedian: Double
-    /// The median over that of the program in C.
+    /// The ratio of the median to that of the C program.
     let ratio: Double?
 
     init(contender: String, workload: Workload, rounds: [Double], cpu: [Double], base: Double?) {
@@ -97,7 +97,7 @@ struct Figure: Encodable {
         ratio = base.map { median / $0 }
     }
 
-    /// The figure as the table shows it.
+    /// The figure as text for the table.
     var text: String {
         let ratio = ratio.map { String(format: "(%.2f) ", $0) } ?? ""
         return String(format: median < 100 ? "%.1f " : "%.0f ", median) + ratio + String(format: "[%.0f]", processorMedian)

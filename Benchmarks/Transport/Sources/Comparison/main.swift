@@ -4,7 +4,7 @@ import Foundation
 
 do {
     let options = try Options(CommandLine.arguments.dropFirst())
-    // A contender that ends too early is an error of its own, no signal.
+    // An early exit of a contender must become an error, not a signal.
     signal(SIGPIPE, SIG_IGN)
     if options.isMemory {
         try MemoryComparison(options).run()

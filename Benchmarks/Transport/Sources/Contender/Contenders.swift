@@ -8,12 +8,12 @@ import WebServiceClient
 import FoundationNetworking
 #endif
 
-/// The engines that are compared.
+/// The compared engines.
 enum Contenders {
-    /// As many connections to one host as the widest workload has requests at once, for those that would queue otherwise.
+    /// The maximum number of concurrent requests of any workload, for engines that would otherwise queue them.
     private static let connections = 64
 
-    /// Each with what makes it; made once a process.
+    /// The engines' names and factories. Each process makes one engine.
     private static let makers: KeyValuePairs<String, @Sendable (_ base: String) throws -> Fetching> = [
         "declared call over CurlTransport": { base in
             Fetching(get: try declaredCall(base, CurlTransport()))
@@ -37,21 +37,21 @@ enum Contenders {
         "HTTPClient.shared": { _ in Fetching(get: asyncHTTPClient(.shared)) },
     ]
 
-    /// Their names.
+    /// The names of the engines.
     static var names: [String] { makers.map(\.key) }
 
-    /// The contender of that name, ready to fetch from that service.
+    /// Creates the contender with a name, ready to fetch from a service.
     static func fetching(named name: String, from base: String) throws -> Fetching? {
         try makers.first { $0.key == name }?.value(base)
     }
 
-    /// What a program with this library does: a declared endpoint, whose JSON is decoded.
+    /// A typical use of this library: a declared endpoint whose JSON is decoded.
     private static func declaredCall(_ base: String, _ transport: CurlTransport) -> Fetching.Get {
         let documents = Documents(serviceRoot: base) { $0.transport = transport }
         return { target in try await documents.document(target.name).length }
     }
 
-    /// A transport of this library, used by itself: without a client above it.
+    /// A transport of this library without a client.
     private static func transport(_ transport: any Transport, _ fields: HTTPFields = [:]) -> Fetching.Get {
         { target in
             let response = try await transport.send(ServiceRequest(url: target.url, headers: fields))
@@ -60,7 +60,7 @@ enum Contenders {
         }
     }
 
-    /// What most programs on Linux use.
+    /// The usual choice of programs on Linux.
     private static func urlSession() -> Fetching.Get {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = connections
@@ -91,7 +91,7 @@ enum Contenders {
     }
 }
 
-/// The server answered something else than asked for.
+/// The server answered with an unexpected status.
 struct UnexpectedStatus: Error {
     let status: Int
 }

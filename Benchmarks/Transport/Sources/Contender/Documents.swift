@@ -1,6 +1,6 @@
 import WebServiceClient
 
-/// The server's documents, as a client of this library sees them.
+/// A client of this library for the server's documents.
 final class Documents: WebServiceClient, @unchecked Sendable {
     override class var endpoints: EndpointTable {
         ["document(_:)": .get("/%%0%%")]
@@ -9,7 +9,7 @@ final class Documents: WebServiceClient, @unchecked Sendable {
     func document(_ name: String) async throws -> Document { try await call(name) }
 }
 
-/// A document. It says how long it is, since nobody sees its bytes.
+/// A document. It includes its length, because the comparison sees only decoded values.
 struct Document: Decodable {
     let length: Int
     let text: String

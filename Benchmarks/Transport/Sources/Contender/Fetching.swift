@@ -1,9 +1,9 @@
-/// How a contender fetches.
+/// A contender's way to fetch.
 struct Fetching: Sendable {
-    /// Gets a target, collects the body, and gives its length.
+    /// Fetches a target, collects the body and returns its length.
     typealias Get = @Sendable (Target) async throws -> Int
 
     let get: Get
-    /// Where the tasks that fetch are run; `nil` where all others are.
+    /// The executor of the fetching tasks; `nil` for the default one.
     var executor: (any TaskExecutor)?
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// So many requests for one URL, so many of them at once.
+/// A number of requests for one URL, some of them concurrent.
 struct Order {
     let target: Target
     let requests: Int
@@ -21,7 +21,7 @@ struct Order {
         let line: String
     }
 
-    /// Runs the requests, in as many tasks as are at once, and gives the bytes of all bodies.
+    /// Runs the requests in `atOnce` concurrent tasks and returns the total bytes of all bodies.
     func run(_ fetching: Fetching) async throws -> Int {
         let (target, get) = (target, fetching.get)
         return try await withThrowingTaskGroup(of: Int.self) { group in
@@ -32,7 +32,7 @@ struct Order {
                     for _ in 0..<share { bytes += try await get(target) }
                     return bytes
                 }
-                // Not with a preference that is nil: such a task looks it up, under its lock, wherever it might change threads.
+                // Avoids a `nil` preference: such a task looks it up, under its lock, at each possible thread switch.
                 if let executor = fetching.executor {
                     group.addTask(executorPreference: executor, operation: work)
                 } else {

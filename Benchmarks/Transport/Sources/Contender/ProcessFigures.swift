@@ -1,13 +1,13 @@
 import Foundation
 
-/// What this process has used so far.
+/// The resources that this process has used so far.
 struct ProcessFigures {
-    /// Microseconds on the monotonic clock.
+    /// The monotonic time in microseconds.
     let wall: Int64
-    /// Microseconds of processor time, all threads, user and system.
+    /// The processor time of all threads in microseconds, user and system.
     let cpu: Int64
 
-    /// The figures of this moment.
+    /// Returns the current figures.
     static var now: ProcessFigures {
         var usage = rusage()
         #if canImport(Glibc)
@@ -23,7 +23,7 @@ struct ProcessFigures {
         Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_usec)
     }
 
-    /// The resident memory; 0 where the system doesn't tell it in `/proc`.
+    /// The resident memory; 0 on systems without `/proc`.
     static var residentKilobytes: Int {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }

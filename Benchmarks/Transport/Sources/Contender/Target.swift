@@ -1,11 +1,11 @@
 import Foundation
 
-/// What is fetched.
+/// The resource to fetch.
 struct Target: Sendable {
     let url: URL
-    /// The same as text, which other engines take.
+    /// The URL as text, for engines that need text.
     let text: String
-    /// Its name beneath the server's root. Made once, as the text is, and not in each call that wants it.
+    /// The name below the server's root. Computed once, like the text, instead of in each call.
     let name: String
 
     init(_ url: URL) {

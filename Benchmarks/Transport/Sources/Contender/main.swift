@@ -1,9 +1,9 @@
 // contender NAME BASE_URL
 //
-// One HTTP engine that does as it is told: reads orders from standard input, a line each, and answers each with a line.
+// Runs one HTTP engine: reads orders from standard input, one per line, and answers each with a line.
 //     order:   PATH REQUESTS AT_ONCE
 //     answer:  WALL_MICROSECONDS CPU_MICROSECONDS BODY_BYTES RESIDENT_KILOBYTES
-// Without arguments it prints the names there are. `C/multi.c` speaks the same.
+// Without arguments it prints the available names. `C/multi.c` uses the same protocol.
 
 import Foundation
 
@@ -29,5 +29,5 @@ while let line = readLine() {
         exit(1)
     }
 }
-// Quickly: what is still open ends with the process.
+// Exits without cleanup: the process's end closes everything.
 exit(0)

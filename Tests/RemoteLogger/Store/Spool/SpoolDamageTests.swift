@@ -172,7 +172,7 @@ import WebServiceClient
         case 0: bytes[Int.random(in: 64..<bytes.count, using: &generator)] ^= 0x40
         case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &generator))
         case 2: bytes.replaceSubrange(64..., with: [UInt8](repeating: 0, count: bytes.count - 64))
-        default: break  // The file goes.
+        default: break  // The file is deleted.
         }
         harness.disk[path] = number % 4 == 3 ? nil : bytes
         let rest = await harness.readAll(after: before.last?.position ?? 0)

@@ -6,10 +6,10 @@ import Logging
 import FoundationNetworking
 #endif
 
-/// What a program does for itself that has nothing but swift-log and Foundation, and what handlers do that keep records in memory: a stream
-/// without a bound, and a task that posts batches of JSON. Nothing is kept for a later try, masked or compressed.
+/// A minimal handler built with only swift-log and Foundation, like handlers that keep records in memory: an unbounded stream, and a task
+/// that posts batches of JSON. It doesn't retry, mask or compress.
 struct BatchingHandler: LogHandler {
-    /// Takes the entries, and sends them.
+    /// Receives the entries and sends them.
     final class Sender: Sendable {
         private struct Entry: Encodable, Sendable {
             let time: Date
@@ -21,7 +21,7 @@ struct BatchingHandler: LogHandler {
         private let entries: AsyncStream<Entry>.Continuation
         private let task: Task<Int, Never>
 
-        /// - Parameter batch: how many go in one request.
+        /// - Parameter batch: The number of entries per request.
         init(to url: URL, batch: Int = 512) {
             let (stream, entries) = AsyncStream<Entry>.makeStream()
             self.entries = entries
@@ -56,9 +56,9 @@ struct BatchingHandler: LogHandler {
                     metadata: metadata.mapValues(\.description)))
         }
 
-        /// Sends the rest.
+        /// Sends the remaining entries.
         ///
-        /// - Returns: how many entries were delivered in all.
+        /// - Returns: The total number of delivered entries.
         func end() async -> Int {
             entries.finish()
             return await task.value

@@ -4,14 +4,14 @@ import Logging
 import RemoteLogger
 import WebServiceClient
 
-/// swift-log's own handler, one that keeps records in memory, and this library's, behind the same calls of swift-log. There are no goals for them.
+/// Compares swift-log's own handler, a handler that keeps records in memory, and this library's, with the same calls. They have no goals.
 struct HandlerGoals {
     private typealias Logger = Logging.Logger
 
     let folder: URL
     let calls: Int
 
-    /// What a call with three values costs its caller, 10,000 a second, and one that is filtered out.
+    /// Measures the caller's time for calls with three values, at 10,000 a second, and for filtered calls.
     func called() async throws -> [Goal] {
         guard let nobody = URL(string: "http://127.0.0.1:9/v1/logs") else { throw CocoaError(.coderInvalidValue) }
         var goals: [Goal] = []
@@ -47,7 +47,7 @@ struct HandlerGoals {
             isMet: true)
     }
 
-    /// Calls of swift-log until a receiver on the same machine has all of them.
+    /// Measures calls of swift-log until a receiver on the same machine has all of them.
     func delivered(_ count: Int) async throws -> [Goal] {
         let receiver = try Receiver()
         let sender = BatchingHandler.Sender(to: receiver.url)
@@ -86,7 +86,7 @@ struct HandlerGoals {
     }
 }
 
-/// A file as swift-log's handler takes it, buffered by the C library.
+/// A file for swift-log's handler, buffered by the C library.
 private struct FileStream: TextOutputStream, @unchecked Sendable {
     // @unchecked: the C library locks its files.
     let file: UnsafeMutablePointer<FILE>
