@@ -1,15 +1,12 @@
 #define _GNU_SOURCE
 #include "SystemCurlDriver.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "SharedNumber.h"
 #include "SystemCurlGuard.h"
 #include "SystemDescriptors.h"
 
@@ -42,16 +39,9 @@ struct csl_driver {
     int happened;
     /// When libcurl wants to be called, 0 for at once, and when the current wait ends: nanoseconds, or `never`.
     int64_t timer, wait_end;
-    /// Whether the turn's owner may linger; the socket that it lingers for, and the one where an event has arrived.
-    bool defers;
-    int deferred, arrived;
-    uint32_t is_interrupted;
-    /// The end of the lingering; 0 before it begins.
-    int64_t linger_end;
 };
 
 static const int64_t never = INT64_MAX;
-static const int none = -1;
 
 static int64_t nanoseconds(void) {
     struct timespec now;
@@ -98,14 +88,6 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     csl_sockets_set_busy(&driver->known, socket, entry->wanted != 0);
-    // A socket that libcurl no longer waits for may be closed before the next look at it.
-    if (socket == driver->deferred) driver->deferred = none;
-    if (driver->defers && entry->wanted == socket_input && driver->deferred == none) {
-        // The waiting thread must not be woken by the event that is awaited here.
-        watch(driver, socket, entry, 0);
-        driver->deferred = socket;
-        return 0;
-    }
     if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
     return 0;
 }
@@ -133,7 +115,6 @@ csl_driver *csl_driver_new(csl_multi *multi) {
     driver->multi = multi;
     driver->guard = csl_guard_new();
     driver->timer = driver->wait_end = never;
-    driver->deferred = driver->arrived = none;
     csl_multi_set_functions(multi, socket_changed, timer_changed, driver);
     return driver;
 }
@@ -158,66 +139,17 @@ static int ask(csl_driver *driver, int milliseconds) {
     return count < 0 ? 0 : count;
 }
 
-csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
+void csl_driver_wait(csl_driver *driver, int milliseconds) {
     // Events of the last wait are left.
-    if (driver->happened > 0) return CSL_LINGERING_ENDED;
+    if (driver->happened > 0) return;
     int64_t now = nanoseconds(), end = now + (int64_t)milliseconds * 1000000;
     if (driver->timer < end) end = driver->timer < now ? now : driver->timer;
     driver->wait_end = end;
     pthread_mutex_unlock(&driver->turn);
-    int64_t sleep = awake < end - now ? now + awake : end;
-    int count = 0;
-    while (awake > 0 && count == 0 && now < sleep) {
-        count = ask(driver, 0);
-        if (count == 0) sched_yield();
-        now = nanoseconds();
-    }
-    // A failure only if the full time has passed.
-    csl_lingering lingering = awake > 0 && count == 0 && sleep < end ? CSL_LINGERING_FAILED : CSL_LINGERING_ENDED;
-    for (int index = 0; index < count; index++) {
-        if (driver->events[index].data.fd != driver->waker) lingering = CSL_LINGERING_BROUGHT;
-    }
     // Rounded up: a wait that ends too early would be repeated at once.
-    if (count == 0) count = ask(driver, now < end ? (int)((end - now + 999999) / 1000000) : 0);
+    int count = ask(driver, (int)((end - now + 999999) / 1000000));
     pthread_mutex_lock(&driver->turn);
     driver->happened = count;
-    return lingering;
-}
-
-void csl_driver_defer(csl_driver *driver) {
-    driver->defers = true;
-    driver->linger_end = 0;
-    csl_set_shared_number(&driver->is_interrupted, 0);
-}
-
-csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
-    struct pollfd awaited = {.fd = driver->deferred, .events = POLLIN};
-    int64_t now = nanoseconds();
-    if (driver->linger_end == 0) driver->linger_end = now + longest;
-    while (awaited.fd != none && csl_shared_number(&driver->is_interrupted) == 0) {
-        // The limit also applies if data keeps arriving without an answer.
-        if (now >= driver->linger_end) return CSL_LINGERING_FAILED;
-        if (driver->timer <= now) break;
-        if (poll(&awaited, 1, 0) > 0) {
-            if (awaited.revents & POLLNVAL) break;
-            driver->arrived = awaited.fd;
-            return CSL_LINGERING_BROUGHT;
-        }
-        // The server may need this processor.
-        sched_yield();
-        now = nanoseconds();
-    }
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_interrupt(csl_driver *driver) { csl_set_shared_number(&driver->is_interrupted, 1); }
-
-void csl_driver_settle(csl_driver *driver) {
-    int socket = driver->deferred;
-    driver->defers = false;
-    driver->deferred = driver->arrived = none;
-    struct watched *entry = find(driver, socket);
-    if (entry && entry->wanted != 0) watch(driver, socket, entry, entry->wanted);
 }
 
 /// Reports an event at a socket to libcurl, under the guard's supervision.
@@ -236,10 +168,6 @@ void csl_driver_work(csl_driver *driver, bool has_waited) {
         happened = driver->happened;
         // A round that follows another one without a wait, since commands keep arriving: socket events must not wait for a pause.
         if (happened == 0) happened = ask(driver, 0);
-    } else if (driver->arrived != none) {
-        int socket = driver->arrived;
-        driver->arrived = none;
-        act(driver, socket, socket_input);
     }
     int index = 0, left = 0;
     for (; index < happened; index++) {
@@ -303,7 +231,6 @@ void csl_driver_closes(csl_driver *driver, int socket) {
     // Not left to the system: a forked child may still have the socket open, and the system would continue to report its events.
     watch(driver, socket, entry, 0);
     *entry = (struct watched){0, 0, false};
-    if (socket == driver->deferred) driver->deferred = none;
 }
 
 void csl_driver_note(csl_driver *driver, const void *owner, int port, bool is_serial) {

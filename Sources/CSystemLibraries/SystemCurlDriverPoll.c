@@ -35,22 +35,7 @@ bool csl_driver_try(csl_driver *driver) {
     return false;
 }
 
-csl_lingering csl_driver_wait(csl_driver *driver, int milliseconds, int64_t awake) {
-    (void)awake;
-    csl_multi_poll(driver->multi, milliseconds);
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_defer(csl_driver *driver) { (void)driver; }
-
-csl_lingering csl_driver_linger(csl_driver *driver, int64_t longest) {
-    (void)driver;
-    (void)longest;
-    return CSL_LINGERING_ENDED;
-}
-
-void csl_driver_interrupt(csl_driver *driver) { (void)driver; }
-void csl_driver_settle(csl_driver *driver) { (void)driver; }
+void csl_driver_wait(csl_driver *driver, int milliseconds) { csl_multi_poll(driver->multi, milliseconds); }
 
 void csl_driver_work(csl_driver *driver, bool has_waited) {
     (void)has_waited;

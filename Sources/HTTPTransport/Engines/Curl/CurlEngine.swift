@@ -21,8 +21,6 @@ final class CurlEngine: Sendable {
         var commands: [Command] = []
         var isClosed = false
         var isAsleep = false
-        /// Whether a caller that has the turn stays awake for its answer; the next command ends that.
-        var isLingered = false
         var isStarted = false
         var hasEnded = false
         /// The loop, from its thread's start to its end.
@@ -70,7 +68,7 @@ final class CurlEngine: Sendable {
 
     /// What becomes of a command.
     private enum Posting {
-        case refused, waits, wakes, starts, interrupts
+        case refused, waits, wakes, starts
         /// The caller has the loop's turn, and does it by itself.
         case own(CurlLoop)
     }
@@ -99,14 +97,13 @@ final class CurlEngine: Sendable {
                 box.isStarted = true
                 return .starts
             }
-            defer { (box.isAsleep, box.isLingered) = (false, false) }
-            return box.isAsleep ? .wakes : box.isLingered ? .interrupts : .waits
+            defer { box.isAsleep = false }
+            return box.isAsleep ? .wakes : .waits
         }
         switch posting {
         case .refused: return false
         case .waits: break
         case .wakes: csl_driver_wake(multi.driver)
-        case .interrupts: csl_driver_interrupt(multi.driver)
         case .starts: startThread()
         case .own(let loop): loop.begin(command)
         }
@@ -140,20 +137,11 @@ final class CurlEngine: Sendable {
         }
     }
 
-    /// Lets a caller that has the turn stay awake for its answer where no command waits. One that comes later interrupts it.
-    func letsLinger() -> Bool {
-        mailbox.withLock { box in
-            box.isLingered = box.commands.isEmpty && !box.isClosed
-            return box.isLingered
-        }
-    }
-
     /// A caller has begun its exchange by itself, and gives the turn back.
     ///
     /// - Parameter sleepGoesOn: whether the loop's thread may sleep on, where no commands have come meanwhile.
     func giveBack(sleepGoesOn: Bool) {
         let wakes = mailbox.withLock { box in
-            box.isLingered = false
             // After close() the loop looks whether it is done, whatever has become of this exchange.
             box.isAsleep = sleepGoesOn && box.commands.isEmpty && !box.isClosed
             return !box.isAsleep

@@ -328,9 +328,6 @@ extension CurlExchange {
         return reading
     }
 
-    /// Whether nothing but the answer is awaited, and nobody has stayed awake for it.
-    var isAnswerNext: Bool { transfer.isConnected && !transfer.hasHead && !transfer.hasLingered && upload == nil }
-
     /// What passes next; `nil` when nothing is watched.
     func due(now: MonotonicInstant) -> ExchangeDeadlines.Due? {
         guard isWanted else { return nil }

@@ -33,8 +33,6 @@ final class CurlLoop: @unchecked Sendable {
     @exclusivity(unchecked) var nextDeadline: MonotonicInstant?
     /// When the round began: the clock is read once for all.
     @exclusivity(unchecked) private(set) var now = MonotonicInstant.now
-    /// Whether to stay awake for the answer to an exchange that is alone.
-    @exclusivity(unchecked) var lingering = CurlLingering()
     /// Where the last exchange that was received went: another one will find a connection there, most likely.
     @exclusivity(unchecked) var lastOrigin: Origin?
 
@@ -60,18 +58,15 @@ final class CurlLoop: @unchecked Sendable {
         csl_curl_enter()
         settings.apply(toSet: multi)
         csl_curl_leave()
-        var lingered: CurlExchange?
         while true {
             var isIdle = work(on: &commands, hasWaited: true)
-            if lingered?.transfer.hasHead == true { lingering.ended(inTime: true) }
-            lingered = nil
             if let nextDeadline, nextDeadline <= now { checkDeadlines() }
             if !answered.isEmpty { isIdle = false }
             var isClosed = engine.collect(&commands, sleepsIfNone: isIdle && jobs.isEmpty)
             if runsJobs(&commands) { isClosed = engine.collect(&commands, sleepsIfNone: isIdle) }
             guard commands.isEmpty, isIdle else { continue }
             if isClosed, active.isEmpty, lanes.isEmpty, engine.end() { break }
-            lingered = wait()
+            csl_driver_wait(driver, sleep.pollMilliseconds)
             _ = engine.collect(&commands, sleepsIfNone: false)
         }
         csl_curl_enter()
@@ -99,10 +94,7 @@ final class CurlLoop: @unchecked Sendable {
         var commands = [command]
         var signals = csl_signal_guard()
         csl_signal_guard_begin(&signals)
-        let lingers = active.isEmpty && lingering.begins()
-        if lingers { csl_driver_defer(driver) }
-        var isIdle = work(on: &commands, hasWaited: false)
-        if lingers { linger(&isIdle) }
+        let isIdle = work(on: &commands, hasWaited: false)
         csl_signal_guard_end(&signals)
         engine.giveBack(sleepGoesOn: isIdle && nextDeadline == deadline && !csl_driver_is_late(driver))
     }

@@ -16,9 +16,6 @@ struct CurlSettings: Sendable {
     /// Where the keys of secure connections are written; `nil` for nowhere.
     private let keyLog: CurlKeyLog?
 
-    /// How long to stay awake for an answer that is expected in a moment, in nanoseconds.
-    let lingering: Int64
-
     /// Bytes that are read from a connection at once. libcurl asks for the memory anew for each exchange: for more than 64 kB the
     /// allocator tidies up each time.
     private static let bufferSize = 60 * 1024
@@ -27,12 +24,9 @@ struct CurlSettings: Sendable {
     ///
     /// - Throws: ``TransportError``: `badRequest` where nobody would be trusted, or the proxy can't be one; `unsupported` where the library
     ///   takes no authorities of one's own.
-    init(
-        library: CurlLibrary, configuration: CurlTransport.Configuration, lingering: Int64 = CurlLingering.longest
-    ) throws(TransportError) {
+    init(library: CurlLibrary, configuration: CurlTransport.Configuration) throws(TransportError) {
         self.library = library
         self.configuration = configuration
-        self.lingering = lingering
         try configuration.proxy.check()
         proxyExceptions = try CurlProxyExceptions(of: configuration.proxy)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }

@@ -7,20 +7,20 @@ import WebServiceTesting
 @testable import HTTPTransport
 
 #if os(Linux)
-/// A caller that has the loop's turn: when it may, and how long it stays awake for its answer.
+/// Callers that send their request on their own thread.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
 struct CurlCallerTurnTests {
-    /// An engine by itself, and a thread for its callers: one that is awake for long must not keep others from theirs.
+    /// An engine by itself, and a thread for its callers.
     private struct Engine {
         let engine: CurlEngine
         private let trust: CurlTrust
         private let callers: CurlTransport
 
-        init(lingering: Int64) throws {
+        init() throws {
             let library = try CurlLibrary.open()
             var configuration = CurlTransport.Configuration()
             configuration.proxy = .none
-            engine = try CurlEngine(try CurlSettings(library: library, configuration: configuration, lingering: lingering))
+            engine = try CurlEngine(try CurlSettings(library: library, configuration: configuration))
             trust = try CurlTrust(TrustPolicy(), library: library)
             callers = try CurlTransport(configuration: configuration)
         }
@@ -54,7 +54,7 @@ struct CurlCallerTurnTests {
 
     @Test func `a caller has the turn only where there is a connection, most likely, and nothing to be asked for`() async throws {
         let server = try LoopbackServer { $0.get("/") { _ in .text("hello") } }
-        let engine = try Engine(lingering: 0)
+        let engine = try Engine()
         defer { engine.engine.close() }
         #expect(engine.engine.loop == nil)
         try await engine.connect(to: server.url)
@@ -66,13 +66,12 @@ struct CurlCallerTurnTests {
         #expect(try !engine.lets(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
     }
 
-    @Test(arguments: [Int64(0), 1_000, 50_000_000])
-    func `the answer comes to a caller that is awake for it, or that has given up in time`(lingering: Int64) async throws {
+    @Test func `the loop receives the response to a request that its caller has sent`() async throws {
         let server = try LoopbackServer { routes in
             routes.get("/") { _ in .text("hello") }
             routes.get("/soon") { _ in .text("soon").delayed(by: .milliseconds(5)) }
         }
-        let engine = try Engine(lingering: lingering)
+        let engine = try Engine()
         defer { engine.engine.close() }
         for _ in 0..<8 {
             try await engine.connect(to: server.url)

@@ -51,7 +51,7 @@ struct CurlDriverTests {
         Thread.detachNewThread {
             csl_driver_take(driver.pointer)
             steps.withLock { $0.hasTurn = true }
-            _ = csl_driver_wait(driver.pointer, 600_000, 0)
+            csl_driver_wait(driver.pointer, 600_000)
             steps.withLock { $0.hasEnded = true }
             csl_driver_leave(driver.pointer)
         }
@@ -63,22 +63,13 @@ struct CurlDriverTests {
         try await watched { while !driver.couldTakeTurn() { try await Task.sleep(for: .milliseconds(1)) } }
     }
 
-    @Test func `a wait that stays awake ends as soon as it is woken, and falls asleep in time`() throws {
+    @Test func `a wait ends as soon as it is woken, and in time`() throws {
         let driver = try Driver()
         csl_driver_take(driver.pointer)
         csl_driver_wake(driver.pointer)
-        #expect(csl_driver_wait(driver.pointer, 600_000, 1_000_000_000) == CSL_LINGERING_ENDED)
+        csl_driver_wait(driver.pointer, 600_000)
         csl_driver_work(driver.pointer, true)
-        #expect(csl_driver_wait(driver.pointer, 2, 1_000_000) == CSL_LINGERING_FAILED)
-        csl_driver_leave(driver.pointer)
-    }
-
-    @Test func `nobody lingers for nothing`() throws {
-        let driver = try Driver()
-        csl_driver_take(driver.pointer)
-        csl_driver_defer(driver.pointer)
-        #expect(csl_driver_linger(driver.pointer, 1_000_000_000) == CSL_LINGERING_ENDED)
-        csl_driver_settle(driver.pointer)
+        csl_driver_wait(driver.pointer, 2)
         csl_driver_leave(driver.pointer)
     }
 
