@@ -83,9 +83,9 @@ static int socket_changed(csl_easy *easy, int socket, int what, void *user, void
     csl_driver *driver = user;
     struct watched *entry = find(driver, socket);
     if (!entry) return -1;
-    // A socket whose opening wasn't reported is the resolver's, which creates a socket pair for each lookup to wake this loop. Its thread
-    // only writes to the other end. Both are closed when the transfer releases the lookup, which requires the turn.
-    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_keep_socket_pair(socket);
+    // A socket whose opening wasn't reported is the resolver's, which creates a socket pair for each lookup to wake this loop. A child that
+    // starts during the lookup may inherit the other end, whose number libcurl doesn't report (curl's issue 13618).
+    if (!entry->is_told && entry->registered == 0 && what != socket_nothing) csl_close_in_children(socket);
     entry->wanted = what == socket_nothing ? 0 : (unsigned char)(what & (socket_input | socket_output));
     csl_sockets_set_busy(&driver->known, socket, entry->wanted != 0);
     if (entry->wanted != 0 || !entry->is_told) watch(driver, socket, entry, entry->wanted);
