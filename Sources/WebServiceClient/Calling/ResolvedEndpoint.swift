@@ -16,8 +16,6 @@ final class ResolvedEndpoint: Sendable {
     let headerRules: HeaderRules
     /// What all requests have beside what is bound.
     let requestDetails: RequestDetails.Shared
-    /// The URL of the call before; `nil` for an endpoint of one call.
-    let latestURL: LatestURL?
 
     /// An endpoint of a client.
     ///
@@ -57,7 +55,6 @@ final class ResolvedEndpoint: Sendable {
                 timeouts: settings.deadlines, trust: settings.trust, identity: identity,
                 secrets: RequestSecrets(rules: configuration.headerRules, texts: [])),
             commonFields: isDeclared ? CommonFields(headers) : nil)
-        latestURL = isDeclared ? LatestURL() : nil
     }
 
     /// What the endpoint reads.
