@@ -10,7 +10,7 @@ struct CurlSettings: Sendable {
     /// Who vouches for an https proxy, in PEM, where that isn't just the system.
     private let proxyAuthorities: [UInt8]?
     /// The hosts that aren't reached through the configuration's proxy.
-    private let proxyExceptions: CurlProxyExceptions
+    private let proxyExceptions: ProxyExceptions
     /// Whether the environment names proxies.
     private let hasEnvironmentProxies: Bool
     /// Where the keys of secure connections are written; `nil` for nowhere.
@@ -28,7 +28,7 @@ struct CurlSettings: Sendable {
         self.library = library
         self.configuration = configuration
         try configuration.proxy.check()
-        proxyExceptions = try CurlProxyExceptions(of: configuration.proxy)
+        proxyExceptions = try ProxyExceptions(of: configuration.proxy)
         if let fault = Self.fault(ofSocket: configuration.unixSocket) { throw TransportError(.badRequest, fault) }
         if let fault = TrustPolicy(authorities: configuration.proxyAuthorities).faults.first {
             throw TransportError(.badRequest, "proxyAuthorities can't be right: \(fault).")
@@ -148,8 +148,8 @@ struct CurlSettings: Sendable {
             guard hasEnvironmentProxies, !passesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
             return "from the environment (\(name))"
         case .none: return nil
-        case .url(_, let exceptions):
-            return ProxyExceptions.include(origin.host, in: exceptions) ? nil : "\(configuration.proxy)"
+        case .url:
+            return proxyExceptions.contains(origin.host) ? nil : "\(configuration.proxy)"
         }
     }
 
@@ -158,7 +158,7 @@ struct CurlSettings: Sendable {
     private static func variable(for origin: Origin) -> String? {
         let environment = ProcessInfo.processInfo.environment
         let exceptions = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
-        guard !ProxyExceptions.include(origin.host, in: [exceptions]) else { return nil }
+        guard !ProxyExceptions(environment: exceptions).contains(origin.host) else { return nil }
         let names = (origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         return names.first { environment[$0]?.isEmpty == false }
     }
