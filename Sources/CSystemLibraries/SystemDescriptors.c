@@ -25,7 +25,7 @@ void csl_close_in_children(int number) {
     if (flags >= 0) fcntl(number, F_SETFD, flags | FD_CLOEXEC);
 }
 
-void csl_note_open_descriptors(csl_open_descriptors *open) {
+void csl_record_open_descriptors(csl_open_descriptors *open) {
     // New descriptors have the lowest free numbers, but other threads may open some at the same time.
     enum { most = sizeof open->are_open / sizeof *open->are_open, most_free = 32 };
     open->first = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -38,7 +38,7 @@ void csl_note_open_descriptors(csl_open_descriptors *open) {
     }
 }
 
-void csl_keep_new_descriptors(const csl_open_descriptors *before) {
+void csl_close_new_in_children(const csl_open_descriptors *before) {
     for (int index = 0; index < before->count; index++) {
         int number = before->first + index;
         struct stat kind;

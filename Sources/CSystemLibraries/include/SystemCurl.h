@@ -145,20 +145,20 @@ csl_driver *csl_driver_new(csl_multi *multi);
 /// Frees the driver, after its set and all transfers.
 void csl_driver_free(csl_driver *driver);
 /// Waits for the turn.
-void csl_driver_take(csl_driver *driver);
+void csl_driver_acquire(csl_driver *driver);
 /// Takes the turn if it is free. It never is if the waiting thread is inside libcurl.
-bool csl_driver_try(csl_driver *driver);
+bool csl_driver_try_acquire(csl_driver *driver);
 /// Releases the turn.
-void csl_driver_leave(csl_driver *driver);
+void csl_driver_release(csl_driver *driver);
 /// Releases the turn, waits for events, this number of milliseconds at most, and takes the turn again. Only one thread may call it.
 void csl_driver_wait(csl_driver *driver, int milliseconds);
 /// Lets libcurl work, including the events of the wait if called by the thread that has waited.
 void csl_driver_work(csl_driver *driver, bool has_waited);
 /// Whether libcurl wants to be called before the current wait ends.
-bool csl_driver_is_late(csl_driver *driver);
+bool csl_driver_waits_too_long(csl_driver *driver);
 /// Whether a connection of the driver with these ports was recently disconnected because a call of libcurl didn't return from reading it. A
 /// local port of 0 matches a connection with unknown ports, such as one to a Unix-domain socket.
-bool csl_driver_has_cut(csl_driver *driver, int local_port, int remote_port);
+bool csl_driver_has_disconnected(csl_driver *driver, int local_port, int remote_port);
 /// Ends the current or the next wait. Any thread may call it, without the turn.
 void csl_driver_wake(csl_driver *driver);
 

@@ -13,11 +13,11 @@ typedef struct csl_open_descriptors {
     bool are_open[4096];
 } csl_open_descriptors;
 
-void csl_note_open_descriptors(csl_open_descriptors *open);
+void csl_record_open_descriptors(csl_open_descriptors *open);
 
 /// Marks the pipes, the events and the unnamed local sockets opened since. Descriptors of these kinds that another thread opened at the
 /// same time may be marked as well: descriptors of libraries should have this mark anyway.
-void csl_keep_new_descriptors(const csl_open_descriptors *before);
+void csl_close_new_in_children(const csl_open_descriptors *before);
 
 /// Marks one descriptor.
 void csl_close_in_children(int number);

@@ -47,10 +47,10 @@ struct SystemDescriptorsTests {
                 let earlier = try Pair()
                 let before = UnsafeMutablePointer<csl_open_descriptors>.allocate(capacity: 1)
                 defer { before.deallocate() }
-                csl_note_open_descriptors(before)
+                csl_record_open_descriptors(before)
                 let pair = try Pair()
                 let file = open("/dev/null", O_RDONLY)
-                csl_keep_new_descriptors(before)
+                csl_close_new_in_children(before)
                 #expect(!pair.ends.contains(where: Self.isInherited))
                 #expect(Self.isInherited(file))
                 #expect(earlier.ends.allSatisfy(Self.isInherited))

@@ -70,7 +70,7 @@ final class CurlEngine: Sendable {
     private enum Posting {
         case refused, waits, wakes, starts
         /// The caller has the loop's turn, and does it by itself.
-        case own(CurlLoop)
+        case isOwner(CurlLoop)
     }
 
     /// Passes a command to the loop.
@@ -82,9 +82,9 @@ final class CurlEngine: Sendable {
         let posting = mailbox.withLock { box -> Posting in
             if case .start(let exchange) = command {
                 if box.isClosed { return .refused }
-                if box.isAsleep, let loop = box.loop, loop.lets(exchange) {
+                if box.isAsleep, let loop = box.loop, loop.acquire(for: exchange) {
                     box.isAsleep = false
-                    return .own(loop)
+                    return .isOwner(loop)
                 }
             }
             // Nobody would take it out again, and it would keep the engine.
@@ -105,7 +105,7 @@ final class CurlEngine: Sendable {
         case .waits: break
         case .wakes: csl_driver_wake(multi.driver)
         case .starts: startThread()
-        case .own(let loop): loop.begin(command)
+        case .isOwner(let loop): loop.performOnCaller(command)
         }
         return true
     }
@@ -139,14 +139,14 @@ final class CurlEngine: Sendable {
 
     /// A caller has begun its exchange by itself, and gives the turn back.
     ///
-    /// - Parameter sleepGoesOn: whether the loop's thread may sleep on, where no commands have come meanwhile.
-    func giveBack(sleepGoesOn: Bool) {
+    /// - Parameter sleepContinues: whether the loop's thread may sleep on, where no commands have come meanwhile.
+    func releaseOwnership(sleepContinues: Bool) {
         let wakes = mailbox.withLock { box in
             // After close() the loop looks whether it is done, whatever has become of this exchange.
-            box.isAsleep = sleepGoesOn && box.commands.isEmpty && !box.isClosed
+            box.isAsleep = sleepContinues && box.commands.isEmpty && !box.isClosed
             return !box.isAsleep
         }
-        csl_driver_leave(multi.driver)
+        csl_driver_release(multi.driver)
         if wakes { csl_driver_wake(multi.driver) }
     }
 

@@ -54,9 +54,9 @@ struct CurlSettings: Sendable {
     /// How many exchanges may wait for their heads at one time.
     var mostWaitingForHead: Int { max(1, configuration.maximumConcurrentExchanges) }
     /// How many of them may go to one origin.
-    var mostWaitingForHeadOfOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
+    var mostWaitingForHeadFromOne: Int { max(1, configuration.maximumConcurrentExchangesPerOrigin) }
     /// How many may wait for their turn to one origin; `nil` for no bound.
-    var mostWaitingForTurnOfOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
+    var mostQueuedForOne: Int? { configuration.maximumWaitingExchangesPerOrigin.map { max(1, $0) } }
 
     /// Sets them. What libcurl does by itself where nothing is set is undone here: see its defaults for each.
     ///
@@ -86,7 +86,7 @@ struct CurlSettings: Sendable {
         csl_easy_set_long(easy, CSL_OPTION_HEADER_SEPARATION, CSL_HEADER_SEPARATE)
         csl_easy_set_long(easy, CSL_OPTION_TLS_VERSION, CSL_TLS_VERSION_1_2)
         // Where nothing tells that the connection stands, a proxy's head would pass for the server's.
-        if !library.tellsBeforeSending { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
+        if !library.reportsConnections { csl_easy_set_long(easy, CSL_OPTION_SUPPRESS_CONNECT_HEADERS, 1) }
         if let path = configuration.unixSocket {
             try library.check(csl_easy_set_text(easy, CSL_OPTION_UNIX_SOCKET, path), "Unix-domain sockets")
         }
@@ -95,7 +95,7 @@ struct CurlSettings: Sendable {
     }
 
     /// Lets one exchange go without the environment's proxies.
-    func passProxies(_ easy: OpaquePointer) {
+    func bypassProxies(_ easy: OpaquePointer) {
         csl_easy_set_text(easy, CSL_OPTION_PROXY, "")
         csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, "")
     }
@@ -112,7 +112,7 @@ struct CurlSettings: Sendable {
         case .fromEnvironment where hasEnvironmentProxies: break
         case .fromEnvironment, .none:
             // Without the second option libcurl asks the environment for exceptions with each exchange.
-            passProxies(easy)
+            bypassProxies(easy)
         case .url(let url, _):
             try library.check(csl_easy_set_text(easy, CSL_OPTION_PROXY, url.absoluteString), "such a proxy")
             csl_easy_set_text(easy, CSL_OPTION_NO_PROXY, proxyExceptions.text(forCallTo: ""))
@@ -126,7 +126,7 @@ struct CurlSettings: Sendable {
     }
 
     /// Whether the environment's proxies are passed by on the way to an origin: this machine is never reached through another one.
-    func passesProxies(to origin: Origin) -> Bool {
+    func bypassesProxies(to origin: Origin) -> Bool {
         guard hasEnvironmentProxies, case .fromEnvironment = configuration.proxy else { return false }
         return IPAddress.isLoopback(origin.host)
     }
@@ -145,7 +145,7 @@ struct CurlSettings: Sendable {
         guard configuration.unixSocket == nil else { return nil }
         switch configuration.proxy {
         case .fromEnvironment:
-            guard hasEnvironmentProxies, !passesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
+            guard hasEnvironmentProxies, !bypassesProxies(to: origin), let name = Self.variable(for: origin) else { return nil }
             return "from the environment (\(name))"
         case .none: return nil
         case .url:
@@ -177,7 +177,7 @@ struct CurlSettings: Sendable {
     /// Whether a connection to an origin may be used by another exchange. A library that doesn't tell before it sends leaves no chance to look at
     /// a used connection, and may send a request twice over it.
     func keepsConnections(to origin: Origin) -> Bool {
-        guard library.tellsBeforeSending else { return false }
+        guard library.reportsConnections else { return false }
         return configuration.httpVersion != .http2WithPriorKnowledge || origin.scheme == "https" || library.keepsPlainHTTP2
     }
 

@@ -74,7 +74,7 @@ public final class CurlTransport: Transport {
         capabilities.formUnion(CurlTrust.capabilities(of: library))
         if library.features.contains(.http2), settings.configuration.httpVersion != .http1 { capabilities.insert(.http2) }
         if library.features.contains(.ipv6) { capabilities.insert(.ipv6Literals) }
-        if library.tellsBeforeSending { capabilities.formUnion([.connectDeadlines, .proxyAuthentication]) }
+        if library.reportsConnections { capabilities.formUnion([.connectDeadlines, .proxyAuthentication]) }
         return capabilities
     }
 

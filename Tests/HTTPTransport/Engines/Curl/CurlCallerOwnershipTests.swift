@@ -9,7 +9,7 @@ import WebServiceTesting
 #if os(Linux)
 /// Callers that send their request on their own thread.
 @Suite(.enabled("libcurl can't be opened here") { (try? CurlLibrary.open()) != nil })
-struct CurlCallerTurnTests {
+struct CurlCallerOwnershipTests {
     /// An engine by itself, and a thread for its callers.
     private struct Engine {
         let engine: CurlEngine
@@ -37,10 +37,10 @@ struct CurlCallerTurnTests {
         }
 
         /// Whether a caller would have the turn; it is given back at once.
-        func lets(_ exchange: CurlExchange) throws -> Bool {
+        func canAcquire(_ exchange: CurlExchange) throws -> Bool {
             let loop = try #require(engine.loop)
-            guard loop.lets(exchange) else { return false }
-            csl_driver_leave(loop.driver)
+            guard loop.acquire(for: exchange) else { return false }
+            csl_driver_release(loop.driver)
             return true
         }
 
@@ -48,7 +48,7 @@ struct CurlCallerTurnTests {
         func connect(to url: URL) async throws {
             _ = try await begin(try exchange(url)).value
             let plain = try exchange(url)
-            try await watched { while try !lets(plain) { try await Task.sleep(for: .milliseconds(1)) } }
+            try await watched { while try !canAcquire(plain) { try await Task.sleep(for: .milliseconds(1)) } }
         }
     }
 
@@ -58,12 +58,12 @@ struct CurlCallerTurnTests {
         defer { engine.engine.close() }
         #expect(engine.engine.loop == nil)
         try await engine.connect(to: server.url)
-        #expect(try !engine.lets(engine.exchange(try #require(URL(string: "http://127.0.0.1:9/")))))
+        #expect(try !engine.canAcquire(engine.exchange(try #require(URL(string: "http://127.0.0.1:9/")))))
         var told = ServiceRequest(method: .post, url: server.url, body: RequestBody(Data(count: 10)))
-        #expect(try engine.lets(engine.exchange(told)))
+        #expect(try engine.canAcquire(engine.exchange(told)))
         told.uploadProgress = { _ in }
-        #expect(try !engine.lets(engine.exchange(told)))
-        #expect(try !engine.lets(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
+        #expect(try !engine.canAcquire(engine.exchange(told)))
+        #expect(try !engine.canAcquire(engine.exchange(ServiceRequest(url: server.url), probe: TrustProbe())))
     }
 
     @Test func `the loop receives the response to a request that its caller has sent`() async throws {
